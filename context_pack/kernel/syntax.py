@@ -6,11 +6,15 @@ strings come from here. Lines count from 1, both ends included. What a language 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import Protocol
 
 from context_pack.kernel.classes import frozen
+
+_JOINTS = re.compile(r":+|\.|(?<=\w)(?<!\br)#")
+"""What holds a qualified name together: `A.b`, `A::b`, `A#b`; not the sign of `#secret` or `r#type`."""
 
 
 class DefinitionKind(StrEnum):
@@ -158,6 +162,19 @@ class NoSyntax:
     def occurrences(self, language: str, _text: str, _name: str) -> NotParsed:
         """Nothing is parsed."""
         return no_grammar(language)
+
+
+def name_parts(name: str) -> list[str]:
+    """The parts of a qualified name, as any language writes it; the name itself if it has none."""
+    return [part for part in _JOINTS.split(name.strip()) if part] or [name]
+
+
+def named(definitions: Sequence[Definition], symbol: str) -> list[Definition]:
+    """The definitions of a name: by the whole qualified name, else by its end (`method`, `Class.method`)."""
+    parts = name_parts(symbol)
+    known = [(each, name_parts(each.qualified)) for each in definitions]
+    whole = [each for each, its_parts in known if its_parts == parts]
+    return whole or [each for each, its_parts in known if its_parts[-len(parts) :] == parts]
 
 
 def readable_part(answer: Parsed | NotParsed) -> Parsed:

@@ -49,6 +49,23 @@ def test_packs_add_suggests_near_names_and_refuses_bad_places(cli: CommandLine) 
 
 
 @pytest.mark.clause("CLI-61")
+def test_packs_add_says_what_to_write_for_a_file_without_lines(
+    tmp_path: Path, here: Callable[..., Done]
+) -> None:
+    (tmp_path / "my notes.py").write_text("def h():\n    return 1\n")
+    here("packs", "create", "auth-flow")
+    add = ("packs", "add", "auth-flow")
+    for place in ("my notes.py", "my notes.py:1,2", "my notes.py#"):
+        part = here(*add, place)
+        assert (part.code, "write 'my notes.py':10-40 or 'my notes.py'#Symbol" in part.err) == (2, True)
+    for place in ("logn.py", "login.py", "lib/login.py"):
+        file = here(*add, place)
+        assert (file.code, "File not found" in file.err) == (1, True)
+        assert "did you mean src/login.py?" in file.err
+    assert here(*add, "h").out == "added main/ref-h to auth-flow, revision 3\n"
+
+
+@pytest.mark.clause("CLI-61")
 def test_a_pack_is_accepted_extended_and_finalized_without_a_revision(
     tmp_path: Path, cli: CommandLine, capsys: pytest.CaptureFixture[str]
 ) -> None:

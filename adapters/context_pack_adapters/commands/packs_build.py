@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.instants import format_instant
+from context_pack.kernel.languages import language_of
 from context_pack.kernel.sentences import counted
 from context_pack_adapters.commands.arguments import argument, command, flag
 from context_pack_adapters.commands.packs import DEFAULT_TTL, minutes
@@ -73,9 +74,12 @@ def add(options: Namespace, shell: Shell) -> None:
     """
     place = place_of(options.place, shell.settings.source_root)
     if place.start is None and place.symbol is None:
-        if "/" in place.path or os.path.lexists(os.path.join(shell.settings.source_root, place.path)):
-            raise WrongUsage(f"{options.place!r} is no place; write FILE:10-40, FILE#Symbol or Symbol")
-        place = WrittenPlace("", symbol=place.path)
+        file = re.split("[:#]", place.path)[0]
+        if os.path.lexists(os.path.join(shell.settings.source_root, file)):
+            whole = f"{quote(file)}:10-40 or {quote(file)}#Symbol"
+            raise WrongUsage(f"{options.place!r} does not say which part of the file; write {whole}")
+        if "/" not in file:
+            place = WrittenPlace("", symbol=place.path)
     with shell.workspace() as workspace:
         pack = workspace.packs.get(options.pack)
         if place.path:
@@ -86,17 +90,22 @@ def add(options: Namespace, shell: Shell) -> None:
         if section is None:
             title = options.section.replace("-", " ").capitalize()
             pack = workspace.packs.upsert_section(pack, section_key=options.section, section_title=title)
-        pack = workspace.packs.upsert_ref(
-            pack,
-            section_key=options.section,
-            ref_key=key,
-            path=place.path or None,
-            line_start=place.start,
-            line_end=place.end,
-            symbol=place.symbol,
-            ref_title=options.title,
-            ref_why=options.why,
-        )
+        try:
+            pack = workspace.packs.upsert_ref(
+                pack,
+                section_key=options.section,
+                ref_key=key,
+                path=place.path or None,
+                line_start=place.start,
+                line_end=place.end,
+                symbol=place.symbol,
+                ref_title=options.title,
+                ref_why=options.why,
+            )
+        except Failure:
+            if language_of(options.place) and not place.path:  # a file that is not there, and no symbol
+                _check_is_there(workspace, WrittenPlace(options.place))
+            raise
     to = "to" if done == "added" else "in"
     words = f"{done} {options.section}/{key} {to} {pack.name or pack.id}, revision {pack.revision}"
     _tell(pack, words, options, shell)
@@ -175,7 +184,7 @@ def extend(options: Namespace, shell: Shell) -> None:
 def ref_key(place: str) -> str:
     """A key made from a place: its letters and digits, the end of it where that is long."""
     words = re.sub(r"[^a-z0-9]+", "-", place.lower()).strip("-")
-    return (words[-KEY_CHARS:].strip("-") if len(words) > KEY_CHARS else words) or "ref"
+    return words[-KEY_CHARS:].strip("-") if len(words) > 1 else f"ref-{words}".strip("-")
 
 
 def _check_is_there(workspace: Workspace, place: WrittenPlace) -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from context_pack.kernel.classes import frozen
 from context_pack.kernel.syntax import Definition
 
 INDENT = "  "
-_JOINTS = re.compile(r":+|\.|(?<=\w)(?<!\br)#")
-"""What holds a qualified name together: `A.b`, `A::b`, `A#b`; not the sign of `#secret` or `r#type`."""
 
 
 @frozen
@@ -53,18 +50,6 @@ def outline_lines(outline: FileOutline) -> Iterator[str]:
     yield f"{outline.path} ({said})"
     for each in outline.definitions:
         yield f"{INDENT * (each.depth + 1)}{line_range(each.start, each.end)} {each.signature or each.name}"
-
-
-def name_parts(name: str) -> list[str]:
-    """The parts of a qualified name, as any language writes it."""
-    return [part for part in _JOINTS.split(name.strip()) if part]
-
-
-def named(definitions: Sequence[Definition], symbol: str) -> list[Definition]:
-    """The definitions of a name: by the whole qualified name, else by its end (`method`, `Class.method`)."""
-    parts = name_parts(symbol)
-    whole = [each for each in definitions if each.qualified.split(".") == parts]
-    return whole or [each for each in definitions if each.qualified.split(".")[-len(parts) :] == parts]
 
 
 def nearly_named(definitions: Sequence[Definition], symbol: str) -> list[Definition]:

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from context_pack.code.domain.imports.table import resolver_of
 from context_pack.code.domain.imports.tree import Imports, TooManyPlaces, Unparsable, imports_of
-from context_pack.code.domain.outline import named, nearly_named
+from context_pack.code.domain.outline import nearly_named
 from context_pack.code.domain.pages import JSON_GROWTH, Span, paged
 from context_pack.code.usecases.source_view import SourceView
 from context_pack.kernel.classes import frozen
@@ -20,7 +20,7 @@ from context_pack.kernel.languages import language_of
 from context_pack.kernel.nearness import near_paths
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason, SourceFile, SourceTree, Unreadable
-from context_pack.kernel.syntax import NotParsed, Parsed, Syntax, readable_part
+from context_pack.kernel.syntax import NotParsed, Parsed, Syntax, named, readable_part
 from context_pack.toolkit.arguments import arg, boolean, integer, text
 from context_pack.toolkit.limits import LEAST_TOKENS
 from context_pack.toolkit.rows import weight

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from context_pack.code.domain.outline import innermost, name_parts
+from context_pack.code.domain.outline import innermost
 from context_pack.code.domain.search import LineQuery, shown
 from context_pack.code.ports import CodeSearch
 from context_pack.code.usecases.read_file import LONGEST_PATH, MAX_BYTES, is_folder, read_source, within_root
@@ -21,7 +21,7 @@ from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceFile, SourceTree
 from context_pack.kernel.roles import is_test
-from context_pack.kernel.syntax import Definition, NotParsed, Syntax
+from context_pack.kernel.syntax import Definition, NotParsed, Syntax, name_parts
 from context_pack.toolkit.arguments import arg, integer, text
 from context_pack.toolkit.call import Call
 
@@ -87,7 +87,7 @@ class UsageFinder:
         Raises:
             Failure: `timed_out`, or the path is refused: no file there is searched.
         """
-        name = (name_parts(command.name) or [command.name])[-1]
+        name = name_parts(command.name)[-1]
         place = within_root(command.path)
         is_file = place is not None and self.tree.is_file(place)
         inside = "" if place is None else place.value

@@ -6,14 +6,14 @@ name that no definition has, or several, gives no lines and is refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.lines import MAX_LINES, LineRange
 from context_pack.kernel.nearness import MOST_NEAR, close, near_paths
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason
-from context_pack.kernel.syntax import Definition
+from context_pack.kernel.syntax import name_parts, named
 from context_pack.packs.domain.ladder import Text
 from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.source import SourceText
@@ -30,18 +30,21 @@ def located(symbol: str, path: RelativePath | None, resolver: Resolver) -> Place
         Failure: `invalid_data`, field `symbol` or `path`; `details.near` names what is near.
     """
     texts, complete = resolver.defining(symbol) if path is None else ([_text(path, resolver)], True)
-    places = [(text, each) for text in texts for each in _matching(symbol, text.definitions)]
-    if not places:
+    places = [(text, each) for text in texts for each in named(text.definitions, symbol)]
+    parts = name_parts(symbol)
+    places = [(text, each) for text, each in places if name_parts(each.qualified) == parts] or places
+    if not places and complete:
         names = {name for text in texts for name in text.names}
-        if path is None and complete:
+        if path is None:
             names |= resolver.names_like(symbol)
-        words = f"nothing called '{symbol}' is defined in {path or 'the project'}"
-        if not complete:
-            words = f"'{symbol}' was not found before the time was over, with files left; give 'path'"
-        raise _refusal(words, close(symbol, names))
+        near = close(symbol, names) or sorted(name for name in names if name_parts(name)[-1] == parts[-1])
+        raise _refusal(f"nothing called '{symbol}' is defined in {path or 'the project'}", near)
+    near = [f"{each.qualified} in {text.path}, lines {each.start}-{each.end}" for text, each in places]
     if len(places) > 1:
-        near = [f"{each.qualified} in {text.path}, lines {each.start}-{each.end}" for text, each in places]
         raise _refusal(f"'{symbol}' is defined {len(places)} times; give path and lines", near)
+    if not complete:
+        found = "found once" if places else "not found"
+        raise _refusal(f"'{symbol}' was {found} before the time was over, with files left; give 'path'", near)
     ((text, found),) = places
     if found.end - found.start >= MAX_LINES:
         raise invalid(f"'{symbol}' has more than {MAX_LINES} lines; give lines of it", "symbol")
@@ -70,13 +73,6 @@ def _text(path: RelativePath, resolver: Resolver) -> Text:
     near = near_paths(path, resolver.names()) if found is Reason.MISSING else []
     words = f"'path' cannot be read: {WORDS[found]}{_did_you_mean(near)}"
     raise invalid(words, "path", near=near)
-
-
-def _matching(symbol: str, definitions: Iterable[Definition]) -> list[Definition]:
-    """The definitions with that qualified name, else those that end with it."""
-    known = list(definitions)
-    exact = [each for each in known if each.qualified == symbol]
-    return exact or [each for each in known if each.qualified.endswith(f".{symbol}")]
 
 
 def _did_you_mean(near: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ from context_pack.kernel.languages import language_of
 from context_pack.kernel.nearness import close
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock, FileNames, Reason, SourceFile, SourceTree, Stamp, Unreadable
-from context_pack.kernel.syntax import Definition, NoSyntax, Spans, Syntax
+from context_pack.kernel.syntax import Definition, NoSyntax, Spans, Syntax, name_parts
 from context_pack.packs.domain.anchors import Anchor, anchor_of
 from context_pack.packs.domain.difference import ComparedText, difference
 from context_pack.packs.domain.ladder import Text, beyond, in_file, named, unreadable
@@ -32,6 +32,8 @@ MOST_TEXT_CHARS = 64 * 1024 * 1024
 """How much text one call keeps."""
 SEARCH_SECONDS, SEARCH_CHARS = 3.0, 256 * 1024 * 1024
 """How long the tree is searched, and how much text of it."""
+NAMED_SECONDS = 10.0
+"""How long it is searched for a name that somebody gave, and that is refused if the time is too short."""
 MOST_KEPT_CHARS, ENTRY_CHARS = 16 * 1024 * 1024, 1_024
 """How much is kept from call to call, and what an entry of it weighs besides its code."""
 MOST_FILES, MOST_KEYS = 50_000, 1_000
@@ -236,9 +238,9 @@ class Resolver:
             text = text[:start] + text[end:]
         return text
 
-    def _tree_search(self) -> TreeSearch:
+    def _tree_search(self, seconds: float = SEARCH_SECONDS) -> TreeSearch:
         """A search that ends in time."""
-        end, most = self.monotonic() + SEARCH_SECONDS, self._read + SEARCH_CHARS
+        end, most = self.monotonic() + seconds, self._read + SEARCH_CHARS
         return TreeSearch(
             self.names(),
             self.texts,
@@ -262,14 +264,16 @@ class Resolver:
 
     def defining(self, name: str) -> tuple[Sequence[Text], bool]:
         """The files that hold the parts of a name and can be parsed, and whether all were looked at."""
-        search = self._tree_search()
+        search = self._tree_search(NAMED_SECONDS)
         return [text for text, _ in search.defining([name])], search.complete
 
     def names_like(self, name: str) -> set[str]:
         """Names of definitions in files with words like this one; those words too if the time was over."""
-        search, last = self._tree_search(), name.rpartition(".")[2] or name
-        words = close(last, search.words_like(last))
-        found = {each for text, _ in search.defining(words) for each in text.names}
+        search, last = self._tree_search(), name_parts(name)[-1]
+        files = search.words_like(last)
+        words = close(last, files)
+        paths = {path for word in words for path in files[word]}
+        found = {each for text, _ in search.defining(words, paths) for each in text.names}
         return found if search.complete else {*found, *words}
 
     def _without(self) -> dict[RelativePath, Keys]:

@@ -17,7 +17,7 @@ from context_pack.kernel.languages import language_of
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import FileNames, Reason, Stamp
-from context_pack.kernel.syntax import Syntax
+from context_pack.kernel.syntax import Syntax, name_parts
 from context_pack.kernel.text import sha256_hex
 from context_pack.packs.domain.anchors import Anchor
 from context_pack.packs.domain.ladder import Elsewhere, Text, at, is_copy, named
@@ -143,12 +143,15 @@ class TreeSearch:
                 if place is not None:
                     one.namesakes.append(place)
 
-    def defining(self, names: Collection[str]) -> Iterator[tuple[Text, list[str]]]:
-        """The files that can be parsed and hold every part of some of these names, with those names."""
-        parts, keys = {name: name.split(".") for name in names}, frozenset(names)
+    def defining(
+        self, names: Collection[str], paths: Collection[RelativePath] | None = None
+    ) -> Iterator[tuple[Text, list[str]]]:
+        """The files, of these or all, that can be parsed and hold all parts of a name, with those names."""
+        parts, keys = {name: name_parts(name) for name in names}, frozenset(names)
         chosen: list[tuple[RelativePath, SourceText, list[str]]] = []
         without: list[Unheld] = []
-        for path, source in self._every(keys) if parts else ():
+        every = paths is None and bool(parts)
+        for path, source in self._every(keys) if every else self._sources(paths or (), keep=False):
             here = [name for name, words in parts.items() if all(word in source.text for word in words)]
             if here and self.syntax.knows(language_of(path.value)):
                 chosen.append((path, source, here))
@@ -162,13 +165,18 @@ class TreeSearch:
                 return
             yield Text(path, source, found.definitions), here
 
-    def words_like(self, name: str) -> set[str]:
-        """The words in files that can be parsed that begin like a name and are about as long."""
+    def words_like(self, name: str) -> dict[str, list[RelativePath]]:
+        """The words that begin like a name and are about as long, with their files that can be parsed."""
         first = re.escape(name[0].lower() + name[0].upper())
-        pattern = re.compile(rf"\b[{first}]\w{{{max(0, len(name) - 3)},{len(name) + 1}}}\b")
+        # Looking back from the first letter takes a third of the time of a search for the end of a word.
+        pattern = re.compile(rf"[{first}](?<!\w.)\w{{{max(0, len(name) - 3)},{len(name) + 1}}}\b")
         paths = [RelativePath(path) for paths in self.names.paths.values() for path in paths]
         parsed = (path for path in paths if self.syntax.knows(language_of(path.value)))
-        return {word for _, source in self._sources(parsed, False) for word in pattern.findall(source.text)}
+        files: dict[str, list[RelativePath]] = {}
+        for path, source in self._sources(parsed, keep=False):
+            for word in set(pattern.findall(source.text)):
+                files.setdefault(word, []).append(path)
+        return files
 
 
 def _grouped(pairs: Iterable[tuple[str, _SearchedRef]]) -> dict[str, list[_SearchedRef]]:

@@ -10,7 +10,7 @@ from context_pack.app import build
 from context_pack.cases import Ports
 from context_pack.kernel.errors import Failure
 from context_pack.packs.usecases.pointing import located
-from context_pack.packs.usecases.resolving import SEARCH_SECONDS, Resolver
+from context_pack.packs.usecases.resolving import NAMED_SECONDS, Resolver
 from context_pack_adapters.syntax import shared_syntax
 
 SHOP = '''\
@@ -143,10 +143,27 @@ def test_an_unknown_or_ambiguous_symbol_is_refused_with_candidates(
 @pytest.mark.clause("PK-69")
 def test_a_symbol_search_that_timed_out_does_not_claim_absence(shop: tuple[Any, str]) -> None:
     desk, _ = shop
-    moments = iter([0.0, *[SEARCH_SECONDS + 1] * 100])
-    resolver = Resolver(desk.tree, 1_000, syntax=shared_syntax(), monotonic=lambda: next(moments))
-    with pytest.raises(Failure, match="'load' was not found before the time was over"):
-        located("load", None, resolver)
+    desk.files["src/till.py"] = "def pay():\n    load('till')\n"
+    for looks, found in [(0, "not found"), (5, "found once")]:
+        moments = iter([0.0] * (1 + looks) + [NAMED_SECONDS + 1] * 100)
+        resolver = Resolver(desk.tree, 1_000, syntax=shared_syntax(), monotonic=moments.__next__)
+        with pytest.raises(Failure, match=f"'load' was {found} before the time was over"):
+            located("load", None, resolver)
+
+
+@pytest.mark.clause("PK-69")
+def test_a_symbol_is_taken_as_its_language_writes_it(shop: tuple[Any, str]) -> None:
+    desk, pack = shop
+    for written in ("Till::price", "Till#price", "::Till.price"):
+        assert upsert(desk, pack, symbol=written)["lines"] == {"start": 9, "end": 10}
+    assert refused(desk, pack, symbol="shop.load")["details"]["near"] == ["load"]
+
+
+@pytest.mark.clause("PK-69")
+def test_a_whole_qualified_name_wins_over_an_end_of_one(shop: tuple[Any, str]) -> None:
+    desk, pack = shop
+    desk.files["src/other.py"] = "class Loader:\n    def load(self):\n        pass\n"
+    assert upsert(desk, pack, symbol="load")["path"] == "src/shop.py"
 
 
 @pytest.mark.clause("PK-69")
