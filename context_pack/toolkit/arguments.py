@@ -1,10 +1,10 @@
 """One source of truth for a tool's arguments: a frozen attrs class whose fields carry their JSON Schema.
 
-From the class come the published schema, the validator (compiled once), the structured command and the
+From the class come the published schema, the check of a call, the structured command and the
 reference table in the contract, so that they cannot disagree. Schemas stay in the subset that every MCP
 client accepts: objects with `properties` and `additionalProperties: false`, no `$ref`, no type arrays, no
 top-level alternatives. Types are strict: `null` and `1.0` are not an integer, `true` is not a number.
-Loading `cattrs` is put off until the first call, and `jsonschema` until one breaks a rule.
+`cattrs` is loaded with the first command that holds records.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from context_pack.toolkit.faults import MAX_PROBLEMS as MAX_PROBLEMS
 from context_pack.toolkit.faults import Problem as Problem
 from context_pack.toolkit.faults import Schema as Schema
 from context_pack.toolkit.faults import clip as clip
-from context_pack.toolkit.faults import problems_of, strict_validator
-from context_pack.toolkit.fitting import fits
+from context_pack.toolkit.faults import problems_of
 
 C = TypeVar("C")
 
@@ -124,7 +123,7 @@ def schema_of(command: type) -> Schema:
 
 def problems(command: type, arguments: Mapping[str, Any]) -> list[Problem]:
     """Everything wrong with `arguments` (the first few), the shallowest first."""
-    return problems_of(_validator(command), arguments)
+    return problems_of(command_schema(command), arguments)
 
 
 def with_whole_numbers(schema: Schema, value: Any) -> Any:
@@ -147,12 +146,10 @@ def parse(command: type[C], arguments: Mapping[str, Any], lenient: bool = False)
         Failure: `invalid_data`; `details.field` names the argument, `details.problems` each fault by path.
     """
     kind: type = command
-    schema = command_schema(kind)
-    fit = fits(schema, arguments)
-    if lenient and not fit:
-        arguments = with_whole_numbers(schema, arguments)
-        fit = fits(schema, arguments)
-    faults = () if fit else problems(kind, arguments)
+    faults = problems(kind, arguments)
+    if faults and lenient:
+        arguments = with_whole_numbers(command_schema(kind), arguments)
+        faults = problems(kind, arguments)
     if faults:
         first = faults[0]
         details: dict[str, Any] = {"field": first.field, "path": first.path}
@@ -212,12 +209,6 @@ def _converter() -> Any:
 def command_schema(command: type) -> Schema:
     """The schema of a command, made once."""
     return schema_of(command)
-
-
-@cache
-def _validator(command: type) -> Any:
-    """The compiled validator of a command's schema."""
-    return strict_validator(command_schema(command))
 
 
 def key_of(arguments: Any) -> bytes | None:

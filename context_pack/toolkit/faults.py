@@ -1,19 +1,20 @@
 """What is wrong with a value, by path and in our own words: strict JSON Schema checking.
 
-`jsonschema` walks the schema; the rules it is lax, slow or vague about are our own: `1.0` is no integer,
-infinity is no number, `$` does not match before a final newline, every missing and every unknown field is
-named, and what is already too long is not looked into. Messages never repeat a value of the caller, only
-names, clipped. `jsonschema` is loaded on first use.
+The rules that commands and contexts use, and no others: `1.0` is no integer, infinity is no number, `$` does
+not match before a final newline, every missing and every unknown field is named, and what is already too long
+is not looked into. `tests/unit/toolkit/test_toolkit_faults.py` compares the verdicts with `jsonschema`, which
+takes half of a server's first call to load. Messages never repeat a value of the caller, only names, clipped.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import islice
-from typing import Any
+from operator import ge, le
+from typing import Any, NamedTuple
 
 from context_pack.kernel.classes import frozen
 from context_pack.kernel.nearness import close
@@ -34,6 +35,17 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Common argument names of other tools, in lower case, and ours to suggest for them."""
 _SURROGATE = lazy_pattern("[\ud800-\udfff]")
+_CLASSES: Mapping[str, type] = {"string": str, "boolean": bool, "array": list, "object": dict}
+_SIZES: Mapping[str, tuple[type, Callable[[int, int], bool]]] = {
+    "minLength": (str, ge),
+    "maxLength": (str, le),
+    "minItems": (list, ge),
+    "maxItems": (list, le),
+}
+_BOUNDS: Mapping[str, Callable[[Any, Any], bool]] = {"minimum": ge, "maximum": le}
+VALUE_RULES = frozenset({"type", "enum", "const", "pattern", *_SIZES, *_BOUNDS})
+"""The rules about a value itself; those about what is in it are `properties`, `required`,
+`additionalProperties` and `items`."""
 
 
 @frozen
@@ -46,22 +58,72 @@ class Problem:
     message: str
 
 
-def problems_of(validator: Any, value: Any) -> list[Problem]:
+class _Broken(NamedTuple):
+    """A broken rule: where, which one, what it wants (of rules about fields, the field), of which schema."""
+
+    path: tuple[str | int, ...]
+    rule: str
+    wanted: Any
+    schema: Schema
+
+    @property
+    def depth(self) -> int:
+        """How deep the faulty field lies; a missing or unknown one is a step deeper than its object."""
+        return len(self.path) + (self.rule in ("required", "additionalProperties"))
+
+
+def problems_of(schema: Schema, value: Any) -> list[Problem]:
     """Everything wrong with `value` (the first few), the shallowest first, unknown fields before others."""
-    errors = list(islice(validator.iter_errors(value), MAX_LOOKED_AT))
-    errors.sort(key=lambda error: (_depth(error), error.validator != "additionalProperties"))
-    if not errors:
-        return list(islice(_half_characters(value, "$", ""), MAX_PROBLEMS))
+    broken: list[_Broken] = []
+    _check(schema, value, (), broken)
+    if not broken:
+        found = _half_characters(value, "$", "") if has_half_characters(value) else ()
+        return list(islice(found, MAX_PROBLEMS))
+    broken.sort(key=lambda each: (each.depth, each.rule != "additionalProperties"))
     # One value may break several rules; the first one told is enough.
     by_path: dict[str, Problem] = {}
-    for problem in map(_explain, errors):
+    for problem in map(_explain, broken[:MAX_LOOKED_AT]):
         by_path.setdefault(problem.path, problem)
     return list(by_path.values())[:MAX_PROBLEMS]
 
 
-def _depth(error: Any) -> int:
-    """How deep the faulty field lies; a missing or unknown one is a step deeper than its object."""
-    return len(error.absolute_path) + (error.validator in ("required", "additionalProperties"))
+def _check(schema: Schema, value: Any, path: tuple[str | int, ...], broken: list[_Broken]) -> None:
+    """Add the rules that a value breaks, in the order of the schema."""
+    for rule, wanted in schema.items():
+        if rule in VALUE_RULES:
+            if not _holds(rule, wanted, value, schema):
+                broken.append(_Broken(path, rule, wanted, schema))
+        elif isinstance(value, dict):
+            if rule == "properties":
+                for name in wanted:
+                    if name in value:
+                        _check(wanted[name], value[name], (*path, name), broken)
+            elif rule == "required":
+                broken += [_Broken(path, rule, name, schema) for name in wanted if name not in value]
+            elif rule == "additionalProperties" and not wanted:
+                names = (str(name) for name in value if name not in schema.get("properties", ()))
+                broken += [_Broken(path, rule, name, schema) for name in islice(names, MAX_PROBLEMS)]
+        elif rule == "items" and isinstance(value, list) and len(value) <= schema.get("maxItems", math.inf):
+            for index, item in enumerate(value):
+                if len(broken) < MAX_LOOKED_AT:
+                    _check(wanted, item, (*path, index), broken)
+
+
+def _holds(rule: str, wanted: Any, value: Any, schema: Schema) -> bool:
+    """Whether a value keeps a rule about itself; a rule for another type is kept."""
+    if rule == "type":
+        if wanted in ("integer", "number"):
+            return is_whole(value) if wanted == "integer" else is_number(value)
+        return isinstance(value, _CLASSES[wanted])
+    if rule in _SIZES:
+        kind, keeps = _SIZES[rule]
+        return not isinstance(value, kind) or keeps(len(value), wanted)
+    if rule in _BOUNDS:
+        return not is_number(value) or _BOUNDS[rule](value, wanted)
+    if rule == "pattern":
+        looked_at = isinstance(value, str) and len(value) <= schema.get("maxLength", math.inf)
+        return not looked_at or compiled(wanted).search(value) is not None
+    return bool(value in wanted if rule == "enum" else value == wanted)
 
 
 def _half_characters(value: Any, path: str, field: str) -> Iterator[Problem]:
@@ -80,44 +142,6 @@ def _half_characters(value: Any, path: str, field: str) -> Iterator[Problem]:
             yield from _half_characters(inner, f"{path}[{index}]", field)
 
 
-@cache
-def _validator_class() -> Any:
-    """jsonschema's newest draft with our own rules."""
-    from jsonschema import Draft202012Validator, ValidationError
-    from jsonschema.validators import extend
-
-    def missing(_: Any, names: list[str], value: Any, __: Schema) -> Iterator[ValidationError]:
-        if isinstance(value, dict):
-            yield from (ValidationError(name) for name in names if name not in value)
-
-    def unknown(_: Any, allowed: bool, value: Any, schema: Schema) -> Iterator[ValidationError]:
-        if isinstance(value, dict) and not allowed:
-            names = (str(name) for name in value if name not in schema.get("properties", ()))
-            yield from map(ValidationError, islice(names, MAX_PROBLEMS))
-
-    def pattern(_: Any, wanted: str, value: Any, schema: Schema) -> Iterator[ValidationError]:
-        fits = isinstance(value, str) and len(value) <= schema.get("maxLength", math.inf)
-        if fits and not compiled(wanted).search(value):
-            yield ValidationError(wanted)
-
-    def items(validator: Any, wanted: Schema, value: Any, schema: Schema) -> Iterator[ValidationError]:
-        if isinstance(value, list) and len(value) <= schema.get("maxItems", math.inf):
-            for index, item in enumerate(value):
-                yield from validator.descend(item, wanted, path=index)
-
-    types = Draft202012Validator.TYPE_CHECKER.redefine_many(
-        {"integer": lambda _, value: is_whole(value), "number": lambda _, value: is_number(value)}
-    )
-    rules = {"required": missing, "additionalProperties": unknown, "pattern": pattern, "items": items}
-    make: Any = extend
-    return make(Draft202012Validator, rules, type_checker=types)
-
-
-def strict_validator(schema: Schema) -> Any:
-    """A validator for `problems_of`; making one is slow, so keep it."""
-    return _validator_class()(schema)
-
-
 def is_whole(value: object) -> bool:
     """Whether it is an integer, and no truth value."""
     return isinstance(value, int) and not isinstance(value, bool)
@@ -128,9 +152,13 @@ def is_number(value: object) -> bool:
     return is_whole(value) or (isinstance(value, float) and math.isfinite(value))
 
 
-def has_half_characters(text: str) -> bool:
-    """Whether a text holds a lone surrogate."""
-    return _SURROGATE.search(text) is not None
+def has_half_characters(value: Any) -> bool:
+    """Whether a text, or one in a value or among its names, holds a lone surrogate."""
+    if isinstance(value, str):
+        return not value.isascii() and _SURROGATE.search(value) is not None
+    if isinstance(value, dict):
+        return any(map(has_half_characters, value)) or any(map(has_half_characters, value.values()))
+    return isinstance(value, list) and any(map(has_half_characters, value))
 
 
 @cache
@@ -140,21 +168,21 @@ def compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern[:-1] + r"\Z" if closed else pattern)
 
 
-def _explain(error: Any) -> Problem:
-    """Our own words for an error; those of our rules about fields hold the field's name as their message."""
-    path = "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
-    rule, value, schema = error.validator, error.validator_value, error.schema
+def _explain(broken: _Broken) -> Problem:
+    """Our own words for a broken rule."""
+    path = "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in broken.path)
+    _, rule, wanted, schema = broken
     if rule == "required":
-        return Problem(f"{path}.{error.message}", error.message, rule, f"'{error.message}' is required")
+        return Problem(f"{path}.{wanted}", wanted, rule, f"'{wanted}' is required")
     if rule == "additionalProperties":
-        name = clip(error.message)
+        name = clip(wanted)
         known = list(schema.get("properties", ()))
         words = f"'{name}' is not supported here; allowed: {', '.join(known) or 'none'}{_meant(name, known)}"
         return Problem(f"{path}.{name}", name, rule, words)
-    field = next((part for part in reversed(error.absolute_path) if isinstance(part, str)), "")
+    field = next((part for part in reversed(broken.path) if isinstance(part, str)), "")
     needed = ", ".join(f"'{name}'" for name in schema.get("required", ())) if field and rule == "type" else ""
-    words = f"{_subject(error, field)} {_demand(rule, value, schema)}{f' with {needed}' if needed else ''}"
-    return Problem(path, field, rule, words)
+    words = f"{_subject(broken.path, field)} {_demand(rule, wanted, schema)}"
+    return Problem(path, field, rule, f"{words}{f' with {needed}' if needed else ''}")
 
 
 def _meant(name: str, known: list[str]) -> str:
@@ -170,10 +198,9 @@ def _parts(name: str) -> list[str]:
     return sorted(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower().split("_"))
 
 
-def _subject(error: Any, field: str) -> str:
-    parts = list(error.absolute_path)
-    if parts and isinstance(parts[-1], int):
-        return f"item {parts[-1]} of '{field}'"
+def _subject(path: tuple[str | int, ...], field: str) -> str:
+    if path and isinstance(path[-1], int):
+        return f"item {path[-1]} of '{field}'"
     return f"'{field}'" if field else "the arguments"
 
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from context_pack.contexts.domain.schema import CONTEXT_SCHEMA, FIELDS, VERSION, Schema
 from context_pack.kernel.classes import frozen
-from context_pack.toolkit.faults import problems_of, strict_validator
+from context_pack.toolkit.faults import problems_of
 
 CONTEXT_FILE = ".context.yaml"
 CONFIG_FILE = ".context.config.yaml"
@@ -103,7 +102,7 @@ def validated(value: object) -> Verdict:
         # 1.0 and 0x1 are version 1 too.
         value = {**value, "version": VERSION} if version == VERSION else value
     value = _whole(value)
-    problems = problems_of(_validator(), value)
+    problems = problems_of(CONTEXT_SCHEMA, value)
     if problems:
         return Corrupt(problems[0].message)
     return Context(
@@ -151,9 +150,3 @@ def _known(value: Any, schema: Schema) -> Any:
         named = schema["properties"].items()
         return {name: _known(value[name], inner) for name, inner in named if name in value}
     return value
-
-
-@cache
-def _validator() -> Any:
-    """The compiled schema."""
-    return strict_validator(CONTEXT_SCHEMA)
