@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 from pages import contract, contract_pages
+from reference_tables import reference
 
 from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Failure
 from context_pack.toolkit.arguments import Schema, arg, array, choice, integer, schema_of, text
 from context_pack.toolkit.call import QuietCall
-from context_pack.toolkit.reference import reference, rule_in_words
 from context_pack.toolkit.registry import Registry
+from context_pack.toolkit.rule_words import rule_in_words
 from context_pack.toolkit.spec import WRITES, Answer, FailedCall, Family, Tool, tool
 from context_pack_adapters.bootstrap import load_registry
 from context_pack_adapters.logs import Log

@@ -1,21 +1,19 @@
 """A tool's arguments as Markdown tables, made from the same command classes as its schema.
 
 The contract carries these tables and a test compares them with what is rendered here, so the published
-contract, the schema that clients see and the command that a use case gets cannot disagree. Pure text: who
-writes it into a file is none of this module's business.
+contract, the schema that clients see and the command that a use case gets cannot disagree.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from context_pack.kernel.classes import NOT_GIVEN, frozen
 from context_pack.toolkit.arguments import Schema, arguments_of
+from context_pack.toolkit.rule_words import rule_in_words
 from context_pack.toolkit.spec import Tool
-
-_PLAIN = {"integer": "integer", "number": "number", "boolean": "true or false", "object": "object"}
 
 
 @frozen
@@ -34,20 +32,6 @@ def reference(tool: Tool) -> str:
         (command,) = tool.commands.values()
         return _table(("argument", "type", "default", "meaning"), (_cells(row) for row in _rows(command)))
     return "\n\n".join((_actions(tool), _table(("argument", "type", "actions", "meaning"), _shared(tool))))
-
-
-def rule_in_words(schema: Schema) -> str:
-    """What a value must be: `integer, 1 to 500`, `string, 3 to 120 characters`, `list of …`."""
-    match schema.get("type"):
-        case "string" if "enum" in schema:
-            return "one of " + ", ".join(f"`{value}`" for value in schema["enum"])
-        case "string":
-            return "string" + _span(schema, "minLength", "maxLength", " characters") + _pattern(schema)
-        case "array":
-            count = _span(schema, "minItems", "maxItems", "").removeprefix(", ")
-            return f"list of {count + ' × ' if count else ''}{rule_in_words(schema['items'])}"
-        case kind:
-            return _PLAIN.get(str(kind), "any value") + _span(schema, "minimum", "maximum", "")
 
 
 def _rows(command: type) -> Iterator[Row]:
@@ -111,24 +95,6 @@ def _shared(tool: Tool) -> Iterator[tuple[str, ...]]:
 
 def _cells(row: Row) -> tuple[str, ...]:
     return f"`{row.name}`", row.rule, row.presence, row.meaning
-
-
-def _span(schema: Mapping[str, Any], low: str, high: str, unit: str) -> str:
-    least, most = schema.get(low), schema.get(high)
-    if least is None and most is None:
-        return ""
-    if least is None:
-        return f", at most {most}{unit}"
-    if most is None:
-        return f", at least {least}{unit}"
-    return f", {least}{unit}" if least == most else f", {least} to {most}{unit}"
-
-
-def _pattern(schema: Schema) -> str:
-    pattern = schema.get("pattern")
-    if pattern is None:
-        return ""
-    return ", not blank" if pattern == r"\S" else f", matching `{pattern}`"
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
