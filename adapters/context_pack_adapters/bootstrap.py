@@ -175,7 +175,7 @@ class Connection:
 
         from context_pack import __version__
         from context_pack_adapters import about
-        from context_pack_adapters.mcp.session import Offered, ProtocolSession, ServerFacts
+        from context_pack_adapters.mcp.session import ProtocolSession, ServerFacts
 
         root, because = self._settings.source_root, self._settings.source_because
         facts = ServerFacts(
@@ -197,7 +197,7 @@ class Connection:
             monotonic=time.monotonic,
             call_seconds=self._settings.call_seconds,
             page_tokens=self._settings.page_tokens,
-            offered=Offered(changing_tools=self._settings.tools == (AUTO,)),
+            changing_tools=self._settings.tools == (AUTO,),
             families=self._families if self._settings.tools else None,
         )
         return self._session

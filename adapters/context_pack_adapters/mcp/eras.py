@@ -57,33 +57,6 @@ class ServerFacts(NamedTuple):
         }
 
 
-class Offered(NamedTuple):
-    """Which parts of the protocol are declared; what is not declared is an unknown method."""
-
-    tools: bool = True
-    resources: bool = True
-    prompts: bool = True
-    completions: bool = True
-    logging: bool = True
-    changing_tools: bool = False
-    """Whether the list of tools may change while the server runs."""
-
-    def capabilities(self) -> dict[str, Any]:
-        """The `capabilities` object of both eras; the list of prompts never changes."""
-        declared: dict[str, Any] = {}
-        if self.tools:
-            declared["tools"] = {"listChanged": self.changing_tools}
-        if self.resources:
-            declared["resources"] = {"subscribe": True, "listChanged": True}
-        if self.prompts:
-            declared["prompts"] = {"listChanged": False}
-        if self.completions:
-            declared["completions"] = {}
-        if self.logging:
-            declared["logging"] = {}
-        return declared
-
-
 class Envelope(NamedTuple):
     """The checked `_meta` of a 2026-07-28 request."""
 
@@ -92,24 +65,35 @@ class Envelope(NamedTuple):
     client: str = ""
 
 
-def handshake(facts: ServerFacts, offered: Offered, params: object) -> dict[str, Any]:
+def capabilities(changing_tools: bool) -> dict[str, Any]:
+    """The `capabilities` object of both eras; the list of prompts never changes."""
+    return {
+        "tools": {"listChanged": changing_tools},
+        "resources": {"subscribe": True, "listChanged": True},
+        "prompts": {"listChanged": False},
+        "completions": {},
+        "logging": {},
+    }
+
+
+def handshake(facts: ServerFacts, changing_tools: bool, params: object) -> dict[str, Any]:
     """The result of `initialize`: the version asked for if we speak it, else the newest; never an error."""
     asked = params.get("protocolVersion") if isinstance(params, dict) else None
     more = {} if facts.about is None else {"_meta": dict(facts.about)}
     return {
         **more,
         "protocolVersion": asked if asked in HANDSHAKE_VERSIONS else LATEST_HANDSHAKE,
-        "capabilities": offered.capabilities(),
+        "capabilities": capabilities(changing_tools),
         "serverInfo": facts.info(),
         "instructions": facts.instructions,
     }
 
 
-def discovery(facts: ServerFacts, offered: Offered) -> dict[str, Any]:
+def discovery(facts: ServerFacts, changing_tools: bool) -> dict[str, Any]:
     """The result of `server/discover`, without what every modern result carries."""
     return {
         "supportedVersions": list(MODERN_VERSIONS),
-        "capabilities": offered.capabilities(),
+        "capabilities": capabilities(changing_tools),
         "instructions": facts.instructions,
     }
 
@@ -124,20 +108,20 @@ def envelope_of(params: object) -> Envelope | None:
     if not isinstance(meta, dict) or VERSION_KEY not in meta:
         return None
     version = meta[VERSION_KEY]
-    capabilities = meta.get(CAPABILITIES_KEY)
+    declared = meta.get(CAPABILITIES_KEY)
     if not isinstance(version, str):
         raise Refusal(INVALID_PARAMS, f"_meta[{VERSION_KEY!r}] must be a string")
     if version not in MODERN_VERSIONS:
         data = {"supported": list(MODERN_VERSIONS), "requested": version}
         raise Refusal(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
-    if not isinstance(capabilities, dict):
+    if not isinstance(declared, dict):
         raise Refusal(INVALID_PARAMS, f"_meta[{CAPABILITIES_KEY!r}] is required and must be an object")
     if not isinstance(meta.get(CLIENT_KEY, {}), dict):
         raise Refusal(INVALID_PARAMS, f"_meta[{CLIENT_KEY!r}] must be an object")
     level = meta.get(LEVEL_KEY)
     if level is not None and (not isinstance(level, str) or level not in SEVERITY):
         raise Refusal(INVALID_PARAMS, f"_meta[{LEVEL_KEY!r}] must be one of: {', '.join(LEVELS)}")
-    return Envelope(capabilities, level, client_name(meta.get(CLIENT_KEY)))
+    return Envelope(declared, level, client_name(meta.get(CLIENT_KEY)))
 
 
 def client_name(info: object) -> str:

@@ -2,8 +2,7 @@
 
 A handler answers inline only if it needs neither the disk nor an unloaded registry. Mutations go to the
 `write` lane, where they keep their order of arrival; a tool call that comes before the registry is loaded
-is `unrouted` until its lane is known. What is not declared is not in the tables, but for the two
-lists of resources: some clients ask for them regardless.
+is `unrouted` until its lane is known. `changing_tools` says whether the list of tools may change.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from context_pack_adapters.mcp import eras, features
 from context_pack_adapters.mcp.catalog import PROMPTS, TEMPLATES, TOOLS
-from context_pack_adapters.mcp.eras import Offered, ServerFacts
+from context_pack_adapters.mcp.eras import ServerFacts
 from context_pack_adapters.mcp.exchange import Exchange, texts
 from context_pack_adapters.mcp.jobs import FETCHING, Job, JobContext
 from context_pack_adapters.mcp.jsonrpc import INVALID_PARAMS
@@ -40,7 +39,7 @@ class Methods:
     def __init__(
         self,
         facts: ServerFacts,
-        offered: Offered,
+        changing_tools: bool,
         shelf: OnDemand,
         desk: JobContext,
         subscriptions: Subscriptions,
@@ -48,7 +47,7 @@ class Methods:
         families: Families | None,
     ) -> None:
         self._facts = facts
-        self._offered = offered
+        self._changing_tools = changing_tools
         self._shelf = shelf
         self._desk = desk
         self._subscriptions = subscriptions
@@ -58,39 +57,28 @@ class Methods:
         """The families in the list of tools that was last given; None before the first."""
         self._looked = -LOOK_SECONDS
         self._results = Results(facts)
-        both = self._both()
-        self.legacy: Mapping[str, Handler] = both | self._legacy_only()
+        both: dict[str, Handler] = {
+            "tools/list": self._list_tools,
+            "tools/call": self._call,
+            "resources/list": self._list_resources,
+            "resources/templates/list": self._list_templates,
+            "resources/read": self._read,
+            "prompts/list": self._list_prompts,
+            "prompts/get": self._get_prompt,
+            "completion/complete": self._complete,
+        }
+        self.legacy: Mapping[str, Handler] = both | {
+            "initialize": self._initialize,
+            "ping": self._empty,
+            "server/discover": self._undiscovered,
+            "resources/subscribe": self._subscribe,
+            "resources/unsubscribe": self._unsubscribe,
+            "logging/setLevel": self._set_level,
+        }
         self.modern: Mapping[str, Handler] = both | {
             "server/discover": self._discover,
             "subscriptions/listen": self._listen,
         }
-
-    def _both(self) -> dict[str, Handler]:
-        table: dict[str, Handler] = {
-            "resources/list": self._list_resources,
-            "resources/templates/list": self._list_templates,
-        }
-        if self._offered.tools:
-            table |= {"tools/list": self._list_tools, "tools/call": self._call}
-        if self._offered.resources:
-            table |= {"resources/read": self._read}
-        if self._offered.prompts:
-            table |= {"prompts/list": self._list_prompts, "prompts/get": self._get_prompt}
-        if self._offered.completions:
-            table |= {"completion/complete": self._complete}
-        return table
-
-    def _legacy_only(self) -> dict[str, Handler]:
-        table: dict[str, Handler] = {
-            "initialize": self._initialize,
-            "ping": self._empty,
-            "server/discover": self._undiscovered,
-        }
-        if self._offered.resources:
-            table |= {"resources/subscribe": self._subscribe, "resources/unsubscribe": self._unsubscribe}
-        if self._offered.logging:
-            table |= {"logging/setLevel": self._set_level}
-        return table
 
     def _answer(self, exchange: Exchange, fields: str, ttl: int | None = None) -> None:
         exchange.sink(self._results.of(exchange, fields, ttl))
@@ -104,11 +92,12 @@ class Methods:
         capabilities = exchange.params.get("capabilities")
         self._desk.client = capabilities if isinstance(capabilities, dict) else {}
         self._desk.client_page = page_tokens_of(eras.client_name(exchange.params.get("clientInfo")))
-        self._subscriptions.greeted = self._offered.resources
-        self._answer(exchange, fields_of(eras.handshake(self._facts, self._offered, exchange.params)))
+        self._subscriptions.greeted = True
+        self._answer(exchange, fields_of(eras.handshake(self._facts, self._changing_tools, exchange.params)))
 
     def _discover(self, exchange: Exchange) -> None:
-        self._answer(exchange, fields_of(eras.discovery(self._facts, self._offered)), eras.STATIC_TTL_MS)
+        found = eras.discovery(self._facts, self._changing_tools)
+        self._answer(exchange, fields_of(found), eras.STATIC_TTL_MS)
 
     def _undiscovered(self, _: Exchange) -> None:
         raise Refusal(INVALID_PARAMS, f"server/discover needs _meta[{eras.VERSION_KEY!r}]")
@@ -147,7 +136,7 @@ class Methods:
         return self._job(exchange, work)
 
     def _listen(self, exchange: Exchange) -> Job | None:
-        honoured = wanted(exchange.params, self._offered, self._tells)
+        honoured = wanted(exchange.params, self._changing_tools, self._tells)
         closing = self._results.end_of_stream(exchange.id)
         uris = frozenset(honoured.get("resourceSubscriptions", ()))
         lists = "resourcesListChanged" in honoured
@@ -264,7 +253,7 @@ class Methods:
 
     def _serve_call(self, job: Job) -> bytes:
         """Call the tool; a failed call is also sent as a log message, if the client asked for these."""
-        if self._offered.changing_tools:
+        if self._changing_tools:
             job.after(self._look_again)
         exchange, registry = job.exchange, self._shelf.loaded or self._shelf.registry()
         name = exchange.params["name"]

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from context_pack_adapters.mcp.batch import ReplyBatch
-from context_pack_adapters.mcp.eras import MAX_INSTRUCTIONS_BYTES, Offered, ServerFacts, envelope_of
+from context_pack_adapters.mcp.eras import MAX_INSTRUCTIONS_BYTES, ServerFacts, envelope_of
 from context_pack_adapters.mcp.exchange import Exchange, Sink
 from context_pack_adapters.mcp.jobs import CALL_SECONDS, Job, JobContext
 from context_pack_adapters.mcp.jsonrpc import (
@@ -40,14 +40,13 @@ if TYPE_CHECKING:
     from context_pack.toolkit.registry import Registry
     from context_pack_adapters.mcp.framing import Fault
 
-__all__ = ["Job", "Offered", "ProtocolSession", "ServerFacts"]
+__all__ = ["Job", "ProtocolSession", "ServerFacts"]
 
 MAX_BATCH = 100_000
 """The most requests of one batch; more would block the reader for seconds."""
 
 NO_MEMORY = "there is not enough memory to read this message; send less, or try again in a moment"
 
-_EVERYTHING = Offered()
 _NO_PARAMS: Mapping[str, Any] = {}
 
 
@@ -77,7 +76,8 @@ class ProtocolSession:
     somebody asks to hear of changed resources, of other ones too, and when nobody does any more; `tells` says
     which URIs may be subscribed to; `monotonic` gives seconds, by which calls know how long they have waited;
     `call_seconds` is how long one may take; `page_tokens` is what an answer may weigh, whoever asks;
-    `families` gives those whose tools are listed, where that is not all.
+    `families` gives those whose tools are listed, where that is not all, and `changing_tools` says whether
+    they may change.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class ProtocolSession:
         load: Callable[[], Registry],
         send: Callable[[bytes], None],
         *,
-        offered: Offered = _EVERYTHING,
+        changing_tools: bool = False,
         page_size: int | None = None,
         published: Published = _unknown,
         alarm: Callable[[str, BaseException], None] = _ignore,
@@ -108,7 +108,9 @@ class ProtocolSession:
         self._shelf = OnDemand(load, page_size, published)
         self._desk = JobContext(send, monotonic, alarm, call_seconds, page_tokens)
         self._subscriptions = Subscriptions(send, on_watch)
-        self._methods = Methods(facts, offered, self._shelf, self._desk, self._subscriptions, tells, families)
+        self._methods = Methods(
+            facts, changing_tools, self._shelf, self._desk, self._subscriptions, tells, families
+        )
 
     @property
     def tried(self) -> bool:

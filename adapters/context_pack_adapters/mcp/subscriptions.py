@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
-from context_pack_adapters.mcp.eras import SUBSCRIPTION_KEY, Offered
+from context_pack_adapters.mcp.eras import SUBSCRIPTION_KEY
 from context_pack_adapters.mcp.jsonrpc import INVALID_PARAMS, Id, same_id
 from context_pack_adapters.mcp.wire import Refusal, notification
 
@@ -160,7 +160,7 @@ class Subscriptions:
         return self.watching != self._announced or not self.watched <= self._announced_uris
 
 
-def wanted(params: Mapping[str, Any], offered: Offered, tells: Callable[[str], bool]) -> dict[str, Any]:
+def wanted(params: Mapping[str, Any], changing_tools: bool, tells: Callable[[str], bool]) -> dict[str, Any]:
     """The part of a listen filter that will be delivered: our list of prompts never changes.
 
     `tells` says which resources are watched; the others are left out, so that nobody waits for them.
@@ -178,11 +178,11 @@ def wanted(params: Mapping[str, Any], offered: Offered, tells: Callable[[str], b
     if not isinstance(uris, list) or not all(isinstance(uri, str) for uri in uris):
         raise Refusal(INVALID_PARAMS, "notifications.resourceSubscriptions must be a list of URIs")
     honoured: dict[str, Any] = {}
-    if offered.changing_tools and asked.get("toolsListChanged"):
+    if changing_tools and asked.get("toolsListChanged"):
         honoured["toolsListChanged"] = True
-    if offered.resources and asked.get("resourcesListChanged"):
+    if asked.get("resourcesListChanged"):
         honoured["resourcesListChanged"] = True
     told = list(dict.fromkeys(filter(tells, uris)))
-    if offered.resources and told:
+    if told:
         honoured["resourceSubscriptions"] = told
     return honoured

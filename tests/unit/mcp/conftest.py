@@ -22,7 +22,7 @@ from context_pack.toolkit.offers import Prompt, PromptArgument, ResourceEntry, R
 from context_pack.toolkit.registry import Registry
 from context_pack.toolkit.spec import WRITES, Answer, FailedCall, Family, Tool, json_answer, tool
 from context_pack_adapters.mcp.eras import CAPABILITIES_KEY, VERSION_KEY
-from context_pack_adapters.mcp.session import Job, Offered, ProtocolSession, ServerFacts
+from context_pack_adapters.mcp.session import Job, ProtocolSession, ServerFacts
 
 FACTS = ServerFacts("demo", "Demo server", "1.2.3", "A server for tests.", "Call echo first.")
 
@@ -368,9 +368,3 @@ def modern() -> Callable[..., dict[str, Any]]:
 def req() -> Callable[..., dict[str, Any]]:
     """Writes requests."""
     return request
-
-
-@pytest.fixture
-def nothing_offered() -> Offered:
-    """A server that declares nothing."""
-    return Offered(tools=False, resources=False, prompts=False, completions=False, logging=False)

@@ -16,7 +16,7 @@ from context_pack_adapters.mcp.eras import (
     SERVER_KEY,
     VERSION_KEY,
 )
-from context_pack_adapters.mcp.session import Offered, ServerFacts
+from context_pack_adapters.mcp.session import ServerFacts
 
 if TYPE_CHECKING:
     from tests.unit.mcp.conftest import Peer
@@ -81,25 +81,20 @@ def test_capabilities_say_what_is_offered(peer: Peer) -> None:
 
 
 @pytest.mark.clause("MCP-11")
-def test_absent_features_are_not_declared_and_their_methods_unknown(
-    connect: Callable[..., Peer], nothing_offered: Offered, modern: Modern
-) -> None:
-    peer = connect(offered=nothing_offered)
-    assert peer.result("initialize", {})["capabilities"] == {}
-    assert peer.result("server/discover", modern())["capabilities"] == {}
-    for method in ("tools/list", "tools/call", "resources/read", "prompts/list", "prompts/get"):
-        assert peer.error(method, {})["code"] == -32601
-        assert peer.error(method, modern())["code"] == -32601
-    for method in ("completion/complete", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"):
-        assert peer.error(method, {})["code"] == -32601
+@pytest.mark.parametrize(
+    "method", ["tasks/list", "tasks/get", "roots/list", "sampling/createMessage", "elicitation/create"]
+)
+def test_what_is_not_declared_has_no_methods(peer: Peer, modern: Modern, method: str) -> None:
+    declared = peer.result("server/discover", modern())["capabilities"]
+    assert declared == peer.result("initialize", {})["capabilities"]
+    assert method.partition("/")[0] not in declared
+    assert peer.error(method, {})["code"] == -32601
+    assert peer.error(method, modern())["code"] == -32601
 
 
 @pytest.mark.clause("MCP-12")
 @pytest.mark.parametrize("method", ["resources/list", "resources/templates/list"])
-def test_the_lists_of_resources_always_answer(
-    connect: Callable[..., Peer], nothing_offered: Offered, modern: Modern, method: str
-) -> None:
-    peer = connect(offered=nothing_offered)
+def test_the_lists_of_resources_always_answer(peer: Peer, modern: Modern, method: str) -> None:
     assert isinstance(peer.result(method)[LISTS[method]], list)
     assert isinstance(peer.result(method, modern())[LISTS[method]], list)
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from context_pack_adapters.mcp.eras import SERVER_KEY, SUBSCRIPTION_KEY
-from context_pack_adapters.mcp.session import Offered
 
 if TYPE_CHECKING:
     from tests.unit.mcp.conftest import Peer
@@ -93,12 +92,6 @@ def test_a_stream_acknowledges_and_sends_only_possible_requested_changes(peer: P
     }
     peer.session.resources_changed([ONE], True)
     assert peer.take() == []
-
-
-@pytest.mark.clause("MCP-82")
-def test_a_server_without_resources_acknowledges_none(connect: Callable[..., Peer], modern: Modern) -> None:
-    peer = connect(offered=Offered(resources=False))
-    assert listen(peer, modern, resourceSubscriptions=[ONE], resourcesListChanged=True) == {}
 
 
 @pytest.mark.clause("MCP-83")
