@@ -14,7 +14,6 @@ from plain_snapshot import Name, PlainPassage, PlainSnapshot, PlainState
 from context_pack.retrieval.model import IndexEntry, KnownEntry, Scope
 from context_pack.retrieval.ports import OTHER_VECTORS, Embedder, Stop
 from context_pack_adapters.index.preparing import Prepared, batches, prepare
-from context_pack_adapters.index.schema import NAMES_WEIGHT
 from context_pack_adapters.index.values import to_facts
 from context_pack_adapters.vectors.exact import to_blob
 
@@ -70,8 +69,8 @@ class PlainIndex:
             first + at: PlainPassage(
                 name,
                 at,
-                _weights(*written.columns[1:]),
-                sum(len(column.split()) for column in written.columns),
+                written.counts,
+                written.length,
                 written.text,
                 written.digest,
             )
@@ -181,12 +180,3 @@ class PlainIndex:
         with self._lock:
             told, self._notices = self._notices, []
         return told
-
-
-def _weights(names: str, body: str) -> dict[str, float]:
-    """How much each word counts in a piece."""
-    weights: dict[str, float] = {}
-    for column, weight in ((names, NAMES_WEIGHT), (body, 1.0)):
-        for word in column.split():
-            weights[word] = weights.get(word, 0.0) + weight
-    return weights

@@ -7,13 +7,15 @@ that a writer holds the file only while it writes.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from context_pack.retrieval.model import IndexEntry, Piece
 from context_pack.retrieval.ports import Embedder, EmbedderFailed, Vector
 from context_pack.retrieval.words import tokens
-from context_pack_adapters.index.values import digest_of, embedded, to_facts, to_tokens, tokens_of
+from context_pack_adapters.index.schema import NAMES_WEIGHT
+from context_pack_adapters.index.values import digest_of, embedded, to_facts
 from context_pack_adapters.vectors.exact import to_blobs
 
 BATCH_PIECES = 1000
@@ -23,9 +25,10 @@ EMBED_TEXTS = 256
 
 
 class Passage(NamedTuple):
-    """A piece with the columns that are written for it."""
+    """What is written for a piece: how much each word counts in it, a name three times, and its length."""
 
-    columns: tuple[str, str, str]
+    counts: Mapping[str, int]
+    length: int
     text: str
     digest: bytes
     facts: str
@@ -76,13 +79,16 @@ def prepare(
     bodies: list[list[str]] = []
     prepared = []
     for entry in batch:
-        scope = to_tokens(tokens_of(entry.corpus, entry.kind, entry.module))
+        # Corpus, kind and module once stood in every piece as words; scores still count them in its length.
+        scope = 3 if entry.module else 2
         passages = []
         for piece in entry.pieces:
             bodies.append(body := tokens(piece.text))
-            columns = (scope, to_tokens(tokens(piece.names)), to_tokens(body))
+            words, names = [*filter(None, body)], [*filter(None, tokens(piece.names))]
+            counts = Counter(words + names * NAMES_WEIGHT)
             text = embedded(piece.context, piece.text)
-            passages.append(Passage(columns, text, digest_of(text), to_facts(piece.facts)))
+            length = scope + len(names) + len(words)
+            passages.append(Passage(counts, length, text, digest_of(text), to_facts(piece.facts)))
         prepared.append(Prepared(entry, to_facts(entry.facts), passages))
     passages = [passage for each in prepared for passage in each.passages]
     vectors = dict(recall([passage.digest for passage in passages]))

@@ -28,7 +28,7 @@ PAGE_BYTES = 16384
 CHECKED_BYTES = 32 * 1024 * 1024
 """A file of at most this size is looked at everywhere when it is opened: it takes some milliseconds."""
 K1, B = 1.2, 0.75
-NAMES_WEIGHT = 3.0
+NAMES_WEIGHT = 3
 """What a word of a name counts, in words of the text."""
 
 _TABLES = """

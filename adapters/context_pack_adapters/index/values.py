@@ -120,14 +120,3 @@ def condition(scope: Scope) -> Condition:
 def admits_nothing(scope: Scope) -> bool:
     """Whether a scope names no corpus or no kind at all."""
     return scope.corpora == () or scope.kinds == ()
-
-
-def tokens_of(corpus: str, kind: str, module: str) -> list[str]:
-    """The tokens by which an entry's pieces are found in the column `scope`."""
-    tokens = [_token("c", corpus), _token("k", kind)]
-    return [*tokens, _token("m", module)] if module else tokens
-
-
-def _token(letter: str, name: str) -> str:
-    # A private-use character first: no word of a text becomes such a token.
-    return f"\ue000{letter}{hashlib.sha256(to_name(name)).hexdigest()[:16]}"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from context_pack.retrieval.model import Scope
 from context_pack_adapters.index import postings
-from context_pack_adapters.index.preparing import Prepared
+from context_pack_adapters.index.preparing import Passage, Prepared
 from context_pack_adapters.index.schema import create_vectors, state_of, vector_table
 from context_pack_adapters.index.values import (
     admits_nothing,
@@ -53,7 +53,7 @@ def put(
     )
     first = piece = state.next_piece
     rows: list[tuple[object, ...]] = []
-    words: list[tuple[int, tuple[str, str, str]]] = []
+    words: list[tuple[int, Passage]] = []
     embeddings: list[tuple[int, bytes]] = []
     # Of two entries with one name in a batch the last stays, in its own place.
     last = {(each.entry.corpus, each.entry.key): at for at, each in enumerate(batch)}
@@ -65,15 +65,15 @@ def put(
                 written.facts, passage.text, passage.context,
                 passage.names, written.digest,
             ))  # fmt: skip
-            words.append((piece, written.columns))
+            words.append((piece, written))
             if written.digest in vectors:
                 embeddings.append((piece, vectors[written.digest]))
             piece += 1
     connection.executemany(_PIECE, rows)
-    postings.add(connection, words)
+    postings.change(connection, removed, words)
     connection.executemany(f"INSERT INTO {vector_table(fast.id)} (piece, vector) VALUES (?, ?)", embeddings)
     _restore_vectors(connection, first, piece - 1, fast)
-    _advance(connection, removed, piece)
+    _advance(connection, _pieces_in(removed), piece)
 
 
 def _put_entry(connection: sqlite3.Connection, prepared: Prepared, first: int) -> int:
@@ -86,9 +86,7 @@ def _put_entry(connection: sqlite3.Connection, prepared: Prepared, first: int) -
             prepared.facts, first, len(entry.pieces),
         ),
     ).fetchone()  # fmt: skip
-    words = sorted(
-        {word for passage in prepared.passages for text in passage.columns[1:] for word in text.split()}
-    )
+    words = sorted(set[str]().union(*[passage.counts for passage in prepared.passages]))
     connection.execute(
         "INSERT INTO contents VALUES (?, ?, ?)",
         (made, to_content(entry.text), to_content(" ".join(words))),
@@ -106,8 +104,8 @@ def _advance(connection: sqlite3.Connection, removed: int, next_piece: int | Non
 
 def take_out(
     connection: sqlite3.Connection, names: Iterable[tuple[bytes, bytes]], known: Sequence[EmbedderRow]
-) -> int:
-    """Remove entries, those that are there, with all that belongs to them; how many pieces went."""
+) -> list[postings.EntryWords]:
+    """Remove entries, those that are there, with all that belongs to them but their words, which are told."""
     removed = []
     for name in dict.fromkeys(names):
         row = connection.execute(
@@ -119,12 +117,15 @@ def take_out(
             ).fetchone()
             _take_pieces(connection, first, last, known)
             removed.append(postings.EntryWords(first, last, from_content(words).split()))
-    postings.remove(connection, removed)
     if removed:
         connection.execute(
             "DELETE FROM retired WHERE id <= (SELECT MAX(id) FROM retired) - ?", (RETIRED_MOST,)
         )
-    return sum(last - first + 1 for first, last, _ in removed)
+    return removed
+
+
+def _pieces_in(entries: Iterable[postings.EntryWords]) -> int:
+    return sum(last - first + 1 for first, last, _ in entries)
 
 
 def _take_pieces(connection: sqlite3.Connection, first: int, last: int, known: Sequence[EmbedderRow]) -> None:
@@ -164,7 +165,8 @@ def drop(connection: sqlite3.Connection, corpus: str, keys: Sequence[str]) -> No
     """Remove these entries of a corpus."""
     name = to_name(corpus)
     removed = take_out(connection, [(name, to_name(key)) for key in keys], embedders(connection))
-    _advance(connection, removed)
+    postings.change(connection, removed, ())
+    _advance(connection, _pieces_in(removed))
 
 
 def touch(connection: sqlite3.Connection, rows: Sequence[tuple[str, bytes, bytes]]) -> None:

@@ -15,7 +15,6 @@ from typing import Any, LiteralString
 from context_pack.retrieval.model import IndexEntry, KnownEntry, Piece, Scope
 from context_pack.retrieval.ports import OTHER_VECTORS, Embedder, Stop
 from context_pack_adapters.index.preparing import Passage, Prepared, batches, prepare
-from context_pack_adapters.index.schema import NAMES_WEIGHT
 from context_pack_adapters.index.values import (
     bounded,
     from_facts,
@@ -114,8 +113,8 @@ class PostgresIndex:
             for at, (piece, passage) in enumerate(zip(each.entry.pieces, each.passages, strict=True), 1):
                 number = next(ids)
                 pieces.append((number, entry, at, *_piece_row(piece, passage)))
-                weights = _weights(passage).items()
-                postings[corpus] += ((to_name(word), number, weight) for word, weight in weights)
+                counts = passage.counts.items()
+                postings[corpus] += ((to_name(word), number, float(count)) for word, count in counts)
         for row in entries:
             link.execute(sql.DROP, {**row, "keys": [row["key"]]})
         link.cursor().executemany(sql.ENTRY, entries)
@@ -255,14 +254,4 @@ def _entry_row(prepared: Prepared) -> dict[str, Any]:
 
 def _piece_row(piece: Piece, passage: Passage) -> tuple[object, ...]:
     body = [piece.text, piece.start, piece.end, piece.heading, piece.context, piece.names, dict(piece.facts)]
-    length = sum(len(column.split()) for column in passage.columns)
-    return to_name(piece.heading), length, passage.digest, json.dumps(body)
-
-
-def _weights(passage: Passage) -> dict[str, float]:
-    """How much each word counts in a piece."""
-    weights: dict[str, float] = defaultdict(float)
-    for column, weight in zip(passage.columns[1:], (NAMES_WEIGHT, 1.0), strict=True):
-        for word in column.split():
-            weights[word] += weight
-    return weights
+    return to_name(piece.heading), passage.length, passage.digest, json.dumps(body)
