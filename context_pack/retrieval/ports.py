@@ -130,6 +130,9 @@ class SearchIndex(Protocol):
     def known(self, corpus: str) -> Mapping[str, KnownEntry]:
         """Digest and stamp of each entry of a corpus, by key."""
 
+    def known_each(self, corpora: Sequence[str]) -> Mapping[str, Mapping[str, KnownEntry]]:
+        """What `known` says of each of these corpora, by corpus."""
+
     def facts(self, corpus: str) -> Mapping[str, Mapping[str, Any]]:
         """The facts of those entries of a corpus that have some, by key."""
 

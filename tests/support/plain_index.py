@@ -41,6 +41,10 @@ class PlainIndex:
             key: KnownEntry(e.digest, e.stamp) for (name, key), e in sorted(entries.items()) if name == corpus
         }
 
+    def known_each(self, corpora: Sequence[str]) -> Mapping[str, Mapping[str, KnownEntry]]:
+        """What `known` says of each of these corpora, by corpus."""
+        return {corpus: self.known(corpus) for corpus in corpora}
+
     def facts(self, corpus: str) -> Mapping[str, Mapping[str, Any]]:
         """The facts of those entries of a corpus that have some, by key."""
         entries = self._state.entries

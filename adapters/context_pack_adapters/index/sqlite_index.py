@@ -10,6 +10,7 @@ import sqlite3
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, TypeVar
 
 from context_pack.kernel.errors import Code, Failure
@@ -72,29 +73,40 @@ class SqliteIndex:
 
     def known(self, corpus: str) -> Mapping[str, KnownEntry]:
         """Digest and stamp of each entry of a corpus, by key."""
+        return self.known_each([corpus])[corpus]
 
-        def ask(connection: sqlite3.Connection) -> dict[str, KnownEntry]:
+    def known_each(self, corpora: Sequence[str]) -> Mapping[str, Mapping[str, KnownEntry]]:
+        """What `known` says of each of these corpora, by corpus, in one state."""
+
+        def ask(connection: sqlite3.Connection, corpus: str) -> dict[str, KnownEntry]:
             rows = connection.execute(
                 "SELECT key, digest, stamp FROM entries WHERE corpus = ? ORDER BY key", (to_name(corpus),)
             )
             return {from_name(key): KnownEntry(digest, stamp) for key, digest, stamp in rows}
 
-        return self._kept(("known", corpus), ask)
+        return self._kept("known", corpora, ask)
 
     def facts(self, corpus: str) -> Mapping[str, Mapping[str, Any]]:
         """The facts of those entries of a corpus that have some, by key."""
 
-        def ask(connection: sqlite3.Connection) -> dict[str, Mapping[str, Any]]:
+        def ask(connection: sqlite3.Connection, corpus: str) -> dict[str, Mapping[str, Any]]:
             sql = "SELECT key, facts FROM entries WHERE corpus = ? AND facts <> '{}' ORDER BY key"
             rows = connection.execute(sql, (to_name(corpus),))
             return {from_name(key): from_facts(facts) for key, facts in rows}
 
-        return self._kept(("facts", corpus), ask)
+        return self._kept("facts", [corpus], ask)[corpus]
 
-    def _kept(self, key: Hashable, ask: Callable[[sqlite3.Connection], T]) -> T:
-        """The cached result of a query on the newest state."""
+    def _kept(
+        self, what: str, corpora: Sequence[str], ask: Callable[[sqlite3.Connection, str], T]
+    ) -> dict[str, T]:
+        """The cached results of a query for each of these corpora, on the newest state."""
         values: StateCache[Hashable, T] = self._shared.values
-        return self._file.read(lambda each: values.one(state_of(each), key, lambda: ask(each)))
+
+        def read(connection: sqlite3.Connection) -> dict[str, T]:
+            state = state_of(connection)
+            return {each: values.one(state, (what, each), partial(ask, connection, each)) for each in corpora}
+
+        return self._file.read(read)
 
     def replace(self, entries: Iterable[IndexEntry]) -> None:
         """Store these entries, each whole or not at all, every piece with a vector of the fast embedder."""

@@ -83,6 +83,10 @@ class PostgresIndex:
         rows = self._database.rows(sql.KNOWN, {"corpus": to_name(corpus)})
         return {from_name(key): KnownEntry(digest, stamp) for key, digest, stamp in rows}
 
+    def known_each(self, corpora: Sequence[str]) -> Mapping[str, Mapping[str, KnownEntry]]:
+        """What `known` says of each of these corpora, by corpus."""
+        return {corpus: self.known(corpus) for corpus in corpora}
+
     def facts(self, corpus: str) -> Mapping[str, Mapping[str, Any]]:
         """The facts of those entries of a corpus that have some, by key."""
         rows = self._database.rows(sql.FACTS, {"corpus": to_name(corpus)})

@@ -46,6 +46,10 @@ class SplitIndex:
         """Digest and stamp of each entry of a corpus, by key."""
         return self._of(corpus).known(corpus)
 
+    def known_each(self, corpora: Sequence[str]) -> Mapping[str, Mapping[str, KnownEntry]]:
+        """What `known` says of each of these corpora, by corpus."""
+        return {corpus: self.known(corpus) for corpus in corpora}
+
     def facts(self, corpus: str) -> Mapping[str, Mapping[str, Any]]:
         """The facts of those entries of a corpus that have some, by key."""
         return self._of(corpus).facts(corpus)

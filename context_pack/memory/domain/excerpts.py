@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from itertools import chain, pairwise
 
 from context_pack.retrieval.words import ascii_runs, folded, run_tokens, tokens
@@ -13,10 +13,9 @@ SHORT_LINES = 8
 """What has no more lines is shown whole."""
 HEAD_LINES, TELLING_LINES = 3, 5
 GAP = "…"
-_JOINTS = str.maketrans("", "", "_-./:>")
+_JOINTS = b"_-./:>"
 """The signs that words are joined by: `parse_http` is found as `parsehttp` too."""
-
-
+_LOWER = bytes(range(256)).lower()
 _SIGNED = ("C#", "c#", "F#", "f#", "C++", "c++")
 """What is a word of its own only where other signs do not follow: the tokens of a whole line tell."""
 
@@ -33,20 +32,21 @@ class AskedWords:
 
     def telling(self, text: str, lines: Sequence[str], head: int) -> list[int]:
         """The lines behind the head that hold most of the words, the first of equal ones."""
-        most: dict[int, int] = defaultdict(int)
-        bare = (text if text.isascii() else folded(text)).casefold().translate(_JOINTS)
+        bare = _bare(text)
+        parts, most = bare.split("\n"), [0] * len(lines)
         for stem, words in self._stems.items():
-            for index in _holding(bare, stem):
-                most[index] += words
-        strange = {line for signed in _SIGNED for line in _holding(text, signed)}
-        if not self._plain:
-            strange.update(range(len(lines)))
-        most.update((index, len(self._words)) for index in strange)
+            if stem in bare:
+                for index, part in enumerate(parts):
+                    if stem in part:
+                        most[index] += words
+        strange = _signed(text, lines) if self._plain else range(len(lines))
+        for index in strange:
+            most[index] = len(self._words)
         best: list[tuple[int, int]] = []
-        for place in sorted([(-words, index) for index, words in most.items() if index >= head]):
-            if len(best) == TELLING_LINES and best[-1] < place:
+        likely = [index for index in range(head, len(lines)) if most[index]]
+        for index in sorted(likely, key=most.__getitem__, reverse=True):
+            if len(best) == TELLING_LINES and best[-1] < (-most[index], index):
                 break  # no line after it can have more words
-            index = place[1]
             if found := self._words_in(lines[index], index in strange or not lines[index].isascii()):
                 insort(best, (-len(found), index))
                 del best[TELLING_LINES:]
@@ -71,14 +71,18 @@ def excerpt(text: str, words: AskedWords) -> str:
     return "\n".join(shown)
 
 
-def _holding(text: str, part: str) -> Iterator[int]:
-    """The lines that hold a part of a word."""
-    line, last, at = 0, 0, text.find(part)
-    while at >= 0:
-        line += text.count("\n", last, at)
-        yield line
-        last = text.find("\n", at)
-        at = text.find(part, last) if last >= 0 else -1
+def _bare(text: str) -> str:
+    """The text folded, without the signs that join words."""
+    plain = text if text.isascii() else folded(text).casefold()
+    return plain.encode("utf-8", "surrogatepass").translate(_LOWER, _JOINTS).decode("utf-8", "surrogatepass")
+
+
+def _signed(text: str, lines: Sequence[str]) -> Collection[int]:
+    """The lines that hold a word with a sign."""
+    if "#" not in text and "++" not in text:
+        return ()
+    signs = [sign for sign in _SIGNED if sign in text]
+    return [index for index, line in enumerate(lines) if any(sign in line for sign in signs)] if signs else ()
 
 
 def _head(lines: list[str]) -> int:

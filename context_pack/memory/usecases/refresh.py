@@ -7,7 +7,7 @@ the answer says how far it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from context_pack.kernel.classes import evolve, frozen
 from context_pack.kernel.errors import Code, Failure
@@ -15,6 +15,7 @@ from context_pack.kernel.instants import format_instant
 from context_pack.kernel.paths import RelativePath, module_of
 from context_pack.memory.domain.entries import (
     CODE,
+    CORPORA,
     DISCOVERY,
     PACK,
     SESSION,
@@ -24,9 +25,11 @@ from context_pack.memory.domain.entries import (
 )
 from context_pack.memory.ports import NOTHING_STORED, GoOn, MemoryPorts, PackNote, PackNotes
 from context_pack.memory.usecases.indexing import CodeIndexer, failed_in_words
-from context_pack.retrieval.model import IndexEntry, Progress
+from context_pack.retrieval.model import IndexEntry, KnownEntry, Progress
 from context_pack.retrieval.ports import Background
 
+Known = Mapping[str, Mapping[str, KnownEntry]]
+"""What the index remembers of each entry, by corpus and key."""
 Tell = Callable[[int, int], None]
 """Called with how many files of how many are indexed."""
 TASK = "memory"
@@ -63,20 +66,21 @@ class Refresher:
         Raises:
             Failure: `malformed_discovery`, or what the index raises.
         """
-        warnings = self._refresh_stores()
-        self._replace(SESSION, map(session_entry, self.ports.sessions.past()))
-        code = self._refresh_code(check, tell)
+        known = self.ports.index.known_each(CORPORA)
+        warnings = self._refresh_stores(known)
+        self._replace(SESSION, map(session_entry, self.ports.sessions.past()), known)
+        code = self._refresh_code(check, tell, known[CODE])
         return evolve(code, warnings=(*warnings, *code.warnings))
 
-    def _refresh_stores(self) -> tuple[str, ...]:
+    def _refresh_stores(self, known: Known) -> tuple[str, ...]:
         """Read discoveries and packs, unless the index was made from the state that they have now."""
         try:
             token = self.ports.token()
         except Failure:
             token = ""  # reading will say what is wrong
         if token == NOTHING_STORED:
-            self._replace(DISCOVERY, ())
-            self._replace(PACK, ())
+            self._replace(DISCOVERY, (), known)
+            self._replace(PACK, (), known)
             return ()
         with self.ports.index.reading() as snapshot:
             noted = (snapshot.corpus_facts(DISCOVERY) or {}).get("token", "")
@@ -84,21 +88,21 @@ class Refresher:
             return ()
         if noted:  # whoever finds the work half done must not take it for that state
             self.ports.index.note(DISCOVERY, {})
-        warnings = (*self._refresh_discoveries(), *self._refresh_packs())
+        warnings = (*self._refresh_discoveries(known), *self._refresh_packs(known))
         if token and not warnings:
             self.ports.index.note(DISCOVERY, {"token": token})
         return warnings
 
-    def _refresh_discoveries(self) -> Iterator[str]:
+    def _refresh_discoveries(self, known: Known) -> Iterator[str]:
         """Index the discoveries; an unreachable store is a warning, and its old index is searched."""
         try:
-            self._replace(DISCOVERY, map(discovery_entry, self.ports.discoveries.all()))
+            self._replace(DISCOVERY, map(discovery_entry, self.ports.discoveries.all()), known)
         except Failure as failure:
             if failure.code is not Code.UNAVAILABLE:
                 raise
             yield f"discoveries may be out of date: {failure.message}"
 
-    def _refresh_packs(self) -> Iterator[str]:
+    def _refresh_packs(self, known: Known) -> Iterator[str]:
         """Index the packs; unreadable ones are a warning and are not searched."""
         try:
             entries = [_pack_entry(note) for note in self.packs.notes()]
@@ -108,29 +112,30 @@ class Refresher:
             if failure.code is Code.UNAVAILABLE:
                 yield f"packs may be out of date: {failure.message}"
                 return
-            self._replace(PACK, [])
+            self._replace(PACK, [], known)
             yield f"packs are not searched: {failure.message}"
         else:
-            self._replace(PACK, entries)
+            self._replace(PACK, entries, known)
 
-    def _replace(self, corpus: str, entries: Iterable[IndexEntry]) -> None:
+    def _replace(self, corpus: str, entries: Iterable[IndexEntry], known: Known) -> None:
         """Make a corpus hold exactly these entries; the same ones cost nothing."""
-        known, fresh = self.ports.index.known(corpus), {entry.key: entry for entry in entries}
-        changed = [
-            entry for key, entry in fresh.items() if key not in known or known[key].digest != entry.digest
-        ]
+        old, fresh = known[corpus], {entry.key: entry for entry in entries}
+        changed = [entry for key, entry in fresh.items() if key not in old or old[key].digest != entry.digest]
         if changed:
             self.ports.index.replace(changed)
-        if gone := known.keys() - fresh.keys():
+        if gone := old.keys() - fresh.keys():
             self.ports.index.forget(corpus, sorted(gone))
 
-    def _refresh_code(self, check: Callable[[], None], tell: Tell) -> Refreshed:
+    def _refresh_code(
+        self, check: Callable[[], None], tell: Tell, known: Mapping[str, KnownEntry]
+    ) -> Refreshed:
         """How far the index is if it is behind, and which files something is wrong with."""
         indexer, background = CodeIndexer.over(self.ports), self.ports.background
-        plan = indexer.plan_within(self._within(check, None if background is None else SURVEY_SECONDS))
+        go_on = self._within(check, None if background is None else SURVEY_SECONDS)
+        plan = indexer.plan_within(go_on, known)
         if plan is None:
             assert background is not None
-            left, first = background.start(TASK), not self.ports.index.known(CODE)
+            left, first = background.start(TASK), not known
         else:
             left, first = plan.is_left_to(background, TASK, FEW_FILES), not plan.progress.done
         if left and first and background is not None:
@@ -139,8 +144,8 @@ class Refresher:
             plan = indexer.plan_within(self._within(check, SURVEY_SECONDS)) or plan
             left = plan is not None and not plan.is_small(FEW_FILES)
         if plan is None:
-            known = len(self.ports.index.known(CODE))
-            return Refreshed(Progress(known, known), failed_in_words(indexer.failed()))
+            count = len(self.ports.index.known(CODE))
+            return Refreshed(Progress(count, count), failed_in_words(indexer.failed()))
         if left:
             todo = {*plan.changed, *plan.gone}
             unchanged = {path: why for path, why in indexer.failed().items() if path not in todo}
