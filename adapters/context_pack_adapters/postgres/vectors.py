@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import LiteralString
 
 from context_pack.kernel.errors import Failure
-from context_pack.retrieval.ports import Calibrated, Embedder, Kind, Vector
+from context_pack.retrieval.ports import Calibrated, Embedder, Kind, LoadsModel, Vector
 from context_pack_adapters.postgres.connection import Database
 from context_pack_adapters.postgres.piece_rows import RECALL
 
@@ -51,6 +51,10 @@ class SharedVectors:
             known |= fresh
             self._kept(fresh)
         return [known[digest] for digest in digests]
+
+    def ready(self) -> bool:
+        """Whether a question can be embedded without waiting for a model; if not, it begins to load."""
+        return not isinstance(self._embedder, LoadsModel) or self._embedder.ready()
 
     def _asked(self, digests: Sequence[bytes]) -> dict[bytes, Vector]:
         """The valid vectors of these texts that the database has."""
