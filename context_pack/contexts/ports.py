@@ -7,7 +7,6 @@ as nothing in it has changed, so what was found out about it can be kept in its 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from enum import Enum
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -15,6 +14,7 @@ from context_pack.contexts.domain.fingerprint import fingerprint, stat_row
 from context_pack.contexts.domain.model import CONTEXT_FILE, MalformedContext
 from context_pack.contexts.domain.scan import ScanRules, is_source, kept_scopes
 from context_pack.kernel.classes import field, frozen
+from context_pack.kernel.ports import Reason
 
 Check = Callable[[], None]
 """Returns while the caller still wants the answer, raises when not."""
@@ -24,16 +24,6 @@ def unwatched() -> None:
     """A check for callers that never cancel."""
 
 
-class PlaceRefusal(Enum):
-    """Why a place cannot be had."""
-
-    NOT_ALLOWED = "not allowed"
-    NOT_A_FOLDER = "not a readable folder"
-    OUTSIDE = "outside the root"
-    UNREADABLE = "cannot be read"
-    TOO_LARGE = "too large"
-
-
 FileRow = tuple[str, int, int, int, int]
 """A file as a look at its folder finds it: name, size, modified, changed, inode."""
 
@@ -41,8 +31,8 @@ FileRow = tuple[str, int, int, int, int]
 class FolderFiles(Protocol):
     """What reads the files of a folder; a project does."""
 
-    def context_of(self, folder: ProjectFolder) -> bytes | PlaceRefusal | None:
-        """The bytes of its context file; None when there is none."""
+    def context_of(self, folder: ProjectFolder) -> bytes | Reason:
+        """The bytes of its context file, or why they cannot be had."""
 
     def fingerprint_of(self, folder: ProjectFolder, check: Check) -> str | None:
         """The fingerprint of its contents; None when a file cannot be read."""
@@ -93,9 +83,10 @@ class ProjectFolder:
         """The fingerprint of contents; None when a file cannot be read."""
         return self.files.fingerprint_of(self, check)
 
-    def context(self) -> bytes | PlaceRefusal | None:
-        """The bytes of its context file; None when there is none."""
-        return self.files.context_of(self) if self.odd_context or len(self.counted) < len(self.rows) else None
+    def context(self) -> bytes | Reason:
+        """The bytes of its context file, or why they cannot be had."""
+        has_one = self.odd_context or len(self.counted) < len(self.rows)
+        return self.files.context_of(self) if has_one else Reason.MISSING
 
 
 @frozen
@@ -126,8 +117,8 @@ class Project(Protocol):
     def scan(self, check: Check) -> Scan | None:
         """All folders; None when the root cannot be listed."""
 
-    def find(self, scope: str) -> ProjectFolder | PlaceRefusal | None:
-        """The folder that a caller's scope leads to; None when there is none."""
+    def find(self, scope: str) -> ProjectFolder | Reason:
+        """The folder that a caller's scope leads to, or why there is none."""
 
     def inside(self, scope: str) -> Sequence[str]:
         """The scopes of the folders directly in one, as far as a scan would enter them, sorted."""
@@ -142,8 +133,11 @@ class Project(Protocol):
 class Projects(Protocol):
     """The projects that may be asked about."""
 
-    def open(self, path: str | None) -> Project | PlaceRefusal:
-        """The project at a path, taken from the source root; None is the source root itself."""
+    def open(self, path: str | None) -> Project | Reason:
+        """The project at a path, taken from the source root; None is the source root itself.
+
+        `DENIED` is a path that is not allowed, `MISSING` what is no folder that can be listed.
+        """
 
     def shown(self, path: str) -> str:
         """A path as callers are shown it: absolute, not resolved."""

@@ -11,10 +11,11 @@ from collections.abc import Iterator, Sequence
 from urllib.parse import quote, unquote
 
 from context_pack.contexts.domain.model import ROOT_SCOPE, ContextSummary
-from context_pack.contexts.ports import PlaceRefusal, Projects
+from context_pack.contexts.ports import Projects
 from context_pack.contexts.usecases.commands import CheckFreshness, QueryContext
 from context_pack.contexts.usecases.query import ContextQueries, RefusedQuery
 from context_pack.contexts.usecases.reading import gist_of
+from context_pack.kernel.ports import Reason
 from context_pack.toolkit.offers import ResourceEntry, ResourceFamily, ResourceText
 
 PREFIX = "context://scope/"
@@ -42,11 +43,11 @@ def build(queries: ContextQueries) -> ResourceFamily:
 
 def _entries(queries: ContextQueries) -> Iterator[ResourceEntry]:
     project = queries.projects.open(None)
-    if isinstance(project, PlaceRefusal):
+    if isinstance(project, Reason):
         return
     for scope in [ROOT_SCOPE, *project.inside(ROOT_SCOPE)][:MOST_LISTED]:
         folder = project.find(scope)
-        gist = None if folder is None or isinstance(folder, PlaceRefusal) else gist_of(folder, queries.format)
+        gist = None if isinstance(folder, Reason) else gist_of(folder, queries.format)
         if isinstance(gist, ContextSummary):
             yield ResourceEntry(PREFIX + quote(scope), scope, TITLE, gist.summary, MIME)
 
@@ -66,7 +67,7 @@ def _read(queries: ContextQueries, uri: str) -> ResourceText | None:
 def _scopes(projects: Projects, typed: str) -> Sequence[str]:
     """The folders that what was typed may become."""
     project = projects.open(None)
-    if isinstance(project, PlaceRefusal):
+    if isinstance(project, Reason):
         return []
     parent = typed.rpartition("/")[0] or ROOT_SCOPE
     known = [*([ROOT_SCOPE] if "/" not in typed else []), *project.inside(parent)]

@@ -20,7 +20,7 @@ from context_pack.contexts.domain.fingerprint import FreshnessState, Method, com
 from context_pack.contexts.domain.model import Context, validated
 from context_pack.contexts.domain.quick import gist_of
 from context_pack.contexts.domain.schema import FIELDS
-from context_pack.contexts.ports import PlaceRefusal
+from context_pack.kernel.ports import Reason
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 FACTS = json.loads((CHECKOUT / "tests/fixtures/contexts/interop.json").read_text("utf-8"))
@@ -66,12 +66,12 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def fingerprints(root: Path, scopes: Mapping[str, str]) -> dict[str, str]:
     """The fingerprint that we compute for each folder."""
     project = disk_contexts(root).projects.open(None)
-    assert not isinstance(project, PlaceRefusal)
+    assert not isinstance(project, Reason)
     found = {}
     for scope in scopes:
         folder = project.find(scope)
         assert folder is not None, scope
-        assert not isinstance(folder, PlaceRefusal), scope
+        assert not isinstance(folder, Reason), scope
         found[scope] = folder.stat_fingerprint()
     return found
 

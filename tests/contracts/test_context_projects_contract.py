@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from context_trees import Asked, context, disk_contexts, memory_contexts, plant
 
-from context_pack.contexts.ports import ContextPorts, PlaceRefusal, Project, ProjectFolder, Scan, unwatched
+from context_pack.contexts.ports import ContextPorts, Project, ProjectFolder, Scan, unwatched
+from context_pack.kernel.ports import Reason
 
 FILES: dict[str, str | bytes] = {
     ".context.config.yaml": "min_tokens: 0\n",
@@ -48,14 +49,13 @@ class World:
     def project(self, path: str | None = None) -> Project:
         """A project that is there."""
         found = self.ports.projects.open(path)
-        assert not isinstance(found, PlaceRefusal)
+        assert not isinstance(found, Reason)
         return found
 
     def folder(self, scope: str) -> ProjectFolder:
         """A folder that is there."""
         found = self.project().find(scope)
-        assert found is not None
-        assert not isinstance(found, PlaceRefusal)
+        assert not isinstance(found, Reason)
         return found
 
 
@@ -133,7 +133,7 @@ def test_a_folder_knows_its_files_sources_and_contents(world: World) -> None:
     ]
     assert folder.content_fingerprint(unwatched) == sha256("\n".join(rows).encode()).hexdigest()[:8]
     assert len(folder.stat_fingerprint()) == 8
-    assert world.folder("src").context() is None
+    assert world.folder("src").context() is Reason.MISSING
 
 
 @pytest.mark.clause("CX-06", "CX-07")
@@ -161,27 +161,26 @@ def test_a_changed_file_changes_both_fingerprints_and_a_context_none(world: Worl
         (".", "."),
         ("src/core/../..", "."),
         ("node_modules/m", "node_modules/m"),
-        ("nowhere", None),
-        ("a.py", None),
-        ("..", PlaceRefusal.OUTSIDE),
-        ("src/../../x", PlaceRefusal.OUTSIDE),
-        ("..\\..\\etc", PlaceRefusal.OUTSIDE),
-        ("/etc", PlaceRefusal.OUTSIDE),
+        ("nowhere", Reason.MISSING),
+        ("a.py", Reason.MISSING),
+        ("..", Reason.OUTSIDE),
+        ("src/../../x", Reason.OUTSIDE),
+        ("..\\..\\etc", Reason.OUTSIDE),
+        ("/etc", Reason.OUTSIDE),
     ],
 )
 def test_a_scope_leads_to_a_folder_to_nothing_or_outside(
-    world: World, scope: str, found: str | PlaceRefusal | None
+    world: World, scope: str, found: str | Reason
 ) -> None:
     folder = world.project().find(scope)
-    assert (folder if folder is None or isinstance(folder, PlaceRefusal) else folder.scope) == found
+    assert (folder if isinstance(folder, Reason) else folder.scope) == found
 
 
 @pytest.mark.clause("CX-20")
 def test_an_absolute_scope_inside_the_root_is_served(world: World) -> None:
     project = world.project()
     folder = project.find(f"{project.root}/src/core")
-    assert folder is not None
-    assert not isinstance(folder, PlaceRefusal)
+    assert not isinstance(folder, Reason)
     assert folder.scope == "src/core"
 
 
@@ -189,15 +188,13 @@ def test_an_absolute_scope_inside_the_root_is_served(world: World) -> None:
 @pytest.mark.parametrize(
     "path, refusal",
     [
-        ("..", PlaceRefusal.NOT_ALLOWED),
-        ("/", PlaceRefusal.NOT_ALLOWED),
-        ("src/../../other", PlaceRefusal.NOT_ALLOWED),
-        ("nowhere", PlaceRefusal.NOT_A_FOLDER),
+        ("..", Reason.DENIED),
+        ("/", Reason.DENIED),
+        ("src/../../other", Reason.DENIED),
+        ("nowhere", Reason.MISSING),
     ],
 )
-def test_a_path_outside_or_without_a_folder_is_refused(
-    world: World, path: str, refusal: PlaceRefusal
-) -> None:
+def test_a_path_outside_or_without_a_folder_is_refused(world: World, path: str, refusal: Reason) -> None:
     assert world.ports.projects.open(path) is refusal
 
 

@@ -58,14 +58,14 @@ def open_project(options: Namespace, shell: Shell) -> OpenedProject:
     Raises:
         Failure: `not_found` when it is no readable folder.
     """
-    from context_pack.contexts.ports import PlaceRefusal
+    from context_pack.kernel.ports import Reason
 
     settings = shell.settings
     path = resolve_source_root(options.path, working_directory()) if options.path else settings.source_root
     allowed = settings._replace(allowed_roots=(*settings.allowed_roots, path))
     cases = shell._replace(settings=allowed).cases().contexts
     project = cases.queries.projects.open(path)
-    if isinstance(project, PlaceRefusal):
+    if isinstance(project, Reason):
         raise Failure(Code.NOT_FOUND, f'Failed to scan project at "{path}"')
     return OpenedProject(project, cases.queries, cases.refresher)
 
@@ -229,8 +229,8 @@ def validate(options: Namespace, shell: Shell) -> int:
     """
     from context_pack.contexts.domain.model import CONTEXT_FILE, Context
     from context_pack.contexts.domain.schema import CONTEXT_SCHEMA
-    from context_pack.contexts.ports import PlaceRefusal
     from context_pack.contexts.usecases.reading import OUTSIDE, context_of
+    from context_pack.kernel.ports import Reason
 
     if options.schema:
         shell.terminal.json(CONTEXT_SCHEMA)
@@ -239,11 +239,9 @@ def validate(options: Namespace, shell: Shell) -> int:
     checked, invalid = 0, {}
     for folder in _folders(opened.project, options.scopes):
         verdict = context_of(folder, opened.queries.format)
-        checked += verdict is not None
-        if isinstance(verdict, PlaceRefusal):
-            invalid[folder.scope] = OUTSIDE.reason
-        elif verdict is not None and not isinstance(verdict, Context):
-            invalid[folder.scope] = verdict.reason
+        checked += verdict is not Reason.MISSING
+        if not isinstance(verdict, Context) and verdict is not Reason.MISSING:
+            invalid[folder.scope] = (OUTSIDE if isinstance(verdict, Reason) else verdict).reason
     if options.json:
         told = [{"scope": scope, "reason": reason} for scope, reason in invalid.items()]
         shell.terminal.json({"ok": not invalid, "checked": checked, "invalid": told})
@@ -257,12 +255,13 @@ def validate(options: Namespace, shell: Shell) -> int:
 
 def _folders(project: Project, scopes: Sequence[str]) -> Iterator[ProjectFolder]:
     """The folders of these scopes, or all."""
-    from context_pack.contexts.ports import PlaceRefusal, unwatched
+    from context_pack.contexts.ports import unwatched
     from context_pack.contexts.usecases.query import refused, unscannable
+    from context_pack.kernel.ports import Reason
 
     for scope in scopes:
         folder = project.find(scope)
-        if folder is None or isinstance(folder, PlaceRefusal):
+        if isinstance(folder, Reason):
             raise Failure(Code.NOT_FOUND, refused(folder, scope).error)
         yield folder
     if not scopes:

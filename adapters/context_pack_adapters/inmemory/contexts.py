@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from context_pack.contexts.domain.fingerprint import content_row, fingerprint
 from context_pack.contexts.domain.model import CONTEXT_FILE, ROOT_SCOPE
 from context_pack.contexts.domain.scan import ScanRules, gather_rules, is_entered
-from context_pack.contexts.ports import Check, ContextFormat, PlaceRefusal, ProjectFolder, Scan
+from context_pack.contexts.ports import Check, ContextFormat, ProjectFolder, Scan
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import decode, sha256_hex
 
@@ -46,12 +46,12 @@ class MemoryProject:
                 found.append(self._folder(scope))
         return Scan(found, rules, warnings)
 
-    def find(self, scope: str) -> ProjectFolder | PlaceRefusal | None:
+    def find(self, scope: str) -> ProjectFolder | Reason:
         """The folder that a caller's scope leads to."""
         path = self._resolved(scope)
         if path is None:
-            return PlaceRefusal.OUTSIDE
-        return self._folder(path) if path in self._scopes() else None
+            return Reason.OUTSIDE
+        return self._folder(path) if path in self._scopes() else Reason.MISSING
 
     def inside(self, scope: str) -> Sequence[str]:
         """The scopes of the folders directly in one."""
@@ -79,9 +79,9 @@ class MemoryProject:
         self._files[posixpath.normpath(posixpath.join(self._prefix, scope, name))] = after
         return True
 
-    def context_of(self, folder: ProjectFolder) -> bytes | PlaceRefusal | None:
+    def context_of(self, folder: ProjectFolder) -> bytes | Reason:
         """The bytes of a folder's context file."""
-        return self._inside_of(folder.scope).get(CONTEXT_FILE)
+        return self._inside_of(folder.scope).get(CONTEXT_FILE, Reason.MISSING)
 
     def fingerprint_of(self, folder: ProjectFolder, _: Check) -> str | None:
         """The fingerprint of a folder's contents."""
@@ -148,14 +148,14 @@ class MemoryProjects:
         self._files, self._format = files, form
         self._hides, self._modified_ns = hides, modified_ns
 
-    def open(self, path: str | None) -> MemoryProject | PlaceRefusal:
+    def open(self, path: str | None) -> MemoryProject | Reason:
         """The project at a path."""
         shown = self.shown(path or "")
         if shown != self.ROOT and not shown.startswith(f"{self.ROOT}/"):
-            return PlaceRefusal.NOT_ALLOWED
+            return Reason.DENIED
         prefix = shown.removeprefix(self.ROOT).strip("/")
         if prefix and not any(each.startswith(f"{prefix}/") for each in self._files):
-            return PlaceRefusal.NOT_A_FOLDER
+            return Reason.MISSING
         return MemoryProject(shown, prefix, self._files, self._format, self._hides, self._modified_ns)
 
     def shown(self, path: str) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from context_pack.contexts.domain.fingerprint import content_row, fingerprint
 from context_pack.contexts.domain.model import CONTEXT_FILE, ROOT_SCOPE
 from context_pack.contexts.domain.scan import gather_rules, is_entered
-from context_pack.contexts.ports import Check, ContextFormat, PlaceRefusal, ProjectFolder, Scan
+from context_pack.contexts.ports import Check, ContextFormat, ProjectFolder, Scan
 from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
@@ -25,7 +25,6 @@ from context_pack_adapters.disk.gitignore import IgnoreFile
 from context_pack_adapters.disk.opening import (
     Handle,
     Place,
-    TooLarge,
     enter,
     leave,
     read_file,
@@ -144,10 +143,10 @@ class DiskProject:
 
     # -- one folder
 
-    def find(self, scope: str) -> ProjectFolder | PlaceRefusal | None:
-        """The folder that a caller's scope leads to; None when there is none."""
+    def find(self, scope: str) -> ProjectFolder | Reason:
+        """The folder that a caller's scope leads to, or why there is none."""
         found = self._looked(scope)
-        if found is None or isinstance(found, PlaceRefusal):
+        if isinstance(found, Reason):
             return found
         path, seen = found
         folder = self._folder(path, seen, time.time_ns())
@@ -157,42 +156,40 @@ class DiskProject:
     def inside(self, scope: str) -> Sequence[str]:
         """The scopes of the folders directly in one, as far as a scan would enter them, sorted."""
         found = self._looked(scope)
-        if found is None or isinstance(found, PlaceRefusal):
+        if isinstance(found, Reason):
             return []
         path, seen = found
         lines = IgnoreFile(gather_rules(self._root_file, self._format.parse)[1])
         prefix = "" if path == ROOT_SCOPE else path + "/"
         return sorted(prefix + name for name in seen.folders if self._enters(prefix + name, name, lines))
 
-    def _looked(self, scope: str) -> tuple[str, FolderContents] | PlaceRefusal | None:
+    def _looked(self, scope: str) -> tuple[str, FolderContents] | Reason:
         """The resolved path of a scope from the root, and the folder there."""
         parts = self._spelled(scope.replace("\\", "/"))
         if parts is None:
-            return PlaceRefusal.OUTSIDE
+            return Reason.OUTSIDE
         try:
-            handle, reached = self._contexts.reach(tuple(parts) or (".",), enter)
+            handle, reached = self._contexts.reach(parts or (".",), enter)
         except Refused as refused:
-            return PlaceRefusal.OUTSIDE if refused.reason is Reason.OUTSIDE else None
-        except OSError:
-            return None
-        except ValueError:  # a name that no system has
-            return PlaceRefusal.NOT_A_FOLDER
+            return refused.reason
+        except (OSError, ValueError):  # none, or a name that no system has
+            return Reason.MISSING
         try:
             path = "/".join(reached)
             if path != ROOT_SCOPE and (not is_decodable(path) or self._policy.denies_scope(path)):
-                return None
+                return Reason.DENIED
             return path, look(scan(handle))
         except OSError:
-            return None
+            return Reason.IO
         finally:
             leave(handle)
 
-    def _spelled(self, scope: str) -> list[str] | None:
+    def _spelled(self, scope: str) -> tuple[str, ...] | None:
         """The parts of a scope from the root, be it relative or absolute; None for one that leads out."""
         for root in (self.root, self._place.path, os.path.realpath(self._place.path)):
             place = os.path.normpath(os.path.join(root, scope))
             if (inside := way_from(root, place)) is not None:
-                return list(inside)
+                return inside
         return None
 
     # -- files
@@ -236,19 +233,15 @@ class DiskProject:
         put(folder, {name: after}, mode)
         return True
 
-    def context_of(self, folder: ProjectFolder) -> bytes | PlaceRefusal | None:
-        """The bytes of a folder's context file."""
+    def context_of(self, folder: ProjectFolder) -> bytes | Reason:
+        """The bytes of a folder's context file, or why they cannot be had."""
         try:
             return self._contexts.reach((*_parts(folder.scope), CONTEXT_FILE), _context_bytes)[0]
         except Refused as refused:
             found = refused.reason
-        except TooLarge:
-            return PlaceRefusal.TOO_LARGE
         except OSError as error:
             found = reason_of(error)
-        if found in (Reason.MISSING, Reason.DENIED):
-            return None
-        return PlaceRefusal.OUTSIDE if found is Reason.OUTSIDE else PlaceRefusal.UNREADABLE
+        return Reason.MISSING if found is Reason.DENIED else found
 
     def fingerprint_of(self, folder: ProjectFolder, check: Check) -> str | None:
         """The fingerprint of a folder's contents; None when a file cannot be read.

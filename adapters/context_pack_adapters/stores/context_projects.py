@@ -6,9 +6,10 @@ import os
 from collections.abc import Sequence
 from functools import lru_cache, partial
 
-from context_pack.contexts.ports import ContextFormat, PlaceRefusal
+from context_pack.contexts.ports import ContextFormat
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
+from context_pack.kernel.ports import Reason
 from context_pack_adapters.disk.opening import Place, enter, leave, scan, way_from
 from context_pack_adapters.disk.rooted import Refused, Rooted
 from context_pack_adapters.stores.context_project import DiskProject, ScopePolicy
@@ -34,47 +35,47 @@ class DiskProjects:
         # A project knows what was found out about its folders by earlier calls.
         self._project = lru_cache(KEPT_PROJECTS)(partial(DiskProject, policy=policy, form=form, seen=seen))
 
-    def open(self, path: str | None) -> DiskProject | PlaceRefusal:
+    def open(self, path: str | None) -> DiskProject | Reason:
         """The project at a path, if it lies where it may; what is outside never shows whether it exists."""
         shown = self.shown(path or "")
         try:
             spellings = dict.fromkeys((shown, os.path.realpath(shown)))
         except (OSError, ValueError):
-            return PlaceRefusal.NOT_ALLOWED
+            return Reason.DENIED
         for root in self._allowed:
             for spelled in spellings:
                 found = self._inside(root, spelled)
                 if isinstance(found, Place):
                     return self._project(shown, found)
-                if found is PlaceRefusal.NOT_A_FOLDER:
+                if found is Reason.MISSING:
                     return found
-        return PlaceRefusal.NOT_ALLOWED
+        return Reason.DENIED
 
     def shown(self, path: str) -> str:
         """A path as callers are shown it: absolute, not resolved."""
         return os.path.normpath(os.path.join(self._source_root, path))
 
-    def _inside(self, root: str, spelled: str) -> Place | PlaceRefusal:
+    def _inside(self, root: str, spelled: str) -> Place | Reason:
         """The place of a folder in an allowed root, reached without leaving it."""
         parts = way_from(root, spelled)
         if parts is None and (parts := way_from(os.path.realpath(root), spelled)) is None:
-            return PlaceRefusal.NOT_ALLOWED
+            return Reason.DENIED
         try:
             denied = parts and self._scopes.denies(RelativePath("/".join(parts)))
         except Failure:  # no path that a project could have
             denied = True
         if denied:
-            return PlaceRefusal.NOT_ALLOWED
+            return Reason.DENIED
         try:
             handle, reached = Rooted(root, self._scopes).reach(tuple(parts) or (".",), enter)
         except Refused:
-            return PlaceRefusal.NOT_ALLOWED
+            return Reason.DENIED
         except OSError:
-            return PlaceRefusal.NOT_A_FOLDER
+            return Reason.MISSING
         try:
             scan(handle)
         except OSError:
-            return PlaceRefusal.NOT_A_FOLDER
+            return Reason.MISSING
         finally:
             leave(handle)
         return Place(root, tuple(part for part in reached if part != "."))

@@ -20,18 +20,11 @@ from context_pack.contexts.domain.model import (
     Verdict,
     selected,
 )
-from context_pack.contexts.ports import (
-    Check,
-    ContextFormat,
-    PlaceRefusal,
-    Project,
-    ProjectFolder,
-    Projects,
-    unwatched,
-)
+from context_pack.contexts.ports import Check, ContextFormat, Project, ProjectFolder, Projects, unwatched
 from context_pack.contexts.usecases.commands import CheckFreshness, ListContexts, QueryContext
 from context_pack.contexts.usecases.reading import OUTSIDE, context_of, freshness_of, gist_of
 from context_pack.kernel.classes import frozen
+from context_pack.kernel.ports import Reason
 
 FOLDERS_BETWEEN_CHECKS = 64
 TRAVERSAL = "Invalid scope: path traversal detected"
@@ -118,9 +111,7 @@ class ContextQueries:
         if isinstance(project, RefusedQuery):
             return project
         folder = project.find(scope)
-        if folder is None or isinstance(folder, PlaceRefusal):
-            return refused(folder, scope)
-        return folder
+        return refused(folder, scope) if isinstance(folder, Reason) else folder
 
     def list(self, command: ListContexts, check: Check = unwatched) -> FolderListing | RefusedQuery:
         """The contexts of a project."""
@@ -157,18 +148,18 @@ class ContextQueries:
         if isinstance(gist, ContextSummary):
             state = freshness_of(folder, gist, check).state
             return ListedFolder(folder.scope, state, True, gist.last_updated, gist.summary)
-        if gist is None:
+        if gist is Reason.MISSING:
             return ListedFolder(folder.scope, FreshnessState.MISSING)
-        reason = (OUTSIDE if isinstance(gist, PlaceRefusal) else gist).reason
+        reason = (OUTSIDE if isinstance(gist, Reason) else gist).reason
         return ListedFolder(folder.scope, FreshnessState.MISSING, reason=reason)
 
 
 def opened(projects: Projects, path: str | None) -> Project | RefusedQuery:
     """The project at a path, or why there is none."""
     project = projects.open(path)
-    if project is PlaceRefusal.NOT_ALLOWED:
+    if project is Reason.DENIED:
         return RefusedQuery(f'Path not allowed: "{path}"')
-    if isinstance(project, PlaceRefusal):
+    if isinstance(project, Reason):
         return unscannable(projects.shown(path or ""))
     return project
 
@@ -178,14 +169,14 @@ def unscannable(root: str) -> RefusedQuery:
     return RefusedQuery(f'Failed to scan project at "{root}"', root=root)
 
 
-def refused(found: Verdict | PlaceRefusal | None, scope: str) -> RefusedQuery:
+def refused(found: Verdict | Reason, scope: str) -> RefusedQuery:
     """Why a scope has no context to show."""
     if isinstance(found, Unsupported):
         words = f"Unsupported schema version {found.version} (this tool supports version 1)."
         return RefusedQuery(f"{words} Upgrade dotcontext to read this file.", found.reason)
     if isinstance(found, Corrupt):
         return RefusedQuery(f'Invalid or corrupt .context.yaml at scope "{scope}"', found.reason)
-    if found is PlaceRefusal.OUTSIDE:
+    if found is Reason.OUTSIDE:
         return RefusedQuery(TRAVERSAL)
     missing = f'No .context.yaml found at scope "{scope}".'
     hint = "This scope may be below the min_tokens threshold; use list_contexts to see eligible scopes."

@@ -12,27 +12,24 @@ from context_pack.contexts.domain.model import (
     validated,
 )
 from context_pack.contexts.domain.quick import gist_of as quick_gist
-from context_pack.contexts.ports import Check, ContextFormat, PlaceRefusal, ProjectFolder
+from context_pack.contexts.ports import Check, ContextFormat, ProjectFolder
+from context_pack.kernel.ports import Reason
 
 OUTSIDE = Corrupt("it links out of the root")
 UNUSABLE = {
-    PlaceRefusal.UNREADABLE: Corrupt("it cannot be read"),
-    PlaceRefusal.TOO_LARGE: Corrupt("it is larger than 1 MiB"),
+    **dict.fromkeys((Reason.IO, Reason.NOT_A_FILE), Corrupt("it cannot be read")),
+    Reason.TOO_LARGE: Corrupt("it is larger than 1 MiB"),
 }
 """The verdict for a file that exists but cannot be read."""
 
 
-def context_of(folder: ProjectFolder, form: ContextFormat) -> Verdict | PlaceRefusal | None:
-    """The whole context; None when there is no file, a refusal when it leads out of the root."""
+def context_of(folder: ProjectFolder, form: ContextFormat) -> Verdict | Reason:
+    """The whole context; a reason when there is no file, or when it leads out of the root."""
     data = folder.context()
-    if isinstance(data, PlaceRefusal):
-        return UNUSABLE.get(data, data)
-    return None if data is None else validated(form.parse(data))
+    return UNUSABLE.get(data, data) if isinstance(data, Reason) else validated(form.parse(data))
 
 
-def gist_of(
-    folder: ProjectFolder, form: ContextFormat
-) -> ContextSummary | Unsupported | Corrupt | PlaceRefusal | None:
+def gist_of(folder: ProjectFolder, form: ContextFormat) -> ContextSummary | Unsupported | Corrupt | Reason:
     """The few lines that a list needs; most files are not even parsed for it."""
     data = folder.context()
     quick = quick_gist(data) if isinstance(data, bytes) else None

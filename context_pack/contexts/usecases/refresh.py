@@ -29,7 +29,6 @@ from context_pack.contexts.ports import (
     Check,
     ContextFormat,
     DerivedMemory,
-    PlaceRefusal,
     Project,
     ProjectFolder,
     Scan,
@@ -46,11 +45,10 @@ from context_pack.contexts.usecases.surveying import Surveyor
 from context_pack.kernel.classes import define, field, frozen
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.instants import format_instant
-from context_pack.kernel.ports import Clock
+from context_pack.kernel.ports import Clock, Reason
 from context_pack.kernel.syntax import Syntax
 from context_pack.kernel.text import canonical_json, sha256_hex
 
-Values = Mapping[str, Any]
 DIGEST_DIGITS = 16
 FOLDERS_BETWEEN_SAVES = 200
 _PLAIN_SCOPE = re.compile(r"[^\s#:\"']+")
@@ -113,7 +111,7 @@ class ContextRefresher:
         named: ProjectFolder | None = None
         if order.scope is not None:
             found = project.find(order.scope)
-            if found is None or isinstance(found, PlaceRefusal):
+            if isinstance(found, Reason):
                 return refused(found, order.scope)
             named = found
         return _RefreshPass(self, project, scan, order, check).run(named, progress)
@@ -138,7 +136,8 @@ class _RefreshPass:
         """Every kept folder in a subtree, the innermost first, so that a parent can tell of its children."""
         scope = None if named is None else named.scope
         chosen = [each for each in self.scan.kept()[0] if _within(each.scope, scope)]
-        if named is not None and named.context() is not None and all(each.scope != scope for each in chosen):
+        known = {each.scope for each in chosen}
+        if named is not None and scope not in known and named.context() is not Reason.MISSING:
             chosen.append(named)  # not worth a context by its size, but somebody made one
         outcomes: list[FolderOutcome] = []
         try:
@@ -187,7 +186,7 @@ class _RefreshPass:
 
     def _again(self, root: ProjectFolder) -> ProjectFolder:
         found = self.project.find(ROOT_SCOPE)
-        return root if found is None or isinstance(found, PlaceRefusal) else found
+        return root if isinstance(found, Reason) else found
 
     def _save(self) -> None:
         if self.digests:
@@ -203,10 +202,10 @@ class _RefreshPass:
 
     def _one(self, folder: ProjectFolder) -> FolderOutcome:
         data = folder.context()
-        if isinstance(data, PlaceRefusal):
-            return FolderOutcome(folder.scope, "left", UNUSABLE.get(data, OUTSIDE).detail)
-        if data is None:
+        if data is Reason.MISSING:
             return self._make(folder)
+        if isinstance(data, Reason):
+            return FolderOutcome(folder.scope, "left", UNUSABLE.get(data, OUTSIDE).detail)
         verdict = validated(self.tools.format.parse(data))
         if not isinstance(verdict, Context):
             return FolderOutcome(folder.scope, "left", verdict.reason)
@@ -229,30 +228,23 @@ class _RefreshPass:
 
     def _planned(self, folder: ProjectFolder, data: bytes, context: Context) -> _Plan:
         """The planned changes of an existing context."""
-        fresh = freshness_of(folder, context.gist, self.check).state is FreshnessState.FRESH
+        freshness = freshness_of(folder, context.gist, self.check)
         whole, commented = self.tools.format.parse(data), self.tools.format.commented(data)
-        plan = _Plan(self, folder, context, whole, fresh, commented)
+        plan = _Plan(self, folder, context, whole, freshness, commented)
         plan.decide()
         return plan
 
     def _update(self, folder: ProjectFolder, data: bytes, context: Context) -> FolderOutcome:
         """A context that is there: what has to change, and nothing else."""
-        freshness = freshness_of(folder, context.gist, self.check)
         plan = self._planned(folder, data, context)
-        changes = plan.changes
-        if not changes and not self._is_dated(freshness):
+        if not plan.changes and not self._is_dated(plan.freshness):
             self._remember(folder.scope, plan.values)
             return FolderOutcome(folder.scope, "unchanged")
         stored = fingerprint_of(folder, self.order.written, self.check)
         if stored is None:
             return FolderOutcome(folder.scope, "left", "a file in the folder cannot be read")
         dated = {"fingerprint": stored, "last_updated": self._now()}
-        return self._write(folder, data, changes, dated, plan)
-
-    def _write(
-        self, folder: ProjectFolder, data: bytes, changes: Values, dated: Values, plan: _Plan
-    ) -> FolderOutcome:
-        after = self.tools.format.revise(data, {**dated, **changes})
+        after = self.tools.format.revise(data, {**dated, **plan.changes})
         whole = after is not None
         if after is None:  # then at least the fingerprint, if that can be done
             after = self.tools.format.revise(data, dated)
@@ -286,7 +278,7 @@ class _Plan:
     context: Context
     whole: Any
     """The file as it is written, with what its schema does not know."""
-    fresh: bool
+    freshness: Freshness
     commented: frozenset[str]
     changes: dict[str, Any] = field(factory=dict)
     released: list[str] = field(factory=list)
@@ -295,6 +287,11 @@ class _Plan:
     _subject: Subject | None = None
     _known: KnownFolder | None = None
     _made: dict[str, Any] | None = None
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the folder is as it was when the context was made."""
+        return self.freshness.state is FreshnessState.FRESH
 
     def decide(self) -> None:
         """Decide each field in turn."""

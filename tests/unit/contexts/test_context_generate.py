@@ -16,9 +16,9 @@ from context_pack.contexts.domain.model import Context, validated
 from context_pack.contexts.domain.outline import outline_of
 from context_pack.contexts.domain.purposes import counterpart_of, is_stock, is_test, purpose_of
 from context_pack.contexts.domain.recognition import KnownFolder, looks_generated
-from context_pack.contexts.ports import PlaceRefusal
 from context_pack.contexts.usecases.refresh import RefreshRequest
 from context_pack.kernel.languages import language_of
+from context_pack.kernel.ports import Reason
 from context_pack.kernel.syntax import NotParsed
 from context_pack_adapters.syntax import shared_syntax
 
@@ -39,7 +39,7 @@ def made(files: dict[str, str | bytes]) -> dict[str, dict[str, Any]]:
     """The contexts that init makes, by scope."""
     ports = memory_contexts(files)
     project = ports.projects.open(None)
-    assert not isinstance(project, PlaceRefusal)
+    assert not isinstance(project, Reason)
     refresher(ports).refresh(project, RefreshRequest())
     found = {}
     for path, content in files.items():

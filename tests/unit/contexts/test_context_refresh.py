@@ -14,10 +14,11 @@ from context_pack.contexts.domain.fingerprint import Method
 from context_pack.contexts.domain.generate import Subject
 from context_pack.contexts.domain.model import Context, validated
 from context_pack.contexts.domain.recognition import KnownFolder, looks_generated
-from context_pack.contexts.ports import ContextPorts, PlaceRefusal
+from context_pack.contexts.ports import ContextPorts
 from context_pack.contexts.usecases.query import RefusedQuery
 from context_pack.contexts.usecases.refresh import FolderOutcome, RefreshRequest
 from context_pack.kernel.classes import define, field
+from context_pack.kernel.ports import Reason
 from context_pack_adapters.inmemory import FixedClock
 from context_pack_adapters.inmemory.contexts import MemoryDerivedMemory
 
@@ -37,7 +38,7 @@ class Desk:
 
     def refresh(self, **order: Any) -> dict[str, FolderOutcome]:
         project = self.ports.projects.open(None)
-        assert not isinstance(project, PlaceRefusal)
+        assert not isinstance(project, Reason)
         self.clock.advance(minutes=1)
         outcomes = refresher(self.ports, self.clock).refresh(project, RefreshRequest(**order))
         assert not isinstance(outcomes, RefusedQuery), outcomes
@@ -440,7 +441,7 @@ def test_a_small_folder_with_a_context_is_refreshed_when_named(desk: Desk) -> No
 @pytest.mark.parametrize(("scope", "error"), [("nope", "No .context.yaml"), ("../x", "path traversal")])
 def test_a_scope_that_is_not_there_is_refused_in_words(desk: Desk, scope: str, error: str) -> None:
     project = desk.ports.projects.open(None)
-    assert not isinstance(project, PlaceRefusal)
+    assert not isinstance(project, Reason)
     answer = refresher(desk.ports).refresh(project, RefreshRequest(scope=scope))
     assert isinstance(answer, RefusedQuery)
     assert error in answer.error
@@ -463,14 +464,14 @@ def test_agents_md_is_written_only_on_request_and_the_root_stays_fresh(desk: Des
 def test_a_file_that_changes_meanwhile_is_not_overwritten() -> None:
     desk = Desk()
     project = desk.ports.projects.open(None)
-    assert not isinstance(project, PlaceRefusal)
+    assert not isinstance(project, Reason)
 
     def meanwhile(done: int, _: int, scope: str) -> None:
         if scope == "src":
             desk.files[SRC] = "somebody: was faster\n"
 
     scanned = desk.ports.projects.open(None)
-    assert not isinstance(scanned, PlaceRefusal)
+    assert not isinstance(scanned, Reason)
     outcomes = refresher(desk.ports).refresh(project, RefreshRequest(), progress=meanwhile)
     assert not isinstance(outcomes, RefusedQuery)
     assert {o.scope: o.result for o in outcomes}["src"] == "left"
@@ -480,7 +481,7 @@ def test_a_file_that_changes_meanwhile_is_not_overwritten() -> None:
 def test_progress_counts_every_folder_and_ends() -> None:
     desk = Desk()
     project = desk.ports.projects.open(None)
-    assert not isinstance(project, PlaceRefusal)
+    assert not isinstance(project, Reason)
     told: list[tuple[int, int, str]] = []
     refresher(desk.ports).refresh(project, RefreshRequest(), progress=lambda *each: told.append(each))
     assert [done for done, _, _ in told] == [0, 1, 2, 3, 4, 5]

@@ -86,7 +86,7 @@ def test_a_freshness_check_returns_both_fingerprints_and_the_method(
     assert stale["fingerprint"]["method"] == "stat"
     for method in ("stat", "content"):
         project = ports.projects.open(None)
-        folder = project.find("src/core")  # type: ignore[union-attr]
+        folder = project.find("src/core")
         value = folder.stat_fingerprint() if method == "stat" else folder.content_fingerprint(lambda: None)  # type: ignore[union-attr]
         files = {**FILES, "src/core/.context.yaml": context("src/core", value)}  # type: ignore[arg-type]
         fresh = Asked(memory_contexts(files)).ok("check_freshness", scope="src/core")
