@@ -36,7 +36,7 @@ PARENT = """
 import sys
 sys.path[:] = {path!r}
 from context_pack_adapters.syntax.guarded_syntax import GuardedSyntax
-syntax = GuardedSyntax()
+syntax = GuardedSyntax(most_kept=0)
 syntax.parse("python", "x = 1")
 print(syntax.process, flush=True)
 sys.stdin.read()
@@ -45,7 +45,7 @@ sys.stdin.read()
 
 @pytest.fixture
 def syntax() -> Iterator[GuardedSyntax]:
-    with closing(GuardedSyntax()) as made:
+    with closing(GuardedSyntax(most_kept=0)) as made:
         yield made
 
 

@@ -10,7 +10,6 @@ from hanging import never_hanging
 
 from context_pack.kernel.syntax import DefinitionKind, NoSyntax, NotParsed, Parsed, Spans, Syntax
 from context_pack_adapters.syntax.guarded_syntax import GuardedSyntax
-from context_pack_adapters.syntax.kept_syntax import KeptSyntax
 from context_pack_adapters.syntax.sources import SOURCES, GrammarSource
 from context_pack_adapters.syntax.tree_sitter_syntax import TreeSitterSyntax
 
@@ -29,7 +28,7 @@ def syntax(request: pytest.FixtureRequest) -> Iterator[Syntax]:
     if request.param == "parser":
         yield TreeSitterSyntax()
         return
-    with closing(KeptSyntax(most=2) if request.param == "kept" else GuardedSyntax()) as guarded:
+    with closing(GuardedSyntax(most_kept=2 if request.param == "kept" else 0)) as guarded:
         yield guarded
 
 

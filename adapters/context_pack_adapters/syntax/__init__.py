@@ -10,6 +10,6 @@ from context_pack.kernel.syntax import Syntax
 @cache
 def shared_syntax() -> Syntax:
     """The `Syntax` of this process: one parser process and one cache for all callers."""
-    from context_pack_adapters.syntax.kept_syntax import KeptSyntax
+    from context_pack_adapters.syntax.guarded_syntax import GuardedSyntax
 
-    return KeptSyntax()
+    return GuardedSyntax()

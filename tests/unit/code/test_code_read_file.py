@@ -39,7 +39,7 @@ from context_pack_adapters.inmemory import (
     MemorySourceTree,
     SeededIds,
 )
-from context_pack_adapters.syntax.kept_syntax import KeptSyntax
+from context_pack_adapters.syntax.guarded_syntax import GuardedSyntax
 from context_pack_adapters.syntax.parser_process import ParseRequest
 
 Files = dict[str, str | bytes]
@@ -497,12 +497,12 @@ def test_missing_folders_are_not_listed_for_imports() -> None:
 def test_parsed_texts_are_kept_by_content_and_bounded() -> None:
     asked: list[tuple[str, str]] = []
 
-    class Asked(KeptSyntax):
+    class Asked(GuardedSyntax):
         def _ask(self, request: ParseRequest) -> NotParsed:
             asked.append((request.language, request.text))
             return NotParsed(request.text)
 
-    kept = Asked(most=2)
+    kept = Asked(most_kept=2)
     for text in ("a", "b", "a", "c", "a", "b"):
         assert kept.parse("x", text) == NotParsed(text)
     assert asked == [("x", "a"), ("x", "b"), ("x", "c"), ("x", "b")]
