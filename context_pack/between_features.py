@@ -73,7 +73,7 @@ class AnchoredPlaces:
         from context_pack.kernel.errors import invalid
         from context_pack.memory.domain.code_place import CodePlace
         from context_pack.packs.domain.model import Ref
-        from context_pack.packs.domain.record import anchor_record
+        from context_pack.packs.domain.record import to_record
         from context_pack.packs.domain.values import path as parse_path
         from context_pack.packs.usecases.pointing import located, warning_of
         from context_pack.packs.usecases.resolving import Resolver, unwatched
@@ -87,7 +87,7 @@ class AnchoredPlaces:
         ref = resolver.anchored(Ref("code", file, lines or _whole_file(resolver.text(file))))
         if ref.anchor is None:
             raise invalid(warning_of(ref, resolver) or f"{file} has no such lines", "path")
-        return CodePlace(ref.path, ref.lines, symbol, anchor_record(ref.anchor))
+        return CodePlace(ref.path, ref.lines, symbol, to_record(ref.anchor))
 
     def states(self, places: Sequence[CodePlace], check: Waiting = lambda: None) -> Sequence[CodeState]:
         """The state of the code of each place."""

@@ -9,15 +9,9 @@ from context_pack.kernel.classes import frozen
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.ttl import remaining_seconds
-from context_pack.packs.domain.model import Diagram, Pack, Section
-from context_pack.packs.domain.record import (
-    diagram_record,
-    lines_record,
-    ref_record,
-    section_record,
-    to_record,
-)
-from context_pack.packs.domain.states import repair_record, state_record
+from context_pack.packs.domain.model import Pack
+from context_pack.packs.domain.record import to_record
+from context_pack.packs.domain.states import found_record, repair_record, state_record
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.cases import PackUseCases
 
@@ -103,18 +97,14 @@ def _part_record(part: Part | None, pointed: WrittenRef | None) -> Payload | Non
 
     A ref comes with what it points at: where, the first and last line there, and perhaps a warning.
     """
-    if isinstance(part, Section):
-        return section_record(part, anchors=False)
-    if isinstance(part, Diagram):
-        return diagram_record(part)
     if part is None or pointed is None:
-        return None if part is None else ref_record(part, anchors=False)
+        return None if part is None else to_record(part, anchors=False)
     found, excerpt = pointed.resolution.found, pointed.resolution.excerpt
     lines = [] if excerpt is None else excerpt.split("\n")
     record = {
-        **ref_record(part, anchors=False),
+        **to_record(part, anchors=False),
         "state": pointed.resolution.state.value,
-        "found": found and {"path": found.path.value, "lines": lines_record(found.lines)},
+        "found": found_record(found),
         "first_line": lines[0][:LINE_CHARS] if lines else None,
         "last_line": lines[-1][:LINE_CHARS] if lines else None,
     }

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 from context_pack.kernel.errors import Code, Failure
 from context_pack.packs.domain.model import Listed
 from context_pack.packs.ports import PackStore
-from context_pack.packs.usecases.commands import NamedPack, RenderPack
+from context_pack.packs.usecases.commands import RenderPack
 from context_pack.packs.usecases.naming import handles, live_packs
 from context_pack.packs.usecases.read import PackReader
 from context_pack.toolkit.offers import ResourceEntry, ResourceFamily, ResourceText
@@ -47,8 +47,7 @@ def _read(reader: PackReader, uri: str) -> ResourceText | None:
     if not handle:
         return None
     try:
-        pack = reader.get(NamedPack(id=handle))
-        text = reader.render(RenderPack(id=pack.id)).text
+        text = reader.render(RenderPack(id=handle)).text
     except Failure as failure:
         if failure.code is Code.NOT_FOUND:
             return None

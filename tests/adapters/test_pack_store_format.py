@@ -20,7 +20,8 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.yaml_text import yaml_text
 from context_pack.packs.domain.anchors import Anchor, Symbol
 from context_pack.packs.domain.model import Diagram, Pack, PackSummary, Ref, Section
-from context_pack.packs.domain.record import PACK_FIELDS, to_record
+from context_pack.packs.domain.record import FIELDS as WRITTEN_FIELDS
+from context_pack.packs.domain.record import to_record
 from context_pack_adapters.stores import front_matter, pack_format, yaml_core
 from context_pack_adapters.stores.pack_summaries import summary_of
 from context_pack_adapters.stores.written_yaml import written_mapping
@@ -91,7 +92,7 @@ def test_a_file_is_front_matter_in_the_contract_order_and_a_body() -> None:
     assert "\r" not in text
     front, body = text.removeprefix("---\n").split("\n---\n", 1)
     record = yaml.safe_load(front)
-    assert tuple(record) == tuple(PACK_FIELDS)
+    assert tuple(record) == ("schema_version", *WRITTEN_FIELDS[Pack])
     section = record["sections"][0]
     assert list(section) == ["key", "title", "description", "refs", "diagrams"]
     assert list(section["refs"][0]) == ["key", "path", "lines", "title", "why", "group", "anchor"]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from difflib import SequenceMatcher
 from enum import StrEnum
 
 from context_pack.kernel.classes import frozen
 from context_pack.packs.domain.bodies import Body, Style
 
 CONTEXT = 3
-MOST_PAIRS = 4_000_000
-"""Pairs of lines that are compared; beyond that the whole is one change."""
 
 Opcode = tuple[str, int, int, int, int]
 Bare = Callable[[str], str]
@@ -91,13 +90,8 @@ def _opcodes(before: Sequence[str], after: Sequence[str]) -> list[Opcode]:
     tail = next((at for at in range(rest) if before[-1 - at] != after[-1 - at]), rest)
     middle = before[head : len(before) - tail], after[head : len(after) - tail]
     steps: list[Opcode] = [("equal", 0, head, 0, head)] if head else []
-    if len(middle[0]) * len(middle[1]) > MOST_PAIRS:
-        steps.append(("replace", head, len(before) - tail, head, len(after) - tail))
-    else:
-        from difflib import SequenceMatcher
-
-        found = SequenceMatcher(None, *middle, autojunk=len(middle[0]) > CONTEXT * 100).get_opcodes()
-        steps += [(tag, i1 + head, i2 + head, j1 + head, j2 + head) for tag, i1, i2, j1, j2 in found]
+    found = SequenceMatcher(None, *middle, autojunk=len(middle[0]) > CONTEXT * 100).get_opcodes()
+    steps += [(tag, i1 + head, i2 + head, j1 + head, j2 + head) for tag, i1, i2, j1, j2 in found]
     if tail:
         steps.append(("equal", len(before) - tail, len(before), len(after) - tail, len(after)))
     return steps

@@ -19,127 +19,54 @@ from context_pack.kernel.instants import format_instant, parse_instant
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.packs.domain.anchors import Anchor, Symbol
-from context_pack.packs.domain.model import Diagram, Pack, Ref, Section
+from context_pack.packs.domain.model import Diagram, Pack, Ref, Section, Status
 
 T = TypeVar("T")
 Record = dict[str, Any]
 
 SCHEMA_VERSION = 2
 MOMENTS = ("created_at", "updated_at", "expires_at")
-PACK_FIELDS = (
-    "schema_version",
-    "id",
-    "name",
-    "title",
-    "brief",
-    "status",
-    "tags",
-    "sections",
-    "revision",
-    *MOMENTS,
-)
-SECTION_FIELDS = ("key", "title", "description", "refs", "diagrams", "scope")
-REF_FIELDS = ("key", "path", "lines", "title", "why", "group", "anchor")
-LINES_FIELDS = ("start", "end")
-DIAGRAM_FIELDS = ("key", "title", "mermaid", "why")
-ANCHOR_FIELDS = (
-    "digest",
-    "lines",
-    "before",
-    "after",
-    "first",
-    "last",
-    "rolling",
-    "sketch",
-    "beside",
-    "symbol",
-)
-SYMBOL_FIELDS = ("kind", "name", "signature", "part")
+FIELDS: Mapping[type, Sequence[str]] = {
+    Pack: ("id", "name", "title", "brief", "status", "tags", "sections", "revision", *MOMENTS),
+    Section: ("key", "title", "description", "refs", "diagrams", "scope"),
+    Ref: ("key", "path", "lines", "title", "why", "group", "anchor"),
+    LineRange: ("start", "end"),
+    Diagram: ("key", "title", "mermaid", "why"),
+    Anchor: (
+        *("digest", "lines", "before", "after", "first", "last", "rolling"),
+        *("sketch", "beside", "symbol"),
+    ),
+    Symbol: ("kind", "name", "signature", "part"),
+}
+"""The fields of a pack and of its parts, in the order in which they are written."""
+LATER = frozenset({"scope", "sketch", "beside", "symbol"})
+"""Fields that older readers do not know: they are written only where they are there."""
 
 
-def to_record(pack: Pack, *, anchors: bool = True) -> Record:
-    """The pack in storage keys; `anchors=False` leaves out what only storage needs."""
-    record = {
-        "schema_version": SCHEMA_VERSION,
-        "id": pack.id,
-        "name": pack.name,
-        "title": pack.title,
-        "brief": pack.brief,
-        "status": pack.status.value,
-        "tags": list(pack.tags),
-        "sections": [section_record(section, anchors=anchors) for section in pack.sections],
-        "revision": pack.revision,
-        "created_at": format_instant(pack.created_at),
-        "updated_at": format_instant(pack.updated_at),
-        "expires_at": format_instant(pack.expires_at),
-    }
-    return {**record, **pack.extra} if anchors else record
+def to_record(part: Pack | Section | Ref | LineRange | Diagram | Anchor, *, anchors: bool = True) -> Record:
+    """A pack or a part of one in storage keys; `anchors=False` leaves out what only storage needs."""
+    record: Record = {"schema_version": SCHEMA_VERSION} if isinstance(part, Pack) else {}
+    for name in FIELDS[type(part)]:
+        value = getattr(part, name)
+        if (value is not None or name not in LATER) and (anchors or name != "anchor"):
+            record[name] = value if type(value) in (str, int) else _plain(value, anchors)
+    extra = getattr(part, "extra", None) if anchors else None
+    if extra and isinstance(part, Ref):
+        record["lines"] |= extra.get("lines", {})
+        extra = {name: value for name, value in extra.items() if name != "lines"}
+    return record | extra if extra else record
 
 
-def section_record(section: Section, *, anchors: bool = True) -> Record:
-    """A section in storage keys; a scope only if there is one, because older readers do not know it."""
-    record = {
-        "key": section.key,
-        "title": section.title,
-        "description": section.description,
-        "refs": [ref_record(ref, anchors=anchors) for ref in section.refs],
-        "diagrams": [diagram_record(diagram, anchors=anchors) for diagram in section.diagrams],
-    }
-    record = record if section.scope is None else {**record, "scope": section.scope}
-    return {**record, **section.extra} if anchors else record
-
-
-def ref_record(ref: Ref, *, anchors: bool = True) -> Record:
-    """A ref in storage keys."""
-    record = {
-        "key": ref.key,
-        "path": ref.path.value,
-        "lines": lines_record(ref.lines),
-        "title": ref.title,
-        "why": ref.why,
-        "group": ref.group,
-    }
-    if not anchors:
-        return record
-    return {
-        **record,
-        "lines": {**lines_record(ref.lines), **ref.extra.get("lines", {})},
-        "anchor": None if ref.anchor is None else anchor_record(ref.anchor),
-        **{name: value for name, value in ref.extra.items() if name != "lines"},
-    }
-
-
-def lines_record(lines: LineRange) -> Record:
-    """A range of lines in storage keys."""
-    return {"start": lines.start, "end": lines.end}
-
-
-def diagram_record(diagram: Diagram, *, anchors: bool = False) -> Record:
-    """A diagram in storage keys."""
-    record = {"key": diagram.key, "title": diagram.title, "mermaid": diagram.mermaid, "why": diagram.why}
-    return {**record, **diagram.extra} if anchors else record
-
-
-def anchor_record(anchor: Anchor) -> Record:
-    """An anchor in storage keys."""
-    record: Record = {
-        "digest": anchor.digest,
-        "lines": anchor.lines,
-        "before": list(anchor.before),
-        "after": list(anchor.after),
-        "first": anchor.first,
-        "last": anchor.last,
-        "rolling": anchor.rolling,
-    }
-    # Only where they are there: older readers do not know them.
-    if anchor.sketch is not None:
-        record["sketch"] = anchor.sketch
-    if anchor.beside is not None:
-        record["beside"] = anchor.beside
-    if anchor.symbol is not None:
-        known = {name: getattr(anchor.symbol, name) for name in SYMBOL_FIELDS}
-        record["symbol"] = {**known, **anchor.symbol.extra}
-    return {**record, **anchor.extra}
+def _plain(value: Any, anchors: bool) -> Any:
+    """The value of a field as plain data."""
+    kind = type(value)
+    if kind in FIELDS:
+        return to_record(value, anchors=anchors)
+    if kind is tuple:
+        return [each if type(each) is str else _plain(each, anchors) for each in value]
+    if isinstance(value, datetime):
+        return format_instant(value)
+    return value.value if kind in (Status, RelativePath) else value
 
 
 def from_record(record: Mapping[str, Any]) -> Pack:
@@ -148,7 +75,7 @@ def from_record(record: Mapping[str, Any]) -> Pack:
     Raises:
         Failure: `migration_required` for another schema version, `malformed_pack` for anything else wrong.
     """
-    top = _object(record, PACK_FIELDS, "the front matter")
+    top = _object(record, ("schema_version", *FIELDS[Pack]), "the front matter")
     _check_version(top.pop("schema_version"))
     top["sections"] = _each(top, "sections", "", _section)
     top["tags"] = _list(top, "tags", "")
@@ -170,14 +97,14 @@ def _check_version(found: Any) -> None:
 
 
 def _section(value: Any, at: str) -> Section:
-    item = _object(value, SECTION_FIELDS, at)
+    item = _object(value, FIELDS[Section], at)
     item["refs"], item["diagrams"] = _each(item, "refs", at, _ref), _each(item, "diagrams", at, _diagram)
     return _built(at, lambda: Section(**item))
 
 
 def _ref(value: Any, at: str) -> Ref:
-    item = _object(value, REF_FIELDS, at)
-    lines = _object(item["lines"], LINES_FIELDS, f"{at}.lines")
+    item = _object(value, FIELDS[Ref], at)
+    lines = _object(item["lines"], FIELDS[LineRange], f"{at}.lines")
     if item["anchor"] is not None:
         item["anchor"] = anchor_from(item["anchor"], f"{at}.anchor")
 
@@ -191,16 +118,16 @@ def _ref(value: Any, at: str) -> Ref:
 
 
 def _diagram(value: Any, at: str) -> Diagram:
-    item = _object(value, DIAGRAM_FIELDS, at)
+    item = _object(value, FIELDS[Diagram], at)
     return _built(at, lambda: Diagram(**item))
 
 
 def anchor_from(value: Any, at: str) -> Anchor:
     """The anchor that a record describes; `at` is where it stands, for the reason if it describes none."""
-    item = _object(value, ANCHOR_FIELDS, at)
+    item = _object(value, FIELDS[Anchor], at)
     item["before"], item["after"] = tuple(_list(item, "before", at)), tuple(_list(item, "after", at))
     if item["symbol"] is not None:
-        symbol = _object(item["symbol"], SYMBOL_FIELDS, f"{at}.symbol")
+        symbol = _object(item["symbol"], FIELDS[Symbol], f"{at}.symbol")
         item["symbol"] = _built(f"{at}.symbol", lambda: Symbol(**symbol))
     return _built(at, lambda: Anchor(**item))
 

@@ -19,7 +19,7 @@ from context_pack.kernel.ports import Reason
 from context_pack.packs.domain.bodies import Body, Style
 from context_pack.packs.domain.difference import Difference
 from context_pack.packs.domain.model import Ref, Section
-from context_pack.packs.domain.record import lines_record
+from context_pack.packs.domain.record import to_record
 
 
 class State(StrEnum):
@@ -108,13 +108,7 @@ class Checked:
 
 def state_record(checked: Checked) -> dict[str, Any]:
     """A ref's state with where it points, where its code is and why not."""
-    return {
-        **_place(checked),
-        "state": checked.resolution.state.value,
-        "found": _found(checked.resolution.found),
-        "reason": checked.resolution.reason,
-        **_change(checked.resolution.difference),
-    }
+    return {**problem_record(checked), **_change(checked.resolution.difference)}
 
 
 def _change(difference: Difference | None) -> dict[str, Any]:
@@ -133,20 +127,24 @@ def _change(difference: Difference | None) -> dict[str, Any]:
 
 def problem_record(checked: Checked) -> dict[str, Any]:
     """A ref that cannot be relied on, and why."""
-    resolution = checked.resolution
-    found = _found(resolution.found)
-    return {**_place(checked), "state": resolution.state.value, "found": found, "reason": resolution.reason}
+    return {
+        **_place(checked),
+        "state": checked.resolution.state.value,
+        "found": found_record(checked.resolution.found),
+        "reason": checked.resolution.reason,
+    }
 
 
 def repair_record(checked: Checked) -> dict[str, Any]:
     """A ref that was pointed at its code again: where it points now, and where it pointed before."""
-    before = {"path": str(checked.ref.path), "lines": lines_record(checked.ref.lines)}
-    after = _found(checked.resolution.found) or before
+    before = {"path": str(checked.ref.path), "lines": to_record(checked.ref.lines)}
+    after = found_record(checked.resolution.found) or before
     return {"section": checked.section.key, "ref": checked.ref.key, **after, "from": before}
 
 
-def _found(found: CodeLocation | None) -> dict[str, Any] | None:
-    return None if found is None else {"path": str(found.path), "lines": lines_record(found.lines)}
+def found_record(found: CodeLocation | None) -> dict[str, Any] | None:
+    """Where code stands, if anywhere."""
+    return None if found is None else {"path": str(found.path), "lines": to_record(found.lines)}
 
 
 def _place(checked: Checked) -> dict[str, Any]:
@@ -154,5 +152,5 @@ def _place(checked: Checked) -> dict[str, Any]:
         "section": checked.section.key,
         "ref": checked.ref.key,
         "path": str(checked.ref.path),
-        "lines": lines_record(checked.ref.lines),
+        "lines": to_record(checked.ref.lines),
     }

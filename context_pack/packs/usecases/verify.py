@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from context_pack.kernel.classes import evolve, frozen
 from context_pack.kernel.errors import Code, Failure, invalid
@@ -49,7 +49,7 @@ class PackVerifier(PackAccess):
 
     def repair(self, command: Repair, check: Check = unwatched) -> Repaired:
         """Rewrite path and lines of the moved refs, and nothing else."""
-        return self._rewritten(command, check, lambda one: one.resolution.state is State.MOVED)
+        return self._rewritten(command, check, State.MOVED)
 
     def accept(self, command: Accept, check: Check = unwatched) -> Repaired:
         """Anchor changed refs anew where they are found now: those that are named, or all of them.
@@ -57,23 +57,20 @@ class PackVerifier(PackAccess):
         Raises:
             Failure: `not_found` for a ref that is not there, `stale_ref` for one whose code is not found.
         """
-        if command.refs is None:
-            return self._rewritten(command, check, lambda one: one.resolution.state is State.CHANGED)
-        return self._rewritten(command, check, _NamedRefs(command.refs))
+        return self._rewritten(command, check, State.CHANGED, command.refs)
 
     def _rewritten(
-        self, command: PackAtRevision, check: Check, wanted: Callable[[Checked], bool]
+        self, command: PackAtRevision, check: Check, state: State, names: Sequence[str] | None = None
     ) -> Repaired:
-        """Point the wanted refs at where they are found."""
+        """Point the refs in that state, or those of these names, at where they are found."""
         pack = located(self.store, command)
         _check_draft(pack, command)
         resolver = Resolver.over(self, check, (ref for _, ref in pack.refs))
-        checked = _checked(pack, resolver)
-        if isinstance(wanted, _NamedRefs):
-            wanted.check(checked)
         done: list[Checked] = []
         after = pack
-        for one in filter(wanted, checked):
+        checked = _checked(pack, resolver)
+        wanted = [one for one in checked if one.resolution.state is state]
+        for one in wanted if names is None else _named(checked, names):
             ref = _followed(one, resolver)
             if ref is not None:
                 done.append(one)
@@ -91,27 +88,26 @@ class PackVerifier(PackAccess):
         return Repaired(stored, tuple(done))
 
 
-@frozen
-class _NamedRefs:
-    """Refs by their keys, or by section and key where a key alone is not enough: `section/key`."""
-
-    names: tuple[str, ...]
-
-    def __call__(self, one: Checked) -> bool:
-        return bool({one.ref.key, f"{one.section.key}/{one.ref.key}"} & set(self.names))
-
-    def check(self, checked: Sequence[Checked]) -> None:
-        """Return only if each name means one ref, whose code is found."""
-        for name in self.names:
-            count = sum(_NamedRefs((name,))(one) for one in checked)
-            if count > 1:
-                raise invalid(f"'{clip(name)}' is in several sections; say section/ref", "refs")
-            if not count:
-                words = f"the pack has no ref '{clip(name)}'; get the pack to see its keys"
-                raise Failure(Code.NOT_FOUND, words, {"ref": clip(name)})
-        lost = [problem_record(one) for one in checked if self(one) and one.resolution.found is None]
-        if lost:
-            raise untrustworthy(lost)
+def _named(checked: Sequence[Checked], names: Sequence[str]) -> list[Checked]:
+    """The refs of these names, each a key or `section/key`; each must mean one whose code is found."""
+    chosen: set[int] = set()
+    for name in names:
+        found = [
+            place
+            for place, one in enumerate(checked)
+            if name in (one.ref.key, f"{one.section.key}/{one.ref.key}")
+        ]
+        if len(found) > 1:
+            raise invalid(f"'{clip(name)}' is in several sections; say section/ref", "refs")
+        if not found:
+            words = f"the pack has no ref '{clip(name)}'; get the pack to see its keys"
+            raise Failure(Code.NOT_FOUND, words, {"ref": clip(name)})
+        chosen.update(found)
+    refs = [checked[place] for place in sorted(chosen)]
+    lost = [problem_record(one) for one in refs if one.resolution.found is None]
+    if lost:
+        raise untrustworthy(lost)
+    return refs
 
 
 def _checked(pack: Pack, resolver: Resolver) -> tuple[Checked, ...]:

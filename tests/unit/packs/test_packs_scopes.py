@@ -9,7 +9,7 @@ import pytest
 
 from context_pack import open_memory_workspace
 from context_pack.kernel.errors import Failure
-from context_pack.packs.domain.record import from_record, section_record, to_record
+from context_pack.packs.domain.record import from_record, to_record
 from context_pack.packs.domain.scopes import Scopes, ScopeState
 from context_pack.packs.ports import Waiting, patiently
 from context_pack.packs.usecases.commands import RenderPack
@@ -113,7 +113,7 @@ def test_a_scope_is_stored_only_where_there_is_one(desk: Any) -> None:
     assert list(record["sections"][0]) == ["key", "title", "description", "refs", "diagrams", "scope"]
     assert list(record["sections"][1]) == ["key", "title", "description", "refs", "diagrams"]
     assert from_record(record) == stored
-    record["sections"][0] = {**section_record(stored.sections[0]), "scope": "../up"}
+    record["sections"][0] = {**to_record(stored.sections[0]), "scope": "../up"}
     with pytest.raises(Failure, match=r"sections\.0"):
         from_record(record)
 
