@@ -5,7 +5,8 @@
 A tree of 7 000 files. Judged: `read_file` takes at most twice as long while the first build runs as while it
 stands still (the child is stopped and let go in turns, so that a busy machine slows both); a search before
 which nothing had changed takes less than a second, and is compared with a bare walk and stat of those files;
-an edited file is found by the next call.
+an edited file is found by the next call. Then, what the stores of discoveries and of past sessions save by
+keeping what they have parsed: every search looks at all of both.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +27,15 @@ sys.path[:0] = [str(ROOT), str(ROOT / "adapters"), str(ROOT / "tests" / "support
 from stdio_client import StdioClient  # noqa: E402
 
 from benches.source_tree import FILES, plant  # noqa: E402
+from context_pack.memory.domain.discovery import uuid_of  # noqa: E402
+from context_pack_adapters.disk.private import PrivateFolder  # noqa: E402
+from context_pack_adapters.stores.discovery_files import DiscoveryFiles  # noqa: E402
+from context_pack_adapters.stores.session_files import SessionFiles  # noqa: E402
+from context_pack_adapters.system import SystemClock  # noqa: E402
+from context_pack_adapters.workspace import open_workspace  # noqa: E402
 
 QUICK_FILES = 700
+STORED = 300
 ROUND = 20
 MOST_RATIO = 2.0
 MOST_SECONDS = 1.0
@@ -77,6 +86,37 @@ def bare_walk(root: Path) -> float:
     return time.perf_counter() - start
 
 
+def look_again(store: Callable[[], Callable[[], object]]) -> tuple[float, float]:
+    """Milliseconds of processor time of a first look at a store, and of one at what it has looked at."""
+    first, again = [], []
+    for _ in range(7):
+        look = store()
+        for times in (first, again):
+            begun = time.process_time()
+            look()
+            times.append((time.process_time() - begun) * 1000)
+    return statistics.median(first), statistics.median(again)
+
+
+def stores(folder: Path) -> list[tuple[str, str, str]]:
+    """What a look at many discoveries and sessions costs, and costs again."""
+    memory = open_workspace(folder / "storage", folder, cache=folder / "cache").memory
+    state = PrivateFolder(folder / "state")
+    for number in range(STORED):
+        memory.record("rule", f"Rule number {number} is kept by all of the ledger", module="ledger")
+        session = SessionFiles(state, SystemClock(), uuid_of(number.to_bytes(16)))
+        session.called("read_file")
+        session.end()
+    rows = []
+    for what, store in {
+        "discoveries": lambda: DiscoveryFiles(folder / "storage").all,
+        "sessions": lambda: SessionFiles(state, SystemClock(), uuid_of(b"x" * 16)).past,
+    }.items():
+        first, again = look_again(store)
+        rows.append((f"a look at {STORED} {what}", f"{first:.1f} ms", f"{again:.1f} ms the next time"))
+    return rows
+
+
 def main() -> int:
     """Build, read meanwhile, search, edit, search."""
     quick = "--quick" in sys.argv[1:]
@@ -99,6 +139,7 @@ def main() -> int:
         (root / paths[0]).write_text(SIGHT)
         edited, found = timed(client, "context_search", {"query": "zebra crossing policy"})
         client.kill()
+        kept = stores(Path(private))
     seen = bool(found["results"]) and found["results"][0].get("symbol") == "zebra_crossing_policy"
     refresh, walk, ratio = statistics.median(searches), statistics.median(walks), busy / idle
     rows = [
@@ -107,6 +148,7 @@ def main() -> int:
         ("read_file, child indexing", f"{busy:.2f} ms", f"{ratio:.2f} times that"),
         ("search, nothing changed", f"{refresh * 1000:.0f} ms", f"{refresh / walk:.1f} times a bare walk"),
         ("search after an edit", f"{edited * 1000:.0f} ms", f"edited file first: {seen}"),
+        *kept,
     ]
     for what, spent, beside in rows:
         print(f"{what:<32}{spent:>12}  {beside}")

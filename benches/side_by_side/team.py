@@ -99,6 +99,11 @@ def stores(url: str, proxy: Proxy, packs: int) -> None:
     measured("delete", lambda: far.delete(keys.pop(), lambda _: None), proxy)
     measured(f"all, {packs:,} packs, nothing changed", far.all, proxy)
 
+    def anew() -> None:
+        PostgresPackStore(Database(Address(url), lambda: PROJECT), SystemIds()).all()
+
+    measured(f"all, {packs:,} packs, by somebody who has none", anew, proxy)
+
     def changed() -> None:
         near.update(keys[1], raised)
         far.all()

@@ -36,7 +36,7 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
 """Common argument names of other tools, in lower case, and ours to suggest for them."""
 _SURROGATE = lazy_pattern("[\ud800-\udfff]")
 _CLASSES: Mapping[str, type] = {"string": str, "boolean": bool, "array": list, "object": dict}
-_SIZES: Mapping[str, tuple[type, Callable[[int, int], bool]]] = {
+_SIZES: Mapping[str, tuple[type[str] | type[list[Any]], Callable[[int, int], bool]]] = {
     "minLength": (str, ge),
     "maxLength": (str, le),
     "minItems": (list, ge),

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from context_pack.kernel.classes import define, field
 from context_pack.kernel.errors import Code, Failure
-from context_pack.toolkit.arguments import arguments_of, key_of, parse
+from context_pack.toolkit.arguments import arguments_of, command_schema, key_of, parse
 from context_pack.toolkit.call import Call, Cancelled, Overdue
-from context_pack.toolkit.limits import Metrics, RateLimiter
+from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS, Metrics, RateLimiter
 from context_pack.toolkit.spec import Answer, FailedCall, Tool
 from context_pack.toolkit.tokens import size
 
@@ -55,16 +55,10 @@ class Registry:
     report: Callable[[Finished], None] = field(default=lambda _: None)
     alarm: Callable[[str, BaseException], None] = field(default=lambda _, __: None)
     _commands: OrderedDict[tuple[str, int, bytes], Any] = field(factory=OrderedDict, init=False)
-    _budgets: dict[str, Mapping[str, Any]] = field(factory=dict, init=False)
 
     def describe(self) -> list[dict[str, Any]]:
         """Every tool as `tools/list` shows it, in a fixed order."""
         return [describe(self.tools[name]) for name in self.tools]
-
-    def mutates(self, name: str, arguments: Mapping[str, Any]) -> bool:
-        """Whether this call would change something; unknown tools change nothing."""
-        tool = self.tools.get(name)
-        return tool is not None and tool.mutates(arguments)
 
     def call(self, name: str, arguments: Mapping[str, Any], call: Call) -> Answer:
         """Serve one call; every failure comes back as an answer in the family's shape.
@@ -126,19 +120,6 @@ class Registry:
                 return family.read(uri)
         return None
 
-    def _budgeted(self, tool: Tool, name: str, arguments: Mapping[str, Any], page: int) -> Mapping[str, Any]:
-        """The arguments with the budget that the client's page gives, where the caller has named none.
-
-        A tool whose own default is smaller than that of all answers keeps it.
-        """
-        if name in tool.spelled(arguments):
-            return arguments
-        rule = self._budgets.get(tool.name)
-        if rule is None:
-            rule = self._budgets[tool.name] = tool.input_schema()["properties"][name]
-        wanted = min(page, rule.get("default", page))
-        return {**arguments, name: max(rule["minimum"], min(wanted, rule.get("maximum", wanted)))}
-
     def _command(self, tool: Tool, arguments: Mapping[str, Any], page: int) -> Any:
         """The structured command for a client's page; the same arguments are not checked twice.
 
@@ -148,13 +129,26 @@ class Registry:
         key = (tool.name, page, spelled)
         command: Any = self._commands.get(key)
         if command is None:
-            given = arguments if tool.budget is None else self._budgeted(tool, tool.budget, arguments, page)
-            command = _parsed(tool, given)
+            command = _parsed(tool, _budgeted(tool, arguments, page))
             if 0 < len(spelled) <= KEPT_KEY_BYTES:
                 self._commands[key] = command
                 while len(self._commands) > KEPT_COMMANDS:
                     self._commands.popitem(last=False)
         return command
+
+
+def _budgeted(tool: Tool, arguments: Mapping[str, Any], page: int) -> Mapping[str, Any]:
+    """The arguments with the budget that the client's page gives, where the caller has named none.
+
+    A tool whose own default is smaller than that of all answers keeps it.
+    """
+    name = tool.budget
+    if name is None or name in tool.spelled(arguments):
+        return arguments
+    rule = command_schema(next(iter(tool.commands.values())))["properties"][name]
+    own = rule.get("default", DEFAULT_MAX_TOKENS)
+    wanted = page if own == DEFAULT_MAX_TOKENS else min(page, own)
+    return {**arguments, name: max(rule["minimum"], min(wanted, rule["maximum"]))}
 
 
 def _parsed(tool: Tool, arguments: Mapping[str, Any]) -> Any:

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from context_pack.kernel.classes import evolve, field, frozen
+from context_pack.kernel.classes import field, frozen
 from context_pack.kernel.errors import Failure
 from context_pack.toolkit.arguments import Schema, schema_of
 from context_pack.toolkit.call import Call
@@ -204,10 +204,6 @@ class Tool:
                 del budget["default"]
             schema = {**schema, "properties": {**schema["properties"], self.budget: budget}}
         return _published(schema, self.all_lengths)
-
-    def described(self, description: str) -> Tool:
-        """This tool under another description."""
-        return evolve(self, description=description)
 
 
 def tool(

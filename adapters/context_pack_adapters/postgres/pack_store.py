@@ -2,7 +2,8 @@
 
 A write is one transaction in two round trips: lock the row and read it, then write it and commit. A commit
 whose answer was lost is looked up by its stamp in `cp_history` before anything is done again. The expiry is
-judged by the database's clock. A body that was read is parsed again only if its stamp differs.
+judged by the database's clock. A body that was read is sent and parsed again only if its stamp differs: of
+100 packs that saves most of a look at all of them (`benches/side_by_side/team.py`).
 """
 
 from __future__ import annotations

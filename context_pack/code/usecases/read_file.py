@@ -7,7 +7,6 @@ get what is left. Reading changes nothing: that it happened is told afterwards, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
 
 from context_pack.code.domain.imports.table import resolver_of
 from context_pack.code.domain.imports.tree import Imports, TooManyPlaces, Unparsable, imports_of
@@ -55,7 +54,6 @@ _REFUSALS: dict[Reason, tuple[Code, str, dict[str, object]]] = {
     Reason.BINARY: (Code.NOT_TEXT, "Not a text file", {}),
     Reason.NOT_UTF8: (Code.NOT_TEXT, "Not a text file", {}),
 }
-_path_weight = lru_cache(weight)
 _OMITTED = {Reason.TOO_LARGE: "size", Reason.BINARY: "not text", Reason.NOT_UTF8: "not text"}
 
 
@@ -138,7 +136,7 @@ class FileReader:
         content, span, lines = _cut(source.text, start, end)
         if command.numbered:
             content = numbered_lines(content, 1 if span is None else span.start)
-        room = max(room - ENVELOPE_BYTES - 2 * _path_weight(command.path), LEAST_BYTES)
+        room = max(room - ENVELOPE_BYTES - 2 * weight(command.path), LEAST_BYTES)
         until = None if span is None or span.end >= lines else span.end
         if not (command.include_deps and command.max_depth):
             page = paged(content, span, lines, room)

@@ -33,7 +33,7 @@ def test_the_tools_only_read_and_say_what_they_answer(name: str) -> None:
     fields = {"ok", "tool", "data", "bundleId", "meta", "diagnostics", "error"}
     assert set(shown["outputSchema"]["properties"]) == fields
     assert "maximum" not in shown["inputSchema"]["properties"].get("dependencyDepth", {})
-    assert not desk_of({}).registry.mutates(name, {})
+    assert not desk_of({}).registry.tools[name].mutates({})
 
 
 @pytest.mark.clause("BD-53")

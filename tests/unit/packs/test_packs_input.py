@@ -522,8 +522,8 @@ def test_every_refusal_has_the_same_shape_and_says_what_to_do(desk: Any) -> None
 def test_only_mutating_actions_count_as_mutations(desk: Any) -> None:
     reads = {"list", "get", "verify", "diff"}
     for action in ACTIONS:
-        assert desk.registry.mutates("input", {"action": action}) is (action not in reads)
-    assert not desk.registry.mutates("input", {})
+        assert desk.registry.tools["input"].mutates({"action": action}) is (action not in reads)
+    assert not desk.registry.tools["input"].mutates({})
     for odd in ({"action": "nope"}, {"action": 5}, {"action": ["create"]}):
-        assert not desk.registry.mutates("input", odd)
-    assert not desk.registry.mutates("output", {"id": "x"})
+        assert not desk.registry.tools["input"].mutates(odd)
+    assert not desk.registry.tools["output"].mutates({"id": "x"})

@@ -70,7 +70,8 @@ def values(schema: Schema) -> st.SearchStrategy[Any]:
 TYPES = Draft202012Validator.TYPE_CHECKER.redefine_many(
     {"integer": lambda _, value: is_whole(value), "number": lambda _, value: is_number(value)}
 )
-STRICT: Any = extend(Draft202012Validator, type_checker=TYPES)
+make: Any = extend
+STRICT = make(Draft202012Validator, type_checker=TYPES)
 
 
 @pytest.mark.slow

@@ -315,16 +315,14 @@ def test_tools_are_described_in_a_fixed_order_with_all_four_hints() -> None:
     assert shown[1]["annotations"] == READS.wire()
     assert "outputSchema" not in shown[1]
     assert shown[1]["_meta"] == {"context-pack/family": "test"}
-    assert saying(repeat).described("other").description == "other"
 
 
 @pytest.mark.clause("TK-21")
 def test_a_tool_says_whether_a_call_would_change_anything() -> None:
-    words = registry(ACTIONS, saying(repeat))
-    assert words.mutates("words", {"action": "drop"})
-    assert not words.mutates("words", {})
-    assert not words.mutates("say", {"word": "a"})
-    assert not words.mutates("nothing", {})
+    tools = registry(ACTIONS, saying(repeat)).tools
+    assert tools["words"].mutates({"action": "drop"})
+    assert not tools["words"].mutates({})
+    assert not tools["say"].mutates({"word": "a"})
 
 
 def shelf(prefix: str, *names: str) -> ResourceFamily:

@@ -6,7 +6,6 @@ A language's module is loaded with the first file of its kind: most projects nee
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 
 from context_pack.code.domain.imports.tree import Found, TreeView
 from context_pack.kernel.syntax import Parsed
@@ -15,7 +14,6 @@ Resolve = Callable[[Parsed, str, TreeView], Found]
 """The files that the imports of a parsed file lead to, by its path in a tree."""
 
 
-@cache
 def resolver_of(language: str) -> Resolve | None:
     """How the imports of a language are resolved, or None if they are not known."""
     match language:
