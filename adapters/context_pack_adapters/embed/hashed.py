@@ -3,9 +3,9 @@
 Each token of `retrieval.words` becomes a few signed buckets: itself and its n-grams of 3 to 5 characters,
 scaled so that a long word counts as much as a short one and a common one less. A text is the sum of its
 tokens, each by count^0.75; what stands first (a title, a heading, a signature) counts threefold; large
-buckets are damped. Hashing is CRC-32 with a mixing step, so that every process and platform agrees. The
-tokens of a language repeat, so their buckets are kept. Many texts are summed by numpy, one gather and one
-`bincount` for a batch; a question and a few texts are not worth loading it, which takes longer than they do.
+buckets are damped. The tokens of a language repeat, so their buckets are kept. Many texts are summed by
+numpy, one gather and one `bincount` for a batch; a question and a few texts are not worth loading it, which
+takes longer than they do.
 """
 
 from __future__ import annotations
@@ -14,14 +14,20 @@ import sys
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import filterfalse
 from math import hypot
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
-from zlib import crc32
 
 from context_pack.retrieval.ports import Kind
 from context_pack_adapters.embed import common_words
+from context_pack_adapters.embed.token_hashes import (
+    WORD_BUCKETS,
+    all_hashes,
+    hash_counts,
+    ragged,
+    token_hashes,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,10 +35,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", int, "NDArray[np.uint64]")
 DIMENSION = 512
-NGRAMS = (3, 4, 5)
-WORD_BUCKETS, WORD_SHARE = 4, 0.5
-"""The whole token has several buckets: one collision is not everything. The n-grams together weigh 1."""
-SEEDS = range(1, WORD_BUCKETS + 1)
+WORD_SHARE = 0.5
+"""What the whole token weighs; its n-grams together weigh 1."""
 FIRST, FIRST_AGAIN = 16, 2
 """How many tokens are what a text begins with, and how often they count besides."""
 COUNT_POWER, BUCKET_POWER = 0.75, 0.7
@@ -41,7 +45,7 @@ MOST_TOKENS = 60_000
 """The size of the token cache; when it is full, it is cleared."""
 BATCH = 64
 """Texts per step: a query waits for at most one step of a running batch of documents."""
-FEW_TOKENS = 10_000
+FEW_TOKENS = 4000
 """So many tokens are summed in less time than numpy takes to load."""
 NO_WORDS: Mapping[str, int] = {"": 1}
 
@@ -92,20 +96,6 @@ def _counted(found: Sequence[str]) -> Mapping[str, int]:
     return counts or NO_WORDS
 
 
-def _hashes(token: str) -> list[int]:
-    """The hashes of a token, `WORD_BUCKETS` of them, and of its n-grams with its borders marked."""
-    raw = token.encode("utf-8", "surrogatepass")
-    hashes = [crc32(raw, seed) for seed in SEEDS]
-    if token.isascii():
-        bordered = b"<%b>" % raw
-        for size in NGRAMS:
-            hashes += [crc32(bordered[at : at + size]) for at in range(len(bordered) - size + 1)]
-        return hashes
-    signs = f"<{token}>"
-    grams = [signs[at : at + size] for size in NGRAMS for at in range(len(signs) - size + 1)]
-    return hashes + [crc32(gram.encode("utf-8", "surrogatepass")) for gram in grams]
-
-
 def _places(hashes: T) -> T:
     """The place of a hash, or of an array of them: a bucket, or `DIMENSION` more if it is subtracted from.
 
@@ -127,7 +117,7 @@ def _vector(counts: Mapping[str, int]) -> array[float]:
     """The vector of one text."""
     sums = [0.0] * (2 * DIMENSION)
     for token, count in counts.items():
-        hashes, weight = _hashes(token), WEIGHTS[min(count, len(WEIGHTS) - 1)]
+        hashes, weight = token_hashes(token), WEIGHTS[min(count, len(WEIGHTS) - 1)]
         word, gram = _shares(token, len(hashes) - WORD_BUCKETS)
         for number, each in enumerate(hashes):
             sums[_places(each)] += weight * (word if number < WORD_BUCKETS else gram)
@@ -169,7 +159,7 @@ class _KeptTokens:
 
         starts = self._starts[rows]
         lengths = self._starts[rows + 1] - starts
-        at = np.repeat(starts - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
+        at = ragged(starts, lengths)
         targets = np.repeat(bases, lengths) + self._places[at]
         shares = np.repeat(weights, lengths) * self._shares[at]
         sums = np.bincount(targets, shares, len(texts) * 2 * DIMENSION).astype(np.float64, copy=False)
@@ -179,8 +169,6 @@ class _KeptTokens:
 
     def _learn(self, texts: Sequence[Mapping[str, int]]) -> None:
         """Make the rows of tokens that are not kept yet."""
-        import numpy as np
-
         new = {token: None for counts in texts for token in counts if token not in self._rows}
         if not new:
             return
@@ -188,17 +176,23 @@ class _KeptTokens:
             self._forget()
             self._learn(texts)
             return
-        hashes = [_hashes(token) for token in new]
+        # Apart, because those in ASCII can be hashed together.
+        for some in ([*filter(str.isascii, new)], [*filterfalse(str.isascii, new)]):
+            if some:
+                self._add(some)
+
+    def _add(self, new: Sequence[str]) -> None:
+        import numpy as np
+
         self._rows.update(zip(new, range(len(self._rows), len(self._rows) + len(new)), strict=True))
-        lengths = np.array([len(each) for each in hashes])
+        lengths = hash_counts(new)
         ends = np.cumsum(lengths)
         words, grams = np.array([*map(_shares, new, (lengths - WORD_BUCKETS).tolist())]).T
         shares = np.repeat(grams, lengths)
         for place in range(WORD_BUCKETS):
             shares[ends - lengths + place] = words
-        every = np.fromiter(chain.from_iterable(hashes), np.uint64, int(ends[-1]))
         _extend(self._starts, ends + self._starts[-1])
-        _extend(self._places, _places(every).astype(np.int16))
+        _extend(self._places, _places(all_hashes(new)).astype(np.int16))
         _extend(self._shares, shares)
 
 

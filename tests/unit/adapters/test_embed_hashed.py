@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from context_pack.retrieval.words import tokens
 from context_pack_adapters.embed import hashed
 from context_pack_adapters.embed.hashed import HashedEmbedder
+from context_pack_adapters.embed.token_hashes import MANY_TOKENS, all_hashes, hash_counts, token_hashes
 
 
 def cosine(first: str, second: str) -> float:
@@ -59,6 +60,13 @@ def test_every_text_has_a_unit_vector_that_does_not_depend_on_its_neighbours(tex
     assert np.allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
     for text, vector in zip(texts, together, strict=True):
         assert np.array_equal(HashedEmbedder().embed([text], "query")[0], vector)
+
+
+@pytest.mark.clause("EM-02")
+def test_tokens_hashed_together_have_the_hashes_they_have_alone() -> None:
+    found = ["", "a", "of", "www", *(f"word{number}" for number in range(MANY_TOKENS)), "x" * 64]
+    assert all_hashes(found).tolist() == [each for token in found for each in token_hashes(token)]
+    assert hash_counts([*found, "größe"]).tolist() == [len(token_hashes(each)) for each in [*found, "größe"]]
 
 
 @pytest.mark.clause("EM-02")
