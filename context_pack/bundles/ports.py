@@ -39,6 +39,11 @@ class Flaw:
     absent: bool = False
 
 
+def is_same(one: Document | Flaw | None, other: Document | Flaw | None) -> bool:
+    """Whether a file is as it was when it was read before."""
+    return one is other or (isinstance(one, Flaw) and one == other)
+
+
 class BundleFiles(Protocol):
     """The files of one bundle; no path and no link leads out of it."""
 

@@ -22,15 +22,14 @@ from context_pack.documents.domain.config import (
 from context_pack.documents.domain.manifest import (
     MANIFEST_FILE,
     DocumentManifest,
-    looks_like_ours,
+    manifest_of,
     parse_manifest,
-    plain,
 )
 from context_pack.documents.domain.model import Catalogue, Collection, DocumentText, Failed, Survey
 from context_pack.documents.domain.naming import collection_id
 from context_pack.documents.domain.reading import document, failure
 from context_pack.documents.domain.source_address import PlaceKind
-from context_pack.documents.domain.tree import Tree, TreeItem
+from context_pack.documents.domain.tree import TreeItem, surveyed
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import PathPolicy
 from context_pack.kernel.ports import Reason
@@ -80,16 +79,15 @@ class MemoryCollections:
         if where.kind in (PlaceKind.GIT, PlaceKind.PACKAGE):
             raise Failure(Code.NOT_FOUND, f"a {where.kind} cannot be read in memory{', nor fetched' * fetch}")
         folder = _folder(where.place)
-        manifest: DocumentManifest | None = None
         if where.kind is PlaceKind.MANIFEST:
             folder, manifest = folder.rpartition("/")[0], parse_manifest(self._text(folder))
-        inner = f"{folder}/{MANIFEST_FILE}".lstrip("/")
-        if manifest is None and inner in self._files and looks_like_ours(self._text(inner)):
-            manifest = parse_manifest(self._text(inner))
+        else:
+            inner = f"{folder}/{MANIFEST_FILE}".lstrip("/")
+            manifest = manifest_of(self._text(inner) if inner in self._files else None, where.name)
         prefix = f"{folder}/" if folder else ""
         if not any(path.startswith(prefix) for path in self._files):
             raise Failure(Code.NOT_FOUND, f"there is no folder ./{folder}")
-        yield MemorySource(self._files, prefix, manifest or plain(where.name), self._policy, self._ignoring)
+        yield MemorySource(self._files, prefix, manifest, self._policy, self._ignoring)
 
     def resolve(self, alias: str, url: str, user_wide: bool = False) -> Collection:
         """The collection that such an entry of the configuration would be."""
@@ -144,9 +142,8 @@ class MemorySource:
         }
         policy = PathPolicy(self._policy.extra, self._prefix)
         prefix, ignores = self._prefix, self._ignoring(self._ignore_file)
-        return Tree(items, lambda path: ignores(prefix + path, prefix), policy).survey(
-            self._manifest, "", explain
-        )
+        hides = lambda path: ignores(prefix + path, prefix)  # noqa: E731
+        return surveyed(items, hides, policy, self._manifest, explain=explain)
 
     def read(self, documents: Sequence[str]) -> Iterator[DocumentText | Failed]:
         """The contents of documents."""

@@ -59,10 +59,6 @@ class DiskBundleFiles:
         self._seen: dict[str, _SeenBundleFile] = {}
         self._names: dict[str, list[str]] = {}
 
-    def document(self, path: RelativePath) -> Document | Flaw:
-        """One JSON or YAML file."""
-        return self._read(path)
-
     def folder(self, path: RelativePath | None) -> Iterator[Document | Flaw] | Flaw:
         """The YAML files of a folder, by name."""
         listed = self._listed(path)
@@ -114,12 +110,12 @@ class DiskBundleFiles:
 
     def _read_named(self, path: str) -> Document | Flaw:
         try:
-            return self._read(RelativePath(path))
+            return self.document(RelativePath(path))
         except Failure as failure:
             return Flaw(path, f"its name cannot be used: {failure.message}")
 
-    def _read(self, path: RelativePath) -> Document | Flaw:
-        """Read a file; parse it unless it is the remembered one."""
+    def document(self, path: RelativePath) -> Document | Flaw:
+        """One JSON or YAML file; it is parsed unless it is the remembered one."""
         before = time.time_ns()
         opened = self._rooted.open(path)
         if isinstance(opened, Reason):

@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -20,14 +20,13 @@ from context_pack.documents.domain.manifest import (
     MANIFEST_FILE,
     MAX_BYTES,
     DocumentManifest,
-    looks_like_ours,
+    manifest_of,
     parse_manifest,
-    plain,
 )
 from context_pack.documents.domain.model import DocumentText, Failed, Survey
 from context_pack.documents.domain.reading import MAX_DOCUMENT_BYTES, document, ruled
 from context_pack.documents.domain.source_address import SourceAddress
-from context_pack.documents.domain.tree import Tree, TreeItem
+from context_pack.documents.domain.tree import TreeItem, below, surveyed
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.disk.faults import translated
@@ -144,14 +143,10 @@ class GitSource:
         if since == signature:
             return None
         items, self._blobs = self._listed(commit)
-        root, self._manifest = self._read_manifest(items)
-        below = {path.removeprefix(root): item for path, item in items.items() if path.startswith(root)}
-        self._blobs = {
-            path.removeprefix(root): blob for path, blob in self._blobs.items() if path.startswith(root)
-        }
-        return Tree(below, IgnoredPaths(self._ignore_text).ignores, self._policy).survey(
-            self._manifest, signature, explain
-        )
+        root, self._manifest = self._read_manifest()
+        self._blobs = below(root, self._blobs)
+        ignores = IgnoredPaths(lambda path: self._text(path, MAX_IGNORE_BYTES)).ignores
+        return surveyed(below(root, items), ignores, self._policy, self._manifest, signature, explain)
 
     def read(self, documents: Sequence[str]) -> Iterator[DocumentText | Failed]:
         """The contents of documents."""
@@ -184,19 +179,16 @@ class GitSource:
                 blobs[path] = blob
         return items, blobs
 
-    def _read_manifest(self, items: Mapping[str, TreeItem]) -> tuple[str, DocumentManifest]:
+    def _read_manifest(self) -> tuple[str, DocumentManifest]:
         """The folder of the manifest, and what it says; without one, all of the repository is a folder."""
         named = self._where.manifest
         text = self._text(named or MANIFEST_FILE, MAX_BYTES)
-        if named and (text is None or named not in items):
+        if not named:
+            return "", manifest_of(text, self._where.name)
+        if text is None:
             raise Failure(Code.NOT_FOUND, f"there is no {named} in the repository")
-        if text is None or (not named and not looks_like_ours(text)):
-            return "", plain(self._where.name)
         folder = named.rpartition("/")[0]
         return f"{folder}/" if folder else "", parse_manifest(text)
-
-    def _ignore_text(self, path: str) -> str | None:
-        return self._text(path, MAX_IGNORE_BYTES)
 
     def _text(self, path: str, most: int) -> str | None:
         blob = self._blobs.get(path)

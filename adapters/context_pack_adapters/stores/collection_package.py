@@ -13,14 +13,13 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from context_pack.documents.domain.manifest import MANIFEST_FILE, DocumentManifest, parse_manifest
 from context_pack.documents.domain.manifest import MAX_BYTES as MAX_MANIFEST_BYTES
 from context_pack.documents.domain.model import DocumentText, Failed, Survey
 from context_pack.documents.domain.reading import MAX_DOCUMENT_BYTES, WORDS, document, ruled
-from context_pack.documents.domain.tree import Tree, TreeItem
-from context_pack.kernel.classes import frozen
+from context_pack.documents.domain.tree import TreeItem, below, surveyed
+from context_pack.kernel.classes import evolve, frozen
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
@@ -46,7 +45,6 @@ MOST_OUTSIDE = 1000
 class _Contents:
     """The result of one scan of a package."""
 
-    root: str
     manifest: DocumentManifest
     ordinals: dict[str, int]
     """Where the last entry of each path stands; later entries win, as when unpacking."""
@@ -85,9 +83,9 @@ class PackageSource:
         if since == signature and not is_young(state):
             return None
         found = self._contents(state)
-        tree = Tree(found.items, IgnoredPaths(found.texts.get).ignores, self._policy)
-        survey = tree.survey(found.manifest, signature, explain)
-        return Survey(survey.about, survey.files, (*found.outside, *survey.failed), signature, survey.skipped)
+        ignores = IgnoredPaths(found.texts.get).ignores
+        survey = surveyed(found.items, ignores, self._policy, found.manifest, signature, explain)
+        return evolve(survey, failed=(*found.outside, *survey.failed))
 
     def read(self, documents: Sequence[str]) -> Iterator[DocumentText | Failed]:
         """The contents of documents, in the order of the package."""
@@ -158,7 +156,7 @@ class PackageSource:
         root = _manifest_folder(texts)
         manifest = parse_manifest(texts[root + MANIFEST_FILE])
         return _Contents(
-            root, manifest, _below(root, ordinals), _below(root, items), _below(root, texts), tuple(outside)
+            manifest, below(root, ordinals), below(root, items), below(root, texts), tuple(outside)
         )
 
     @contextmanager
@@ -207,7 +205,3 @@ def _manifest_folder(texts: dict[str, str]) -> str:
     if not places:
         raise invalid(f"the package has no {MANIFEST_FILE} at its root or one folder down")
     return places[0].removesuffix(MANIFEST_FILE)
-
-
-def _below(root: str, found: dict[str, Any]) -> dict[str, Any]:
-    return {path.removeprefix(root): value for path, value in found.items() if path.startswith(root)}

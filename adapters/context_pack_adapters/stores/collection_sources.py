@@ -24,9 +24,8 @@ from context_pack.documents.domain.config import (
 from context_pack.documents.domain.manifest import (
     MANIFEST_FILE,
     DocumentManifest,
-    looks_like_ours,
+    manifest_of,
     parse_manifest,
-    plain,
 )
 from context_pack.documents.domain.manifest import MAX_BYTES as MAX_MANIFEST_BYTES
 from context_pack.documents.domain.model import Catalogue, Collection
@@ -139,9 +138,7 @@ class DiskCollections:
         names = _names(place)
         if names is not None:
             text = self._manifest_text(place, MANIFEST_FILE) if MANIFEST_FILE in names else None
-            ours = text is not None and looks_like_ours(text)
-            manifest = parse_manifest(text) if ours and text is not None else plain(where.name)
-            return self._folder(place, manifest)
+            return self._folder(place, manifest_of(text, where.name))
         if where.kind is PlaceKind.PACKAGE:
             from context_pack_adapters.stores.collection_package import PackageSource
 

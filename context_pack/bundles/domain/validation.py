@@ -8,7 +8,7 @@ nothing; its work is counted (`steps`), its patterns are bounded (`patterns`), `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -51,10 +51,6 @@ class Validation:
             for text in patterns.spent
         ]
         return told if self._given_up is None else [*told, self._given_up]
-
-    def begin(self, check: Callable[[], None]) -> None:
-        """Begin a new load with a full step budget; `check` raises when the call was cancelled."""
-        self._steps.begin(check)
 
     def problems(self, data: Any) -> list[str]:
         """The first few validation errors of an entity."""

@@ -14,6 +14,7 @@ from context_pack.bundles.domain.model import BundleSpot, Diagnostic, Diagnostic
 from context_pack.bundles.domain.modified import last_modified
 from context_pack.bundles.domain.references import References
 from context_pack.bundles.domain.schema_files import SchemaWorld, file_of, refs_in
+from context_pack.bundles.domain.steps import Steps
 from context_pack.bundles.domain.validation import Validation
 from context_pack.bundles.ports import BundleFiles, Document, Flaw
 from context_pack.kernel.classes import frozen
@@ -41,11 +42,6 @@ class FileChecker:
     validation: Validation | None = None
     schema: Mapping[str, Any] | None = None
     schema_file: str = ""
-
-    def begin(self, check: Callable[[], None]) -> None:
-        """Begin a new load; `check` raises when the call was cancelled."""
-        if self.validation is not None:
-            self.validation.begin(check)
 
     def check(self, found: Found) -> CheckedFile:
         """Check one file: its entity, or what is wrong with it."""
@@ -111,8 +107,8 @@ class SchemaSources:
 
     def checkers(
         self, layout: BundleType, check: Callable[[], None]
-    ) -> tuple[dict[str, FileChecker], list[Diagnostic]]:
-        """A checker for every type, and what is wrong with the schemas."""
+    ) -> tuple[dict[str, FileChecker], list[Diagnostic], Steps]:
+        """A checker for every type, what is wrong with the schemas, and what counts the steps of them all."""
         documents = {path: found.value for path, found in self.found.items() if isinstance(found, Document)}
         world = SchemaWorld(documents, check)
         flawed = dict.fromkeys(found for found in self.all if isinstance(found, Flaw))
@@ -121,7 +117,7 @@ class SchemaSources:
         diagnostics = [as_diagnostic(flaw) for flaw in flawed if flaw in named or not flaw.absent]
         diagnostics += [_schema_flaw(path, words) for path, flaws in world.flaws.items() for words in flaws]
         checkers = {kind.name: self._checker(kind, layout, world) for kind in layout.kinds}
-        return checkers, diagnostics
+        return checkers, diagnostics, world.steps
 
     def _checker(self, kind: EntityKind, layout: BundleType, world: SchemaWorld) -> FileChecker:
         relations = [relation for relation in layout.relations if relation.from_entity == kind.name]

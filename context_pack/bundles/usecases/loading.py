@@ -26,7 +26,8 @@ from context_pack.bundles.domain.model import (
     EntityKind,
     Unloadable,
 )
-from context_pack.bundles.ports import BundleFiles, Flaw
+from context_pack.bundles.domain.steps import Steps
+from context_pack.bundles.ports import BundleFiles, Flaw, is_same
 from context_pack.bundles.usecases.file_checks import (
     CheckedFile,
     FileChecker,
@@ -69,6 +70,7 @@ class Loaded:
     checkers: Mapping[str, FileChecker] = field(factory=dict)
     head_diagnostics: tuple[Diagnostic, ...] = ()
     files: Mapping[tuple[str, str], CheckedFile] = field(factory=dict)
+    steps: Steps = field(factory=Steps)
 
 
 def load(
@@ -88,21 +90,20 @@ def load(
     schemas = read_schemas(files, head.layout)
     heads = (*head.sources, *schemas.all)
     if before is None or not _same(before.heads, heads):
-        checkers, flaws = schemas.checkers(head.layout, check)
+        checkers, flaws, steps = schemas.checkers(head.layout, check)
         before = None
     else:
-        checkers, flaws = dict(before.checkers), []
+        checkers, flaws, steps = dict(before.checkers), [], before.steps
     troubles = (*head.diagnostics, *flaws) if before is None else before.head_diagnostics
     known: Mapping[tuple[str, str], CheckedFile] = {} if before is None else before.files
     checked: dict[tuple[str, str], CheckedFile] = {}
-    for checker in checkers.values():
-        checker.begin(check)
+    steps.begin(check)
     for checker in checkers.values():
         for found in _files_of(files, checker.kind):
             if len(checked) % PULSE == 0:
                 pulse(len(checked))
             key = (checker.kind.name, found.path)
-            same = key in known and _is_same(known[key].source, found)
+            same = key in known and is_same(known[key].source, found)
             checked[key] = known[key] if same else checker.check(found)
     if (
         before is not None
@@ -111,7 +112,7 @@ def load(
     ):
         return before
     bundle = linked(head.manifest.name, checkers, checked, troubles)
-    return Loaded(bundle, heads, checkers, troubles, checked)
+    return Loaded(bundle, heads, checkers, troubles, checked, steps)
 
 
 def read_head(files: BundleFiles, name: str) -> BundleHead:
@@ -196,8 +197,4 @@ def _broken(entity: Entity, name: str, target: str) -> Diagnostic:
 
 def _same(ones: tuple[Found, ...], others: tuple[Found, ...]) -> bool:
     """Whether nothing has changed between two readings."""
-    return len(ones) == len(others) and all(map(_is_same, ones, others))
-
-
-def _is_same(one: Found, other: Found) -> bool:
-    return one is other or (isinstance(one, Flaw) and one == other)
+    return len(ones) == len(others) and all(map(is_same, ones, others))

@@ -51,7 +51,16 @@ def plain(name: str) -> DocumentManifest:
     return DocumentManifest(SourceDescription(name), PLAIN_GLOBS)
 
 
-def looks_like_ours(text: str) -> bool:
+def manifest_of(text: str | None, name: str) -> DocumentManifest:
+    """What a folder's `manifest.json` says; one without, or with one that is about something else, is plain.
+
+    Raises:
+        Failure: `invalid_data` for a text that is meant as a manifest and is none.
+    """
+    return plain(name) if text is None or not _is_ours(text) else parse_manifest(text)
+
+
+def _is_ours(text: str) -> bool:
     """Whether a file called `manifest.json` speaks of documents; many other things are called so."""
     try:
         value = _loaded(text)
