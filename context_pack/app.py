@@ -6,10 +6,11 @@ A feature is loaded when one of its tools or resources is first asked for; featu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from context_pack.cases import DEFAULT_MAX_SOURCE_BYTES, Ports, UseCases, compose
-from context_pack.toolkit.lazy import LazyMapping, LazySequence
+from context_pack.toolkit.lazy import LazyMapping
 from context_pack.toolkit.limits import Metrics, RateLimiter
 from context_pack.toolkit.registry import Finished, Registry
 
@@ -50,7 +51,7 @@ def build(
     metrics, ports = Metrics(), cases.ports
     return Registry(
         tools=LazyMapping(list(_tools(cases))),
-        resources=LazySequence(lambda: list(_resources(cases, metrics))),
+        resources=cache(lambda: list(_resources(cases, metrics))),
         prompts=LazyMapping([(PROMPTS, lambda: _prompts(ports))]),
         monotonic=ports.clock.monotonic,
         limiter=RateLimiter(dict(rate_limits or {})),

@@ -17,15 +17,11 @@ from context_pack_adapters.settings import AUTO, Settings
 
 if TYPE_CHECKING:
     from context_pack.cases import Ports
-    from context_pack.documents.domain.model import Failed as DocumentFailed
-    from context_pack.documents.domain.model import SourceDescription, Survey
-    from context_pack.documents.ports import CollectionSource
     from context_pack.kernel.ports import Clock, IdSource
     from context_pack.toolkit.registry import Finished, Registry
     from context_pack_adapters.disk_ports import DiskPorts
     from context_pack_adapters.index.background import ChildBackground
     from context_pack_adapters.mcp.session import ProtocolSession
-    from context_pack_adapters.stores.context_watch import FoldersWatch
     from context_pack_adapters.stores.events import Event
     from context_pack_adapters.stores.pack_news import News, NewsSource
     from context_pack_adapters.stores.pack_sources import PackSources
@@ -125,22 +121,6 @@ def memory_ports(
             syntax=syntax,
         ),
     )
-
-
-def watch_folders(root: str) -> FoldersWatch:
-    """A watch that `context-pack contexts watch` waits on."""
-    from context_pack_adapters.stores.context_watch import FoldersWatch
-
-    return FoldersWatch(root)
-
-
-def package_of(
-    about: SourceDescription, source: CollectionSource, survey: Survey
-) -> tuple[bytes, int, tuple[DocumentFailed, ...]]:
-    """The documents of a source as a package."""
-    from context_pack_adapters.stores import collection_packing
-
-    return collection_packing.package_of(about, source, survey)
 
 
 def load_registry(settings: Settings, log: Log) -> Registry:

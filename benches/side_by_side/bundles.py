@@ -116,7 +116,7 @@ class Subject:
     def __init__(self, root: Path, count: int) -> None:
         clock = SystemClock()
         made = tools.build(BundleShelf(FileBundleStore(root, PathPolicy())), clock)
-        self._registry = Registry({tool.name: tool for tool in made}, [], {}, clock.monotonic)
+        self._registry = Registry({tool.name: tool for tool in made}, list, {}, clock.monotonic)
         self._targets = [
             {"entityType": TYPES[n % len(TYPES)], "entityId": name(n)} for n in range(0, count, count // 20)
         ]

@@ -48,7 +48,7 @@ class Subject:
         cache = open_places(Settings(str(store), str(root), cache=str(store))).cache
         parts = (DiskProjects(str(root), [], PathPolicy(()), form, SeenFolders(cache)), form)
         made = build(ContextQueries(*parts))
-        self._registry = Registry({tool.name: tool for tool in made}, [], {}, time.monotonic)
+        self._registry = Registry({tool.name: tool for tool in made}, list, {}, time.monotonic)
 
     def list(self) -> dict[str, object]:
         """One `list_contexts`, with everything up to the text that is sent."""

@@ -1,12 +1,12 @@
-"""Collections made on first use: a mapping by groups of names, and a sequence as a whole.
+"""A mapping whose values are made on first use, by groups of names.
 
-Threads share them without a lock: at worst something is made twice, and one of the two is kept.
+Threads share it without a lock: at worst something is made twice, and one of the two is kept.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Generic, Protocol, TypeVar, overload
+from typing import Generic, Protocol, TypeVar
 
 
 class HasName(Protocol):
@@ -18,7 +18,6 @@ class HasName(Protocol):
 
 
 N = TypeVar("N", bound=HasName)
-T = TypeVar("T")
 
 
 class LazyMapping(Mapping[str, N], Generic[N]):
@@ -44,29 +43,3 @@ class LazyMapping(Mapping[str, N], Generic[N]):
 
     def __len__(self) -> int:
         return len(self._makers)
-
-
-class LazySequence(Sequence[T]):
-    """Things in a row, all made when one is first asked for."""
-
-    def __init__(self, make: Callable[[], Sequence[T]]) -> None:
-        self._make = make
-        self._made: Sequence[T] | None = None
-
-    def _all(self) -> Sequence[T]:
-        if self._made is None:
-            self._made = self._make()
-        return self._made
-
-    @overload
-    def __getitem__(self, at: int, /) -> T: ...
-    @overload
-    def __getitem__(self, at: slice, /) -> Sequence[T]: ...
-    def __getitem__(self, at: int | slice, /) -> T | Sequence[T]:
-        return self._all()[at]
-
-    def __iter__(self) -> Iterator[T]:
-        return iter(self._all())
-
-    def __len__(self) -> int:
-        return len(self._all())

@@ -42,12 +42,12 @@ class Finished(NamedTuple):
 class Registry:
     """Everything the features offer, callable by name.
 
-    `monotonic` gives seconds; `report` hears of each finished call; `alarm` hears of an exception that no
-    contract names, so that it can be logged without reaching the client.
+    `resources` gives their families; `monotonic` gives seconds; `report` hears of each finished call; `alarm`
+    hears of an exception that no contract names, so that it can be logged without reaching the client.
     """
 
     tools: Mapping[str, Tool]
-    resources: Sequence[ResourceFamily]
+    resources: Callable[[], Sequence[ResourceFamily]]
     prompts: Mapping[str, Prompt]
     monotonic: Callable[[], float]
     limiter: RateLimiter = field(factory=lambda: RateLimiter({}))
@@ -111,11 +111,11 @@ class Registry:
 
     def entries(self) -> list[ResourceEntry]:
         """Every listed resource of every family, in family order."""
-        return [entry for family in self.resources for entry in family.entries()]
+        return [entry for family in self.resources() for entry in family.entries()]
 
     def read(self, uri: str) -> ResourceText | None:
         """One resource, or None when there is no such thing."""
-        for family in self.resources:
+        for family in self.resources():
             if uri.startswith(family.prefix):
                 return family.read(uri)
         return None
@@ -148,7 +148,7 @@ def _budgeted(tool: Tool, arguments: Mapping[str, Any], page: int) -> Mapping[st
     rule = command_schema(next(iter(tool.commands.values())))["properties"][name]
     own = rule.get("default", DEFAULT_MAX_TOKENS)
     wanted = page if own == DEFAULT_MAX_TOKENS else min(page, own)
-    return {**arguments, name: max(rule["minimum"], min(wanted, rule["maximum"]))}
+    return {**arguments, name: max(rule["minimum"], min(wanted, rule.get("maximum", wanted)))}
 
 
 def _parsed(tool: Tool, arguments: Mapping[str, Any]) -> Any:

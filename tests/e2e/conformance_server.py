@@ -276,7 +276,7 @@ def registry() -> Registry:
     """Everything the suite asks for."""
     return FixtureRegistry(
         tools={each.name: each for each in tools()},
-        resources=resources(),
+        resources=resources,
         prompts={each.name: each for each in prompts()},
         monotonic=time.monotonic,
         alarm=alarm,

@@ -110,7 +110,7 @@ class Asked:
         parts = (ports.projects, ports.format)
         self.registry = Registry(
             tools={tool.name: tool for tool in build(ContextQueries(*parts))},
-            resources=[],
+            resources=list,
             prompts={},
             monotonic=lambda: 0.0,
             alarm=lambda _, error: self.alarms.append(error),

@@ -38,10 +38,10 @@ def watch(options: Namespace, shell: Shell) -> None:
       context-pack contexts watch
       context-pack contexts watch --refresh
     """
-    from context_pack_adapters.bootstrap import watch_folders
+    from context_pack_adapters.stores.context_watch import FoldersWatch
 
     opened = open_project(options, shell)
-    watching = watch_folders(opened.project.root)
+    watching = FoldersWatch(opened.project.root)
     states: dict[str, str] = {}
     try:
         while True:

@@ -211,8 +211,8 @@ def pack(options: Namespace, shell: Shell) -> int:
       context-pack docs pack handbook --dry-run
     """
     from context_pack.documents.domain.model import SourceDescription
-    from context_pack_adapters.bootstrap import package_of
     from context_pack_adapters.commands.packs_export import write
+    from context_pack_adapters.stores.collection_packing import package_of
 
     documents = open_documents(shell)
     collection = _collection(documents, options.source)

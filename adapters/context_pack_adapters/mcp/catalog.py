@@ -63,7 +63,7 @@ def described(registry: Registry) -> dict[str, list[Item]]:
                 "description": family.description,
                 "mimeType": family.mime_type,
             }
-            for family in registry.resources
+            for family in registry.resources()
             if family.uri_template is not None
         ],
     }

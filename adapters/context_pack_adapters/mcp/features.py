@@ -97,7 +97,7 @@ def _completers(registry: Registry, ref: Mapping[str, Any]) -> Mapping[str, Comp
         return _prompt(registry, ref["name"]).complete
     uri = ref.get("uri")
     if kind == "ref/resource" and isinstance(uri, str):
-        for family in registry.resources:
+        for family in registry.resources():
             if uri == family.uri_template or uri.startswith(family.prefix):
                 return family.complete
         raise Refusal(INVALID_PARAMS, f"Unknown resource template: {shown(uri)}", {"field": "ref.uri"})

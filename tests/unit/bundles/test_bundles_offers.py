@@ -16,7 +16,7 @@ TOOLS = ("export_context", "get_context", "export_entity_markdown")
 
 def family(desk: BundleDesk) -> ResourceFamily:
     """The resources of bundles."""
-    (found,) = [one for one in desk.registry.resources if one.prefix == "context://bundle/"]
+    (found,) = [one for one in desk.registry.resources() if one.prefix == "context://bundle/"]
     return found
 
 

@@ -51,7 +51,7 @@ def call(arguments: Mapping[str, Any], search: Any = None) -> Answer:
     clock = FixedClock()
     engine = MemorySearch(FILES) if search is None else search
     found = grep_tool(CodeSearcher(engine, clock.monotonic))
-    registry = Registry({found.name: found}, [], {}, clock.monotonic)
+    registry = Registry({found.name: found}, list, {}, clock.monotonic)
     return registry.call("grep_codebase", arguments, QuietCall())
 
 

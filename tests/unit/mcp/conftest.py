@@ -75,7 +75,7 @@ class Demo:
         tools = {each.name: each for each in self._tools()}
         return Registry(
             tools=tools,
-            resources=[self._family()],
+            resources=lambda: [self._family()],
             prompts={each.name: each for each in self._prompts()},
             monotonic=lambda: self.now,
             alarm=lambda name, error: self.alarms.append((name, error)),

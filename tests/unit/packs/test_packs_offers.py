@@ -68,7 +68,7 @@ def test_every_live_pack_is_listed_the_last_changed_first(desk: Any) -> None:
 @pytest.mark.clause("PK-61")
 def test_ids_and_names_complete(desk: Any) -> None:
     packs = [desk.create(name="auth-flow"), desk.create(name="My Auth"), desk.create()]
-    family = desk.registry.resources[0]
+    family = desk.registry.resources()[0]
     assert family.uri_template == "context://pack/{id}"
     complete = family.complete["id"]
     assert list(complete("AUTH", {})) == ["auth-flow", "My Auth"]

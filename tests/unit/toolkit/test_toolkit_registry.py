@@ -74,7 +74,7 @@ class Bench:
         ticks = count()
         self.registry = Registry(
             tools={"say": saying(run)},
-            resources=[],
+            resources=list,
             prompts={},
             monotonic=lambda: next(ticks) / 1000,
             limiter=RateLimiter(dict(limits or {})),
@@ -122,7 +122,7 @@ def test_a_whole_number_with_a_point_is_an_integer_unless_the_family_is_strict()
     lenient = saying(lambda command, _: json_answer({"times": command.times}))
     strict = evolve(lenient, family=evolve(FAMILY, strict_integers=True))
     for served, refused in ((lenient, False), (strict, True)):
-        registry = Registry(tools={"say": served}, resources=[], prompts={}, monotonic=lambda: 0.0)
+        registry = Registry(tools={"say": served}, resources=list, prompts={}, monotonic=lambda: 0.0)
         answer = registry.call("say", asked, QuietCall())
         assert answer.is_error is refused
         assert refused or answer.text == '{"times":2}'
@@ -274,7 +274,7 @@ ACTIONS = Tool(
 
 
 def registry(*tools: Tool, resources: tuple[ResourceFamily, ...] = ()) -> Registry:
-    return Registry({made.name: made for made in tools}, resources, {}, monotonic=lambda: 0.0)
+    return Registry({made.name: made for made in tools}, lambda: resources, {}, monotonic=lambda: 0.0)
 
 
 @pytest.mark.clause("TK-21")
