@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 BATCH_TOKENS = 1536
 BLOCK = 256
 """Tokens whose inner states (four times as wide) are computed at a time, for the same reason."""
-FEW = 16
-"""Tokens whose inner states are activated at a time: they stay in a core's own cache."""
 
 
 class Rows(Protocol):
@@ -110,11 +108,12 @@ class Encoder:
 
         vectors = np.empty((len(texts), self.dimension), np.float32)
         for batch in batches([len(text) for text in texts]):
-            vectors[batch] = self._encode_batch([texts[index] for index in batch])
+            some = [texts[index] for index in batch]
+            vectors[batch] = self._encode_batch([*some, *filler(sum(map(len, some)))])[: len(batch)]
         return vectors
 
     def _encode_batch(self, texts: Sequence[Sequence[int]]) -> Floats:
-        """The vectors of texts that are sorted by length."""
+        """The vectors of texts; those of equal length should be neighbours."""
         import numpy as np
 
         lengths = [len(text) for text in texts]
@@ -139,8 +138,7 @@ class Encoder:
         for start in range(0, len(made), BLOCK):
             rows = made[start : start + BLOCK]
             inner = applied(rows, layer.up)
-            for few in range(0, len(inner), FEW):
-                activate(inner[few : few + FEW], self._shape.activation)
+            activate(inner, self._shape.activation)
             rows += applied(inner, layer.down)
         return normalised(made, layer.norm, self._shape.epsilon)
 
@@ -193,6 +191,14 @@ def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
         tokens += lengths[index]
     if batch:
         yield batch
+
+
+def filler(tokens: int) -> list[list[int]]:
+    """Texts of one token that make the tokens of a batch a multiple of 4.
+
+    Products of matrices with such a number of rows are quicker: 16 take three quarters of the time of 15.
+    """
+    return [[0]] * (-tokens % 4)
 
 
 def runs_of_equal(lengths: Sequence[int]) -> Iterator[Run]:
