@@ -43,8 +43,8 @@ def located(symbol: str, path: RelativePath | None, resolver: Resolver) -> Place
     if len(places) > 1:
         raise _refusal(f"'{symbol}' is defined {len(places)} times; give path and lines", near)
     if not complete:
-        found = "found once" if places else "not found"
-        raise _refusal(f"'{symbol}' was {found} before the time was over, with files left; give 'path'", near)
+        times = "found once" if places else "not found"
+        raise _refusal(f"'{symbol}' was {times} before the time was over, with files left; give 'path'", near)
     ((text, found),) = places
     if found.end - found.start >= MAX_LINES:
         raise invalid(f"'{symbol}' has more than {MAX_LINES} lines; give lines of it", "symbol")
