@@ -12,6 +12,7 @@ import pytest
 from command_line import CommandLine, Done
 from stdio_client import environment
 
+from context_pack_adapters.commands.dispatch import run
 from context_pack_adapters.commands.setup import command_line
 
 
@@ -100,6 +101,52 @@ def test_setup_print_writes_nothing_and_bad_files_are_left_alone(home: Path, set
     assert "cannot be changed" in refused.err
     assert (home / ".gemini/settings.json").read_text() == "{ not json"
     assert setup("spoon").code == 2
+
+
+@pytest.mark.clause("CLI-60")
+@pytest.mark.parametrize(
+    ("client", "file", "texts"),
+    [
+        (
+            "gemini",
+            ".gemini/settings.json",
+            [
+                b"{}",
+                b"",
+                b'{\n  "mcpServers": {},\n}\n',
+                b'{"mcpServers": {"a": {"b": 1,},},}',
+                b'\xef\xbb\xbf{\r\n\t"a": 1\r\n}\r\n',
+            ],
+        ),
+        ("codex", ".codex/config.toml", [b'a = "b"', b"\xef\xbb\xbfa = 1\r\n[[b]]\r\nc = 1\r\n"]),
+    ],
+)
+def test_an_unusual_file_is_given_back_byte_for_byte(
+    home: Path, monkeypatch: pytest.MonkeyPatch, client: str, file: str, texts: list[bytes]
+) -> None:
+    monkeypatch.setenv("HOME", str(home))
+    path, copy = home / file, home / f"{file}.before-context-pack"
+    for text in texts:
+        path.write_bytes(text)
+        assert run(["setup", client]) == 0
+        made = path.read_bytes()
+        assert (b"context-pack" in made, copy.read_bytes()) == (True, text)
+        assert made.startswith(text[:1])
+        assert made.replace(b"\r\n", b"").count(b"\n") == (0 if b"\r" in text else made.count(b"\n"))
+        assert run(["setup", client]) == 0
+        assert path.read_bytes() == made
+        assert run(["setup", client, "--remove"]) == 0
+        assert (path.read_bytes(), copy.exists()) == (text, False)
+
+
+@pytest.mark.clause("CLI-60")
+def test_an_entry_of_an_earlier_setup_is_not_given_back(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(home))
+    path = home / ".gemini/settings.json"
+    path.write_text('{"mcpServers": {"context-pack": {"command": "/old"}, "b": {}}}')
+    assert run(["setup", "gemini"]) == 0
+    assert run(["setup", "gemini", "--remove"]) == 0
+    assert json.loads(path.read_text()) == {"mcpServers": {"b": {}}}
 
 
 @pytest.mark.clause("CLI-60")

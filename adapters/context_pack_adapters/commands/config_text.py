@@ -1,19 +1,20 @@
 """Changes one entry in the text of a client's configuration and leaves every other byte as it is.
 
-JSON may have comments and trailing commas, as the clients allow. TOML is changed by whole tables. Pure text:
-who reads and writes the files is elsewhere.
+JSON may have comments and trailing commas, as the clients allow. TOML is changed by whole tables, and only where
+the values of the result are those of the text with that change. Pure text: who reads and writes is elsewhere.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 _SPACE = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_SCALAR = re.compile(r"[^\s,\]}]+")
+_SCALAR = re.compile(r"[^\s,\]}/]+")
 _TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
 
 
@@ -41,7 +42,7 @@ def put_json(text: str, path: Sequence[str], value: Any) -> str:
     at = _skip(text, 0)
     for depth, name in enumerate(path):
         members, close = _members(text, at)
-        found = next((member for member in members if member.name == name), None)
+        found = next((member for member in reversed(members) if member.name == name), None)
         if found is None:
             return _inserted(text, at, members, close, name, _nested(path[depth + 1 :], value))
         if depth == len(path) - 1:
@@ -62,8 +63,8 @@ def drop_json(text: str, path: Sequence[str]) -> str:
         places = [index for index, member in enumerate(members) if member.name == name]
         if not places:
             return text
-        spans.append((at, members, places[0]))
-        at = members[places[0]].value
+        spans.append((at, members, places[-1]))
+        at = members[places[-1]].value
     while len(spans) > 1 and len(spans[-1][1]) == 1:
         spans.pop()
     opening, members, index = spans[-1]
@@ -77,10 +78,42 @@ def drop_json(text: str, path: Sequence[str]) -> str:
 
 
 def put_toml(text: str, table: str, values: Mapping[str, Any]) -> str:
-    """The text with a table of these values, where it was or at the end."""
+    """The text with a table of these values, where it was or at the end.
+
+    Raises:
+        Unreadable: it is no TOML, or says the same in another way than by a table.
+    """
+    return _proved(text, _with_table(text, table, values), table, dict(values))
+
+
+def drop_toml(text: str, table: str) -> str:
+    """The text without a table and the tables inside it, and without the empty line before it."""
+    return _proved(text, _without_table(text, table), table, None)
+
+
+def _proved(text: str, changed: str, table: str, value: Mapping[str, Any] | None) -> str:
+    """The changed text, if that value, or its absence, is all that changed."""
+    section, _, name = table.partition(".")
+    try:
+        expected = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as fault:
+        raise UnreadableConfig(f"it is not TOML: {fault}") from None
+    servers = expected.setdefault(section, {})
+    if isinstance(servers, dict):
+        servers.pop(name, None)
+        servers.update({} if value is None else {name: value})
+        try:
+            if {section: {}, **tomllib.loads(changed)} == expected:
+                return changed
+        except tomllib.TOMLDecodeError:
+            pass
+    raise UnreadableConfig(f"its {section} are not written as tables")
+
+
+def _with_table(text: str, table: str, values: Mapping[str, Any]) -> str:
     lines = "".join(f"{name} = {_toml(value)}\n" for name, value in values.items())
     block = f"[{table}]\n{lines}"
-    rest = drop_toml(text, table)
+    rest = _without_table(text, table)
     start = _table_start(text, table)
     if start is not None and rest[:start] == text[:start]:
         tail = rest[start:]
@@ -88,8 +121,7 @@ def put_toml(text: str, table: str, values: Mapping[str, Any]) -> str:
     return rest + ("" if not rest or rest.endswith("\n") else "\n") + ("\n" if rest.strip() else "") + block
 
 
-def drop_toml(text: str, table: str) -> str:
-    """The text without a table and the tables inside it, and without the empty line before it."""
+def _without_table(text: str, table: str) -> str:
     while (start := _table_start(text, table)) is not None:
         following = _TABLE.search(text, start + 1)
         while following and _is_ours(text, following.start(), table):

@@ -153,6 +153,9 @@ def _set_up(client: Client, options: Namespace, shell: Shell) -> bool:
     try:
         before = _read(folder, name)
         after = changed(client, relative, before or "", remove=options.remove)
+        kept = _read(folder, name + BACKUP)
+        if options.remove and kept is not None and _is_kept(client, relative, kept, before):
+            after = kept
         if options.print and not options.remove:
             shell.terminal.line(f"# {client.title}: {path}")
             shell.terminal.raw(changed(client, relative, "", remove=False))
@@ -164,7 +167,7 @@ def _set_up(client: Client, options: Namespace, shell: Shell) -> bool:
         elif options.print:
             shell.terminal.line(f"{client.title}: would be removed from {path}")
         else:
-            _write(folder, name, before, after, giving_back=options.remove)
+            _write(folder, name, before, after, kept, giving_back=options.remove)
             shell.terminal.line(
                 f"{client.title}: {'removed from' if options.remove else 'written to'} {path}"
             )
@@ -178,13 +181,27 @@ def _set_up(client: Client, options: Namespace, shell: Shell) -> bool:
 
 
 def changed(client: Client, path: str, text: str, *, remove: bool) -> str:
-    """The text of a configuration with our entry, or without it."""
+    """The text of a configuration with our entry, or without it; its line ends and its mark stay."""
+    mark = text[: text.startswith("\ufeff")]
+    plain = text.removeprefix(mark).replace("\r\n", "\n")
+    if mark + plain.replace("\n", "\r\n") == text != mark + plain:
+        return mark + _changed(client, path, plain, remove=remove).replace("\n", "\r\n")
+    return mark + _changed(client, path, text.removeprefix(mark), remove=remove)
+
+
+def _changed(client: Client, path: str, text: str, *, remove: bool) -> str:
     if path.endswith(".toml"):
         table = f"{client.section}.{NAME}"
         return drop_toml(text, table) if remove else put_toml(text, table, client.entry(command_line()))
     if remove:
         return drop_json(text, (client.section, NAME))
     return put_json(text, (client.section, NAME), client.entry(command_line()))
+
+
+def _is_kept(client: Client, path: str, kept: str, before: str | None) -> bool:
+    """Whether a copy that was kept is the present text without what we put in, and had nothing of ours."""
+    ours = changed(client, path, kept, remove=True) != kept
+    return not ours and changed(client, path, kept, remove=False) == before
 
 
 def _is_here(client: Client) -> bool:
@@ -210,18 +227,18 @@ def _read(folder: Folder, name: str) -> str | None:
         raise UnreadableConfig("it is not UTF-8") from None
 
 
-def _write(folder: Folder, name: str, before: str | None, after: str, *, giving_back: bool) -> None:
-    """Write the new text and keep a backup of the old one; an empty file is removed.
+def _write(
+    folder: Folder, name: str, before: str | None, after: str, kept: str | None, *, giving_back: bool
+) -> None:
+    """Write the new text and keep a backup of the old one; a file that only we filled is removed.
 
     A file that is given back as it was before us needs no copy beside it.
     """
     folder.make()
-    nothing_left = after.strip() in ("", "{}")
-    kept = _read(folder, name + BACKUP) if giving_back else None
-    if giving_back and (kept == after or (kept is None and nothing_left)):
-        if kept is not None:
-            folder.remove(name + BACKUP)
-    elif before is not None:
+    nothing_left = giving_back and kept is None and after.strip() in ("", "{}")
+    if giving_back and kept == after:
+        folder.remove(name + BACKUP)
+    elif before is not None and not nothing_left:
         folder.write(name + BACKUP, before.encode())
     if nothing_left:
         folder.remove(name)

@@ -72,8 +72,31 @@ def test_toml_keeps_everything_else_and_gives_it_back(text: str) -> None:
     assert tomllib.loads(made)["mcp_servers"]["ours"] == values
     assert put_toml(made, "mcp_servers.ours", values) == made
     assert drop_toml(made, "mcp_servers.ours") == text
-    more = made + '\n[mcp_servers.ours.env]\nB = "2"\n\n[last]\na = 1\n'
+    more = made + '\n[mcp_servers.ours.tools]\nB = "2"\n\n[last]\na = 1\n'
     assert tomllib.loads(drop_toml(more, "mcp_servers.ours"))["last"] == {"a": 1}
     changed = put_toml(more, "mcp_servers.ours", {"command": "z"})
     assert tomllib.loads(changed)["mcp_servers"]["ours"] == {"command": "z"}
     assert tomllib.loads(changed)["last"] == {"a": 1}
+
+
+@pytest.mark.clause("CLI-60")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[a\nb =\n",
+        'mcp_servers = { other = { command = "x" } }\n',
+        '[mcp_servers]\nours.command = "x"\n',
+        "[[mcp_servers]]\na = 1\n",
+        'text = """\n[mcp_servers.ours]\n"""\n',
+    ],
+)
+def test_a_toml_file_that_the_change_would_break_is_refused(text: str) -> None:
+    with pytest.raises(UnreadableConfig):
+        put_toml(text, "mcp_servers.ours", {"command": "/bin/x"})
+
+
+@pytest.mark.clause("CLI-60")
+def test_json_is_changed_where_clients_read_it() -> None:
+    assert put_json('{"a": 1// one\n}', PATH, VALUE).startswith('{"a": 1,')
+    twice = put_json('{"mcpServers": {"a": 1}, "mcpServers": {"b": 2}}', PATH, VALUE)
+    assert json.loads(twice)["mcpServers"] == {"b": 2, "ours": VALUE}
