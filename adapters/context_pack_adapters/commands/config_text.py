@@ -1,7 +1,8 @@
 """Changes one entry in the text of a client's configuration and leaves every other byte as it is.
 
-JSON may have comments and trailing commas, as the clients allow. TOML is changed by whole tables, and only where
-the values of the result are those of the text with that change. Pure text: who reads and writes is elsewhere.
+JSON may have comments and trailing commas, as the clients allow. TOML is changed by whole tables, and only
+where the values of the result are those of the text with that change. Pure text: who reads and writes the
+files is elsewhere.
 """
 
 from __future__ import annotations

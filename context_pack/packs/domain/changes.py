@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 
 from context_pack.kernel.classes import evolve
 from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.sentences import counted
 from context_pack.packs.domain.model import Diagram, Pack, Ref, Section, Status
 
 
@@ -57,9 +58,10 @@ def check_has_content(pack: Pack) -> None:
 
 
 def untrustworthy(refs: Sequence[Mapping[str, object]]) -> Failure:
-    """The refusal to finalize while refs do not find their anchored code."""
-    count = f"{len(refs)} ref{'' if len(refs) == 1 else 's'}"
-    message = f"{count} cannot be relied on; accept, upsert or delete each, then finalize"
+    """The refusal to finalize or accept refs that do not find their anchored code."""
+    changed = any(ref["state"] == "changed" for ref in refs)
+    advice = "accept the changed ones, upsert or delete the others" if changed else "upsert or delete each"
+    message = f"{counted(len(refs), 'ref')} cannot be relied on; {advice}"
     return Failure(Code.STALE_REF, message, {"refs": list(refs)})
 
 

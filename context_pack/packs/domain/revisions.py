@@ -50,8 +50,9 @@ def _refs(key: str, was: Section, section: Section) -> Iterator[Step]:
         if old is None:
             continue
         if _target(old) != _target(ref):
-            places = f"{old.path}:{old.lines} to {ref.path}:{ref.lines}"
-            yield Step("re-anchored", "ref", f"{key}/{name}", places)
+            was, now = f"{old.path}:{old.lines}", f"{ref.path}:{ref.lines}"
+            details = f"{was} to {now}" if was != now else f"{now}, as its code is now"
+            yield Step("re-anchored", "ref", f"{key}/{name}", details)
         yield from _words("ref", f"{key}/{name}", old, ref, REF_WORDS)
 
 

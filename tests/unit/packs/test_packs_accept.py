@@ -70,6 +70,7 @@ def test_a_ref_that_is_not_there_or_not_found_is_refused_and_nothing_changes(sho
     desk.files["src/app.py"] = f"{one}\n\nNAMES = (1, 2, 3)\n\n{six}"
     error = desk.refused("input", **call, refs=["one", "two"])
     assert (error["code"], [one["ref"] for one in error["details"]["refs"]]) == ("stale_ref", ["two"])
+    assert error["message"] == "1 ref cannot be relied on; upsert or delete each"
     desk.ref(pack, "one", 1, 1, section_key="more")
     call["expected_revision"] += 1
     assert desk.refused("input", **call, refs=["one"])["details"]["field"] == "refs"

@@ -39,6 +39,10 @@ def test_a_diff_names_what_was_added_removed_re_anchored_and_reworded(written: t
     ]
     back = desk.input(action="diff", id=pack, from_revision=4, to_revision=2)["changes"]
     assert [one["what"] for one in back] == ["removed", "removed"]
+    desk.files["src/app.py"] = f"import os\n{desk.files['src/app.py']}"
+    desk.ref(pack, "one", 5, 6, ref_why="W")
+    (place,) = desk.input(action="diff", id=pack)["changes"]
+    assert (place["what"], place["details"]) == ("re-anchored", "src/app.py:5-6, as its code is now")
 
 
 @pytest.mark.clause("PK-70")
