@@ -1,8 +1,8 @@
-"""Reports changes in one folder: by inotify on Linux, by slow polling elsewhere.
+"""Waits for changes in folders: by inotify on Linux, by slow polling elsewhere; and reports those of one.
 
-A watch runs only while somebody listens. It reports the names of the entries that were written, renamed into
-place or removed, and no names when a time has come that the listener set. The folder need not exist yet: its
-nearest existing ancestor is watched until it does.
+A watch runs only while somebody listens. That of one folder reports the names of the entries that were
+written, renamed into place or removed, and no names when a time has come that the listener set. The folder
+need not exist yet: its nearest existing ancestor is watched until it does.
 """
 
 from __future__ import annotations
@@ -21,7 +21,55 @@ from context_pack_adapters.disk.signature import Signature, signature
 SETTLE_SECONDS = 0.02
 """Changes that follow each other this closely are reported together."""
 MOST_ROUNDS = 10
+"""How often the wait for quiet is restarted, so that constant writes do not delay a report for ever."""
 LOOK_SECONDS = 1.0
+
+
+class FolderEvents:
+    """Waits for something to happen in folders; where the system does not tell, until it is time to look.
+
+    Raises:
+        OSError: the system gives no more watches, to one who `insists` on them.
+    """
+
+    def __init__(self, insists: bool = True) -> None:
+        self.queue: Inotify | None = None
+        with suppress(*([] if insists else [OSError])):
+            self.queue = Inotify() if has_inotify() else None
+        self._wakes, self._stops = os.pipe()
+
+    def wait(self, seconds: float | None = None, settle: float = SETTLE_SECONDS) -> list[InotifyEvent] | None:
+        """What happened, once it is quiet again; nothing when it is time to look, None after `stop`."""
+        if self.queue is None:
+            seconds = LOOK_SECONDS if seconds is None else min(seconds, LOOK_SECONDS)
+        told = [] if self.queue is None else [self.queue.descriptor]
+        ready, _, _ = select.select([self._wakes, *told], [], [], seconds)
+        if self._wakes in ready:
+            self.close()
+            return None
+        burst: list[InotifyEvent] = []
+        for _ in range(MOST_ROUNDS if ready else 0):
+            burst += self.queue.events() if self.queue is not None else ()
+            if not select.select(told, [], [], settle)[0]:
+                break
+        return burst
+
+    def stop(self) -> None:
+        """End the waiting, in whichever thread that is."""
+        os.write(self._stops, b"\0")
+
+    def close(self) -> None:
+        """Give back what the system gave; nobody may be waiting."""
+        self.look_only()
+        os.close(self._wakes)
+        os.close(self._stops)
+
+    def look_only(self) -> None:
+        """Rely on looks from now on: better slow than not told of a folder."""
+        if self.queue is not None:
+            os.close(self.queue.descriptor)
+            self.queue = None
+
 
 Report = Callable[[frozenset[str]], None]
 Due = Callable[[], float | None]
@@ -38,12 +86,11 @@ class FolderWatch:
         self._folder = Folder(folder)
         self._report = report
         self._due = due
-        self._events = Inotify() if has_inotify() else None
-        self._wakes, self._stops = os.pipe()
+        self._events = FolderEvents()
         self._before = _listing(self._folder)
         self._watched: Place | None = None
-        if self._events is not None:
-            self._follow(self._events)
+        if self._events.queue is not None:
+            self._follow(self._events.queue)
         self._thread = threading.Thread(target=self._run, name="folder watch", daemon=True)
 
     def start(self) -> None:
@@ -52,41 +99,23 @@ class FolderWatch:
 
     def stop(self) -> None:
         """End the watch; nothing is reported afterwards."""
-        os.write(self._stops, b"\0")
+        self._events.stop()
         if threading.current_thread() is not self._thread:
             self._thread.join()
 
     def _run(self) -> None:
-        sources = [self._wakes] if self._events is None else [self._wakes, self._events.descriptor]
-        while True:
-            ready, _, _ = select.select(sources, [], [], self._timeout())
-            if self._wakes in ready:
-                break
-            changed = self._gather(self._events) if self._events is not None and ready else set()
-            if changed is None or self._events is None:
-                changed = self._compare()
-            if changed or not ready:
+        while (burst := self._events.wait(self._due())) is not None:
+            changed = self._changed(burst)
+            if changed or not burst:
                 self._report(frozenset(changed))
-        for descriptor in (self._wakes, self._stops, *sources[1:]):
-            os.close(descriptor)
 
-    def _timeout(self) -> float | None:
-        """How long to wait for the next event."""
-        due = self._due()
-        if self._events is None:
-            return LOOK_SECONDS if due is None else min(due, LOOK_SECONDS)
-        return due
-
-    def _gather(self, events: Inotify) -> set[str] | None:
-        """The names of this burst of events; None when the folder must be listed to find them."""
-        burst: list[InotifyEvent] = []
-        for _ in range(MOST_ROUNDS):
-            burst += events.events()
-            if not select.select([events.descriptor], [], [], SETTLE_SECONDS)[0]:
-                break
-        if self._watched != self._folder.place or any(event.mask & LOST for event in burst):
-            self._follow(events)
-            return None
+    def _changed(self, burst: list[InotifyEvent]) -> set[str]:
+        """The names that these events are about; where they do not tell, the folder is listed."""
+        lost = self._watched != self._folder.place or any(event.mask & LOST for event in burst)
+        if self._events.queue is None or (burst and lost):
+            if self._events.queue is not None:
+                self._follow(self._events.queue)
+            return self._compare()
         names = {event.name for event in burst if event.mask & ~ATTRIB}
         for name in names:  # so that a look, when one is needed, is compared with what was last reported
             self._before.pop(name, None)

@@ -6,8 +6,6 @@ files themselves are looked at: an event says that something happened, their sig
 
 from __future__ import annotations
 
-import os
-import select
 import threading
 from collections.abc import Callable, Collection
 from contextlib import suppress
@@ -18,10 +16,9 @@ from context_pack.packs.resources import handle_in
 from context_pack.packs.usecases.commands import NamedPack
 from context_pack.packs.usecases.naming import located
 from context_pack_adapters.disk.folder import Folder
-from context_pack_adapters.disk.inotify import Inotify, has_inotify
 from context_pack_adapters.disk.opening import Place
 from context_pack_adapters.disk.signature import Signature, signature
-from context_pack_adapters.disk.watch import LOOK_SECONDS, MOST_ROUNDS, SETTLE_SECONDS
+from context_pack_adapters.disk.watch import FolderEvents
 
 Tell = Callable[[list[str]], None]
 
@@ -37,7 +34,8 @@ class PackSources:
         self._files: dict[str, frozenset[str]] = {}
         """The files of each URI's pack."""
         self._seen: dict[str, Signature | None] = {}
-        self._watch: _Watch | None = None
+        self._folders: list[Place] = []
+        self._events: FolderEvents | None = None
 
     def follow(self, uris: Collection[str]) -> None:
         """Watch the files of these packs from now on, and no others; a pack that is not there has none.
@@ -50,14 +48,15 @@ class PackSources:
         with self._lock:
             self._files = files
             if not wanted:
-                if self._watch is not None:
-                    self._watch.stop()
-                self._watch, self._seen = None, {}
+                if self._events is not None:
+                    self._events.stop()
+                self._events, self._seen = None, {}
                 return
-            if self._watch is None:
-                self._watch = _Watch(self._look)
-            self._watch.folders = sorted({self._folder(path) for path in wanted})
-            self._watch.cover()  # before the files are looked at, so that nothing falls between
+            if self._events is None:
+                self._events = FolderEvents()
+                threading.Thread(target=self._run, args=[self._events], daemon=True).start()
+            self._folders = sorted({self._folder(path) for path in wanted})
+            self._cover(self._events)  # before the files are looked at, so that nothing falls between
             self._seen = {
                 path: self._seen[path] if path in self._seen else self._status(path) for path in wanted
             }
@@ -71,6 +70,19 @@ class PackSources:
         except Failure:
             return frozenset()
         return frozenset(ref.path.value for _, ref in pack.refs)
+
+    def _run(self, events: FolderEvents) -> None:
+        """Look whenever something happened in one of the folders, until the events are stopped."""
+        while events.wait() is not None:
+            self._cover(events)  # a folder may have come, or be another one now
+            self._look()
+
+    def _cover(self, events: FolderEvents) -> None:
+        """Watch each folder, or the nearest one above it that exists."""
+        queue = events.queue
+        for place in self._folders if queue is not None else ():
+            ways = (Place(place.top, place.inside[:depth]) for depth in range(len(place.inside), -1, -1))
+            next((way for way in ways if queue is None or queue.add(way) >= 0), None)
 
     def _look(self) -> None:
         """Report the packs whose files differ from the last check."""
@@ -89,41 +101,3 @@ class PackSources:
         with suppress(OSError, Failure):
             return signature(Folder(self._folder(path)).status(path.rpartition("/")[2]))
         return None
-
-
-class _Watch:
-    """Calls `look` from a thread of its own whenever something happened in one of `folders`, until `stop`."""
-
-    def __init__(self, look: Callable[[], None]) -> None:
-        self.folders: list[Place] = []
-        self._look = look
-        self._events = Inotify() if has_inotify() else None
-        self._wakes, self._stops = os.pipe()
-        threading.Thread(target=self._run, name="source watch", daemon=True).start()
-
-    def cover(self) -> None:
-        """Watch each folder, or the nearest one above it that exists."""
-        if self._events is not None:
-            for place in self.folders:
-                ways = (Place(place.top, place.inside[:depth]) for depth in range(len(place.inside), -1, -1))
-                next((way for way in ways if self._events.add(way) >= 0), None)
-
-    def stop(self) -> None:
-        """End the watch."""
-        os.write(self._stops, b"\0")
-
-    def _run(self) -> None:
-        sources = [self._wakes] if self._events is None else [self._wakes, self._events.descriptor]
-        while True:
-            ready, _, _ = select.select(sources, [], [], LOOK_SECONDS if self._events is None else None)
-            if self._wakes in ready:
-                break
-            if self._events is not None:
-                for _ in range(MOST_ROUNDS):
-                    self._events.events()
-                    if not select.select([self._events.descriptor], [], [], SETTLE_SECONDS)[0]:
-                        break
-                self.cover()  # a folder may have come, or be another one now
-            self._look()
-        for descriptor in (self._wakes, self._stops, *sources[1:]):
-            os.close(descriptor)
