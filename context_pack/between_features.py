@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING
 from context_pack.kernel.classes import frozen
 
 if TYPE_CHECKING:
-    from context_pack.code.usecases.usages import UsageFinder
     from context_pack.contexts.usecases.query import ContextQueries
-    from context_pack.documents.usecases.search import Finder
     from context_pack.kernel.lines import LineRange
-    from context_pack.kernel.ports import Reason, SourceTree
+    from context_pack.kernel.ports import Reason
     from context_pack.memory.domain.code_place import CodePlace, CodeState
     from context_pack.memory.ports import PackNote
-    from context_pack.memory.usecases.search import MemorySearcher
     from context_pack.packs.domain.model import Pack, Ref
     from context_pack.packs.domain.scopes import Scopes, ScopeState
     from context_pack.packs.domain.source import SourceText
-    from context_pack.packs.ports import Excerpted, PackStore, Waiting
+    from context_pack.packs.ports import PackStore, Waiting
     from context_pack.packs.usecases.read import PackReader
 
 
@@ -43,23 +40,6 @@ def _state(queries: ContextQueries, scope: str, waiting: Waiting) -> ScopeState:
 
     found = queries.check(CheckFreshness(scope=scope), waiting)
     return ScopeState(found.freshness.state) if isinstance(found, CheckedContext) else ScopeState.MISSING
-
-
-@frozen
-class SearchedExcerpts:
-    """Passages for a question, from the searches that there are; these are loaded with the first question."""
-
-    tree: SourceTree
-    memory: Callable[[], MemorySearcher | None]
-    documents: Callable[[], Finder | None]
-    usages: Callable[[], UsageFinder | None]
-
-    def best(self, query: str, limit: int, check: Waiting = lambda: None, /) -> Excerpted:
-        """The passages of all searches, the best first."""
-        from context_pack.excerpting import FoundExcerpts
-
-        found = FoundExcerpts(self.tree, self.memory(), self.documents(), self.usages())
-        return found.best(query, limit, check)
 
 
 @frozen

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from context_pack.memory.usecases.indexing import CodeIndexer
     from context_pack.memory.usecases.record import Recorder
     from context_pack.memory.usecases.search import MemorySearcher
-    from context_pack.packs.ports import ExcerptStore, PackHistory, PackSettings, PackStore
+    from context_pack.packs.ports import ExcerptStore, PackHistory, PackStore
     from context_pack.packs.usecases.draft import PackDrafter
     from context_pack.packs.usecases.listing import PackLister
     from context_pack.packs.usecases.read import PackReader
@@ -134,11 +134,11 @@ class PackCases:
     @cached_property
     def drafter(self) -> PackDrafter:
         """Makes packs of what the searches find."""
-        from context_pack.between_features import SearchedExcerpts
+        from context_pack.excerpting import FoundExcerpts
         from context_pack.packs.usecases.draft import PackDrafter
 
         cases, has = self._cases, self._ports.has
-        found = SearchedExcerpts(
+        found = FoundExcerpts(
             self._ports.source,
             lambda: cases.memory.searcher if has("memory") else None,
             lambda: cases.documents.finder if has("documents") else None,
@@ -149,13 +149,12 @@ class PackCases:
     @cached_property
     def _parts(
         self,
-    ) -> tuple[PackStore, SourceTree, Clock, PackSettings, RefMemory, Syntax, ExcerptStore]:
+    ) -> tuple[PackStore, SourceTree, Clock, int, RefMemory, Syntax, ExcerptStore]:
         """Shared: what one of them found out about a file, the others need not find out again."""
-        from context_pack.packs.ports import PackSettings
         from context_pack.packs.usecases.resolving import RefMemory
 
-        ports, settings = self._ports, PackSettings(self._max_source_bytes)
-        return ports.packs, ports.source, ports.clock, settings, RefMemory(), ports.syntax, ports.excerpts
+        ports, most = self._ports, self._max_source_bytes
+        return ports.packs, ports.source, ports.clock, most, RefMemory(), ports.syntax, ports.excerpts
 
 
 class CodeCases:

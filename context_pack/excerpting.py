@@ -8,7 +8,7 @@ at some moment, the callers of the best definitions answer it, too, and follow t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from context_pack.code.usecases.usages import UsageFinder
 from context_pack.documents.usecases.commands import SearchDocuments as DocumentSearch
@@ -47,12 +47,12 @@ NO_ANSWER = frozenset({Code.NOTHING_INDEXED, Code.EMBEDDER_FAILED})
 
 @frozen
 class FoundExcerpts:
-    """An `Excerpts` over the searches that there are."""
+    """An `Excerpts` over the searches that there are; they are loaded with the first question."""
 
     tree: SourceTree
-    memory: MemorySearcher | None = None
-    documents: Finder | None = None
-    usages: UsageFinder | None = None
+    memory: Callable[[], MemorySearcher | None]
+    documents: Callable[[], Finder | None]
+    usages: Callable[[], UsageFinder | None]
 
     def best(self, query: str, limit: int, check: Waiting = patiently, /) -> Excerpted:
         """The passages of all searches, the best first."""
@@ -60,17 +60,19 @@ class FoundExcerpts:
         found = [*self._remembered(query, limit, notes, check), *self._documented(query, limit, notes, check)]
         worth = [item for item in found if item.score >= WORTH_SHOWING]
         best = sorted(worth, key=lambda item: -item.score)[:limit]
-        if self.usages is not None and _HAPPENING.search(query):
-            best = list(_with_callers(best, self.usages, check))
+        usages = self.usages() if _HAPPENING.search(query) else None
+        if usages is not None:
+            best = list(_with_callers(best, usages, check))
         return Excerpted(best, notes)
 
     def _remembered(
         self, query: str, limit: int, notes: dict[str, object], check: Waiting
     ) -> Iterator[Excerpt]:
-        if self.memory is None:
+        memory = self.memory()
+        if memory is None:
             return
         try:
-            search = self.memory.search(ContextSearch(query, limit=limit), check)
+            search = memory.search(ContextSearch(query, limit=limit), check)
         except Failure as failure:
             if failure.code not in NO_ANSWER:
                 raise
@@ -88,9 +90,10 @@ class FoundExcerpts:
     def _documented(
         self, query: str, limit: int, notes: dict[str, object], check: Waiting
     ) -> Iterator[Excerpt]:
-        if self.documents is None:
+        documents = self.documents()
+        if documents is None:
             return
-        found = self.documents.search(DocumentSearch(query, limit=limit), check)
+        found = documents.search(DocumentSearch(query, limit=limit), check)
         if found.stale:
             notes["stale"] = True
         for answer in found.answers:

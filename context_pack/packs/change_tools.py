@@ -11,7 +11,7 @@ from context_pack.kernel.ports import Clock
 from context_pack.kernel.ttl import remaining_seconds
 from context_pack.packs.domain.model import Pack
 from context_pack.packs.domain.record import to_record
-from context_pack.packs.domain.states import found_record, repair_record, state_record
+from context_pack.packs.domain.states import repair_record, state_record
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.cases import PackUseCases
 
@@ -104,7 +104,7 @@ def _part_record(part: Part | None, pointed: WrittenRef | None) -> Payload | Non
     record = {
         **to_record(part, anchors=False),
         "state": pointed.resolution.state.value,
-        "found": found_record(found),
+        "found": found and to_record(found),
         "first_line": lines[0][:LINE_CHARS] if lines else None,
         "last_line": lines[-1][:LINE_CHARS] if lines else None,
     }

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from context_pack.kernel.classes import field, frozen
+from context_pack.kernel.errors import Code, Failure
 from context_pack.packs.domain.model import Listed, Pack
 from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes
 
@@ -60,6 +61,34 @@ class PackStore(Protocol):
 
         Of several of one name it is the one that expired last. Raises `not_found` or `name_conflict`.
         """
+
+
+def not_found(field: str, value: str) -> Failure:
+    """No live pack has that id or name."""
+    message = f"no live pack has that {field}; list the packs to see them"
+    return Failure(Code.NOT_FOUND, message, {field: value})
+
+
+def not_expired(handle: str) -> Failure:
+    """No expired pack has that id or name."""
+    return Failure(Code.NOT_FOUND, "no expired pack has that id or name", {"pack": handle})
+
+
+def name_taken(name: str, pack_id: str) -> Failure:
+    """The live pack with that id has the name already."""
+    message = "a live pack already has that name; choose another or use that pack"
+    return Failure(Code.NAME_CONFLICT, message, {"name": name, "id": pack_id})
+
+
+def no_free_id() -> Failure:
+    """Every id that was drawn is taken."""
+    return Failure(Code.INTERNAL, "no free pack id was drawn; check the source of random numbers")
+
+
+def last_expired(packs: Iterable[Pack], handle: str) -> Pack | None:
+    """Of the expired packs with that id or name, the one that expired last."""
+    known = (pack for pack in packs if handle in (pack.id, pack.name))
+    return max(known, key=lambda pack: pack.expires_at, default=None)
 
 
 KEPT_REVISIONS = 20
@@ -171,10 +200,3 @@ class NoScopes:
     def states(self, _: Sequence[str], __: Waiting = patiently, /) -> Scopes:
         """Nothing."""
         return NOTHING_KNOWN
-
-
-@frozen
-class PackSettings:
-    """Settings of packs: how large a source file may be."""
-
-    max_source_bytes: int = 2 * 1024 * 1024

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
-from context_pack.packs.domain.model import Diagram, Pack, Ref, Section
-from context_pack.packs.domain.states import CodeLocation, Resolution, State
+from context_pack.packs.domain.model import CodeLocation, Diagram, Pack, Ref, Section
+from context_pack.packs.domain.states import Resolution, State
 from context_pack_adapters.html.page import MOST_NAMED, PackView, render_html, render_parts
 
 LINE = st.text(

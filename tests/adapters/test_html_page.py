@@ -9,8 +9,8 @@ from html_pages import FULL, Structure, at, pack, page, ref
 
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
-from context_pack.packs.domain.model import Diagram, Section
-from context_pack.packs.domain.states import CodeLocation, State
+from context_pack.packs.domain.model import CodeLocation, Diagram, Section
+from context_pack.packs.domain.states import State
 from context_pack_adapters.html.page import POLICY, style_sheet
 
 

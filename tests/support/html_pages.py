@@ -11,9 +11,9 @@ from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.packs.domain.ladder import unreadable
-from context_pack.packs.domain.model import Diagram, Pack, Ref, Section, Status
+from context_pack.packs.domain.model import CodeLocation, Diagram, Pack, Ref, Section, Status
 from context_pack.packs.domain.source import SourceText
-from context_pack.packs.domain.states import CodeLocation, Resolution, State
+from context_pack.packs.domain.states import Resolution, State
 from context_pack_adapters.html.page import PackView, render_html
 
 NOW = datetime(2026, 2, 18, 12, 0, 0, tzinfo=UTC)

@@ -18,9 +18,9 @@ from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.text import split_lines
 from context_pack.packs.domain.ladder import Elsewhere, Text, beyond, in_file
-from context_pack.packs.domain.model import Ref
+from context_pack.packs.domain.model import CodeLocation, Ref
 from context_pack.packs.domain.source import SourceText
-from context_pack.packs.domain.states import CodeLocation, Resolution, State
+from context_pack.packs.domain.states import Resolution, State
 from context_pack.packs.usecases.resolving import Resolver
 from context_pack_adapters.inmemory import MemorySourceTree
 

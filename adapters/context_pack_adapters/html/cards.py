@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from context_pack.kernel.classes import evolve, frozen
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.sentences import counted
-from context_pack.packs.domain.model import Ref
-from context_pack.packs.domain.states import CodeLocation, Resolution, State
+from context_pack.packs.domain.model import CodeLocation, Ref
+from context_pack.packs.domain.states import Resolution, State
 from context_pack_adapters.html.highlight import highlighted
 from context_pack_adapters.html.markup import spans, text
 

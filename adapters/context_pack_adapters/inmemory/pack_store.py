@@ -12,7 +12,15 @@ from context_pack.kernel.ids import PACK_ID_BYTES, pack_id
 from context_pack.kernel.ports import Clock, IdSource
 from context_pack.kernel.ttl import is_expired
 from context_pack.packs.domain.model import Listed, Pack
-from context_pack.packs.ports import Waiting, patiently
+from context_pack.packs.ports import (
+    Waiting,
+    last_expired,
+    name_taken,
+    no_free_id,
+    not_expired,
+    not_found,
+    patiently,
+)
 from context_pack_adapters.inmemory.pack_history import MemoryPackHistory
 
 LOCK_SECONDS = 10.0
@@ -36,14 +44,14 @@ class MemoryPackStore:
         """The live pack with that id."""
         pack = self._packs.get(pack_id)
         if pack is None or is_expired(pack.expires_at, self._clock.now()):
-            raise _not_found("id", pack_id)
+            raise not_found("id", pack_id)
         return pack
 
     def find(self, name: str) -> Pack:
         """The live pack with exactly that name."""
         found = next((pack for pack in self.all() if pack.name == name), None)
         if found is None:
-            raise _not_found("name", name)
+            raise not_found("name", name)
         return found
 
     def all(self) -> Sequence[Pack]:
@@ -64,7 +72,7 @@ class MemoryPackStore:
                 fresh = pack_id(self._ids.token(PACK_ID_BYTES))
                 if fresh not in self._packs:
                     return self._put(make(fresh))
-            raise Failure(Code.INTERNAL, "no free pack id was drawn; check the source of random numbers")
+            raise no_free_id()
 
     def update(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
         """One read-modify-write under the pack's lock; returns what is now stored."""
@@ -92,10 +100,9 @@ class MemoryPackStore:
     def restore(self, handle: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
         """Bring an expired pack back, as `change` makes it; of several of one name, the last that expired."""
         with self._locked(_CREATE, waiting):
-            known = [pack for pack in self.expired() if handle in (pack.id, pack.name)]
-            if not known:
-                raise Failure(Code.NOT_FOUND, "no expired pack has that id or name", {"pack": handle})
-            pack = max(known, key=lambda each: each.expires_at)
+            pack = last_expired(self.expired(), handle)
+            if pack is None:
+                raise not_expired(handle)
             self._check_free(pack.name)
             return self._put(change(pack))
 
@@ -107,8 +114,7 @@ class MemoryPackStore:
     def _check_free(self, name: str | None) -> None:
         taken = next((pack for pack in self.all() if name is not None and pack.name == name), None)
         if taken is not None:
-            message = "a live pack already has that name; choose another or use that pack"
-            raise Failure(Code.NAME_CONFLICT, message, {"name": name, "id": taken.id})
+            raise name_taken(str(name), taken.id)
 
     def _settle(self, name: str | None, waiting: Waiting) -> None:
         """Wait for writers that were just in time to extend an expired pack of that name."""
@@ -134,8 +140,3 @@ class MemoryPackStore:
             yield
         finally:
             lock.release()
-
-
-def _not_found(field: str, value: str) -> Failure:
-    message = f"no live pack has that {field}; list the packs to see them"
-    return Failure(Code.NOT_FOUND, message, {field: value})

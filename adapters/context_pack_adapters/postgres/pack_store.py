@@ -20,13 +20,21 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ids import PACK_ID_BYTES, is_pack_id, pack_id
 from context_pack.kernel.ports import Clock, IdSource
 from context_pack.packs.domain.model import Listed, Pack
-from context_pack.packs.ports import KEPT_REVISIONS, Waiting, patiently
+from context_pack.packs.ports import (
+    KEPT_REVISIONS,
+    Waiting,
+    name_taken,
+    no_free_id,
+    not_expired,
+    not_found,
+    patiently,
+)
 from context_pack_adapters.postgres import pack_rows as sql
 from context_pack_adapters.postgres.connection import Database, Link, Row, Statement, locked
 from context_pack_adapters.stores import pack_format
 from context_pack_adapters.stores.events import WRITING, Event, EventKind, Tell
 from context_pack_adapters.stores.pack_files import LOCK_SUFFIX, MalformedPackFile
-from context_pack_adapters.stores.pack_store import CREATE_LOCK, LOCK_SECONDS, name_taken, not_found, refusal
+from context_pack_adapters.stores.pack_store import CREATE_LOCK, LOCK_SECONDS, refusal
 
 _MOST_DRAWS = 100
 
@@ -107,7 +115,7 @@ class PostgresPackStore:
             made = evolve(make(pack_id(self._ids.token(PACK_ID_BYTES))), author=self._author)
             if self._inserted(made, name, waiting):
                 return self._reported(EventKind.MADE, made)
-        raise Failure(Code.INTERNAL, "no free pack id was drawn; check the source of random numbers")
+        raise no_free_id()
 
     def update(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
         """One read-modify-write under the row's lock; returns what is now stored."""
@@ -168,8 +176,7 @@ class PostgresPackStore:
                 raise name_taken(str(pack.name), taken) from None
             self._seen[pack.id] = _SeenRow(stamp, results[-1])
 
-        missing = Failure(Code.NOT_FOUND, "no expired pack has that id or name", {"pack": handle})
-        self._locked(sql.LOCK_EXPIRED, handle, missing, work, waiting)
+        self._locked(sql.LOCK_EXPIRED, handle, not_expired(handle), work, waiting)
         return self._reported(EventKind.MADE, results[-1])
 
     def _under_lock(self, key: str, work: Callable[[Pack, UUID, Link], None], waiting: Waiting) -> None:

@@ -18,8 +18,16 @@ from context_pack.kernel.ids import PACK_ID_BYTES, is_pack_id, pack_id
 from context_pack.kernel.ports import Clock, IdSource
 from context_pack.kernel.ttl import is_expired
 from context_pack.packs.domain.model import Listed, Pack
-from context_pack.packs.ports import Waiting, patiently
-from context_pack_adapters.disk.faults import io_failure, translated
+from context_pack.packs.ports import (
+    Waiting,
+    last_expired,
+    name_taken,
+    no_free_id,
+    not_expired,
+    not_found,
+    patiently,
+)
+from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.folder import Folder
 from context_pack_adapters.disk.locking import PathLock, attempt_lock
 from context_pack_adapters.disk.opening import AnyPlace
@@ -114,10 +122,9 @@ class FilePackStore:
         with translated("packs"):
             self._folder.make_shared()
         with self._locked(CREATE_LOCK, waiting):
-            known = [pack for pack in self.expired() if handle in (pack.id, pack.name)]
-            if not known:
-                raise Failure(Code.NOT_FOUND, "no expired pack has that id or name", {"pack": handle})
-            pack = max(known, key=lambda each: each.expires_at)
+            pack = last_expired(self.expired(), handle)
+            if pack is None:
+                raise not_expired(handle)
             if pack.name is not None:
                 self._check_free(pack.name, waiting)
             changed = change(pack)
@@ -218,7 +225,7 @@ class FilePackStore:
                         self._history.keep(fresh, {pack.revision: data})
                     self._tidy()
                     return pack
-        raise Failure(Code.INTERNAL, "no free pack id was drawn; check the source of random numbers")
+        raise no_free_id()
 
     def _check_free(self, name: str, waiting: Waiting) -> None:
         """Refuse a name that a live pack has."""
@@ -296,14 +303,7 @@ class FilePackStore:
     @contextmanager
     def _locked_pack(self, pack_id: str, waiting: Waiting) -> Iterator[tuple[PathLock, PackFile]]:
         """A live pack, read under its lock; one that was never there gets no lock file."""
-        if not is_pack_id(pack_id):
-            raise not_found("id", pack_id)
-        try:
-            self._folder.status(pack_id + SUFFIX)
-        except FileNotFoundError:
-            raise not_found("id", pack_id) from None
-        except OSError as error:
-            raise io_failure(error, "packs") from error
+        self._read(pack_id)
         with self._locked(pack_id + LOCK_SUFFIX, waiting) as lock:
             yield lock, self._read(pack_id, lock)
 
@@ -346,15 +346,3 @@ def refusal(broken: Mapping[str, MalformedPackFile]) -> Failure:
     if len(files) > _MOST_FILES_NAMED:
         details["count"] = len(files)
     return Failure(Code.MALFORMED_PACK, f"{complaint}; mend or remove what details.files names", details)
-
-
-def not_found(field: str, value: str) -> Failure:
-    """No live pack has that id or name."""
-    message = f"no live pack has that {field}; list the packs to see them"
-    return Failure(Code.NOT_FOUND, message, {field: value})
-
-
-def name_taken(name: str, pack_id: str) -> Failure:
-    """The live pack with that id has the name already."""
-    message = "a live pack already has that name; choose another or use that pack"
-    return Failure(Code.NAME_CONFLICT, message, {"name": name, "id": pack_id})

@@ -24,10 +24,10 @@ from context_pack.kernel.syntax import Definition, DefinitionKind
 from context_pack.kernel.text import sha256_hex
 from context_pack.packs.domain.anchors import ALL, BARE, Anchor, Symbol
 from context_pack.packs.domain.likeness import alike, best_block, longest
-from context_pack.packs.domain.model import Ref
+from context_pack.packs.domain.model import CodeLocation, Ref
 from context_pack.packs.domain.places import MOST_PLACES, copies, identical
 from context_pack.packs.domain.source import SourceText
-from context_pack.packs.domain.states import CHANGED_SINCE, WORDS, CodeLocation, Resolution, State
+from context_pack.packs.domain.states import CHANGED_SINCE, WORDS, Resolution, State
 from context_pack.packs.domain.surroundings import by_context, stands_beside
 
 LEAST_ALIKE = 0.275

@@ -109,6 +109,14 @@ def parse_status(value: Any) -> Status:
         raise invalid(f"'status' must be one of: {', '.join(Status)}", "status") from None
 
 
+@frozen
+class CodeLocation:
+    """Where code stands."""
+
+    path: RelativePath
+    lines: LineRange
+
+
 def _extra() -> Any:
     """Fields of a newer version, as they were read: carried along, and part of no comparison."""
     return field(factory=dict, eq=False, repr=False, kw_only=True)

@@ -19,7 +19,7 @@ from context_pack.kernel.instants import format_instant, parse_instant
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.packs.domain.anchors import Anchor, Symbol
-from context_pack.packs.domain.model import Diagram, Pack, Ref, Section, Status
+from context_pack.packs.domain.model import CodeLocation, Diagram, Pack, Ref, Section, Status
 
 T = TypeVar("T")
 Record = dict[str, Any]
@@ -30,6 +30,7 @@ FIELDS: Mapping[type, Sequence[str]] = {
     Pack: ("id", "name", "title", "brief", "status", "tags", "sections", "revision", *MOMENTS),
     Section: ("key", "title", "description", "refs", "diagrams", "scope"),
     Ref: ("key", "path", "lines", "title", "why", "group", "anchor"),
+    CodeLocation: ("path", "lines"),
     LineRange: ("start", "end"),
     Diagram: ("key", "title", "mermaid", "why"),
     Anchor: (
@@ -43,7 +44,9 @@ LATER = frozenset({"scope", "sketch", "beside", "symbol"})
 """Fields that older readers do not know: they are written only where they are there."""
 
 
-def to_record(part: Pack | Section | Ref | LineRange | Diagram | Anchor, *, anchors: bool = True) -> Record:
+def to_record(
+    part: Pack | Section | Ref | CodeLocation | Diagram | Anchor, *, anchors: bool = True
+) -> Record:
     """A pack or a part of one in storage keys; `anchors=False` leaves out what only storage needs."""
     record: Record = {"schema_version": SCHEMA_VERSION} if isinstance(part, Pack) else {}
     for name in FIELDS[type(part)]:

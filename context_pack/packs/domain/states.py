@@ -13,12 +13,10 @@ from typing import Any
 
 from context_pack.kernel.classes import field, frozen
 from context_pack.kernel.languages import language_of
-from context_pack.kernel.lines import LineRange
-from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.packs.domain.bodies import Body, Style
 from context_pack.packs.domain.difference import Difference
-from context_pack.packs.domain.model import Ref, Section
+from context_pack.packs.domain.model import CodeLocation, Ref, Section
 from context_pack.packs.domain.record import to_record
 
 
@@ -49,14 +47,6 @@ WORDS: Mapping[Reason, str] = {
     Reason.NOT_UTF8: "the file is not UTF-8 text",
     Reason.IO: "the file cannot be read",
 }
-
-
-@frozen
-class CodeLocation:
-    """Where the code of a ref stands now."""
-
-    path: RelativePath
-    lines: LineRange
 
 
 @frozen(slots=False)
@@ -127,30 +117,23 @@ def _change(difference: Difference | None) -> dict[str, Any]:
 
 def problem_record(checked: Checked) -> dict[str, Any]:
     """A ref that cannot be relied on, and why."""
+    found = checked.resolution.found
     return {
         **_place(checked),
         "state": checked.resolution.state.value,
-        "found": found_record(checked.resolution.found),
+        "found": found and to_record(found),
         "reason": checked.resolution.reason,
     }
 
 
 def repair_record(checked: Checked) -> dict[str, Any]:
     """A ref that was pointed at its code again: where it points now, and where it pointed before."""
-    before = {"path": str(checked.ref.path), "lines": to_record(checked.ref.lines)}
-    after = found_record(checked.resolution.found) or before
-    return {"section": checked.section.key, "ref": checked.ref.key, **after, "from": before}
-
-
-def found_record(found: CodeLocation | None) -> dict[str, Any] | None:
-    """Where code stands, if anywhere."""
-    return None if found is None else {"path": str(found.path), "lines": to_record(found.lines)}
+    before, found = CodeLocation(checked.ref.path, checked.ref.lines), checked.resolution.found
+    after = to_record(found or before)
+    return {"section": checked.section.key, "ref": checked.ref.key, **after, "from": to_record(before)}
 
 
 def _place(checked: Checked) -> dict[str, Any]:
-    return {
-        "section": checked.section.key,
-        "ref": checked.ref.key,
-        "path": str(checked.ref.path),
-        "lines": to_record(checked.ref.lines),
-    }
+    """Which ref it is, and where it points."""
+    ref = checked.ref
+    return {"section": checked.section.key, "ref": ref.key, **to_record(CodeLocation(ref.path, ref.lines))}

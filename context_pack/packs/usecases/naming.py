@@ -12,7 +12,7 @@ from context_pack.kernel.ids import is_pack_id
 from context_pack.kernel.nearness import close
 from context_pack.packs.domain.listing import Filter, chosen
 from context_pack.packs.domain.model import Listed, Pack
-from context_pack.packs.ports import PackStore
+from context_pack.packs.ports import PackStore, last_expired
 from context_pack.packs.usecases.commands import NamedPack
 
 
@@ -65,10 +65,10 @@ def _found(store: PackStore, handle: str) -> Pack:
 def _expired_id(store: PackStore, handle: str) -> str | None:
     """The id of the pack with that id or name that expired last; None when the store cannot say."""
     try:
-        known = [pack for pack in store.expired() if handle in (pack.id, pack.name)]
+        found = last_expired(store.expired(), handle)
     except Failure:
         return None
-    return max(known, key=lambda each: each.expires_at).id if known else None
+    return None if found is None else found.id
 
 
 def live_packs(store: PackStore) -> Sequence[Listed]:

@@ -22,12 +22,14 @@ from context_pack.kernel.syntax import Definition, NoSyntax, Spans, Syntax, name
 from context_pack.packs.domain.anchors import Anchor, anchor_of
 from context_pack.packs.domain.difference import ComparedText, difference
 from context_pack.packs.domain.ladder import Text, beyond, in_file, named, unreadable
-from context_pack.packs.domain.model import Ref
+from context_pack.packs.domain.model import CodeLocation, Ref
 from context_pack.packs.domain.source import SourceText
-from context_pack.packs.domain.states import CodeLocation, Resolution, State
-from context_pack.packs.ports import ExcerptStore, NoExcerptStore, PackSettings, PackStore
+from context_pack.packs.domain.states import Resolution, State
+from context_pack.packs.ports import ExcerptStore, NoExcerptStore, PackStore
 from context_pack.packs.usecases.tree_search import Keys, TreeSearch, Unheld
 
+MOST_SOURCE_BYTES = 2 * 1024 * 1024
+"""How large a source file may be if no setting says so."""
 MOST_TEXT_CHARS = 64 * 1024 * 1024
 """How much text one call keeps."""
 SEARCH_SECONDS, SEARCH_CHARS = 3.0, 256 * 1024 * 1024
@@ -90,7 +92,7 @@ class PackAccess:
     store: PackStore
     tree: SourceTree
     clock: Clock
-    settings: PackSettings = field(factory=PackSettings)
+    max_source_bytes: int = MOST_SOURCE_BYTES
     memory: RefMemory = field(factory=RefMemory, eq=False, repr=False)
     """What earlier calls found out."""
     syntax: Syntax = field(factory=NoSyntax, repr=False)
@@ -143,9 +145,8 @@ class Resolver:
     @classmethod
     def over(cls, access: PackAccess, check: Check, refs: Iterable[Ref] = ()) -> Resolver:
         """A resolver for one call that is about these refs; it reads every file anew."""
-        most, time = access.settings.max_source_bytes, access.clock.monotonic
-        parts = (access.memory, access.syntax, time, list(refs), access.excerpts)
-        return cls(access.tree, most, check, *parts)
+        parts = (access.memory, access.syntax, access.clock.monotonic, list(refs), access.excerpts)
+        return cls(access.tree, access.max_source_bytes, check, *parts)
 
     def recalling(self) -> Resolver:
         """Look, all at once, which files of the refs are as they were in an earlier call; read the others."""

@@ -10,7 +10,6 @@ import pytest
 from context_pack.app import build
 from context_pack.cases import Ports
 from context_pack.kernel.classes import define, field
-from context_pack.packs.ports import PackSettings
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import Registry
 from context_pack.toolkit.spec import Answer
@@ -39,11 +38,6 @@ class Desk:
             max_source_bytes=self.max_source_bytes,
             alarm=lambda _, error: self.alarms.append(error),
         )
-
-    @property
-    def settings(self) -> PackSettings:
-        """The settings of the use cases."""
-        return PackSettings(self.max_source_bytes)
 
     def call(self, tool: str, arguments: dict[str, Any]) -> Answer:
         """The raw answer of a tool; an unforeseen exception fails the test."""

@@ -339,7 +339,7 @@ def test_repair_anchors_the_code_that_it_found_and_no_other(desk: Any, writer: P
     pack = writer.apply(at(pack), a_ref()).pack
     desk.files["src/app.py"] = "new\n" + str(desk.files["src/app.py"])
     tree = FlickeringTree(desk.tree, "".join(f"other {number}\n" for number in range(200)))
-    verifier = PackVerifier(desk.store, tree, desk.clock, desk.settings)
+    verifier = PackVerifier(desk.store, tree, desk.clock, desk.max_source_bytes)
     repaired = verifier.repair(Repair(id=pack.id, expected_revision=pack.revision))
     (ref,) = repaired.pack.sections[0].refs
     old = pack.sections[0].refs[0]

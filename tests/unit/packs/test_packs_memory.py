@@ -15,7 +15,6 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import FileNames, FolderNames, SourceFile, Stamp, Unreadable
 from context_pack.packs.domain.model import Pack, Ref
 from context_pack.packs.domain.states import Resolution, State
-from context_pack.packs.ports import PackSettings
 from context_pack.packs.usecases.commands import (
     Create,
     DeleteRef,
@@ -77,7 +76,7 @@ class Bench:
     """What a shop needs of a desk, anew for every example."""
 
     clock: FixedClock = field(factory=FixedClock)
-    settings: PackSettings = field(factory=PackSettings)
+    max_source_bytes: int = 2 * 1024 * 1024
     store: MemoryPackStore = field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -92,7 +91,7 @@ class Shop:
             f"src/{name}.py": "".join(f"{name} {number}\n" for number in range(1, 31)) for name in "ab"
         }
         self.tree = WatchedTree(self.files)
-        parts = (desk.store, self.tree, desk.clock, desk.settings, RefMemory())
+        parts = (desk.store, self.tree, desk.clock, desk.max_source_bytes, RefMemory())
         self.reader, self.writer, self.verifier = PackReader(*parts), PackWriter(*parts), PackVerifier(*parts)
         pack = self.writer.create(Create(ttl_minutes=600))
         pack = self.apply(pack, UpsertSection(section_key="main", section_title="Main"))
@@ -243,7 +242,7 @@ def test_cached_pages_equal_fresh_ones_after_any_file_change(
     first = dict(shop.files)
     for action, name, at in edits:
         edit(shop, first, action, name, at)
-        alone = (desk.store, shop.tree, desk.clock, desk.settings)
+        alone = (desk.store, shop.tree, desk.clock, desk.max_source_bytes)
         fresh = PackReader(*alone).render(RenderPack(id=shop.pack.id)).text
         assert shop.page() == fresh
         assert shop.page() == fresh

@@ -80,7 +80,7 @@ def test_ids_and_names_complete(desk: Any) -> None:
 @pytest.mark.clause("PK-61", "PK-62")
 def test_lists_answer_even_when_the_store_cannot(desk: Any) -> None:
     store: Any = BrokenStore()
-    family = resources.build(PackReader(store, desk.tree, desk.clock, desk.settings), store)
+    family = resources.build(PackReader(store, desk.tree, desk.clock, desk.max_source_bytes), store)
     assert list(family.entries()) == []
     assert list(family.complete["id"]("", {})) == []
     assert list(prompts.build(store)[1].complete["pack"]("", {})) == []

@@ -56,7 +56,7 @@ def with_scopes(desk: Any, *scopes: str) -> str:
 
 def legend(desk: Any, pack: str, watch: KnownScopes) -> list[str]:
     """The lines of the legend."""
-    reader = PackReader(desk.store, desk.tree, desk.clock, desk.settings, watch=watch)
+    reader = PackReader(desk.store, desk.tree, desk.clock, desk.max_source_bytes, watch=watch)
     text = reader.render(RenderPack(id=pack)).text
     return text.split("\n\n[CONTENT]")[0].split("\n")
 
@@ -135,7 +135,7 @@ def test_the_legend_names_the_scopes_whose_context_is_stale_and_no_other(desk: A
 @pytest.mark.clause("PK-67", "PK-66")
 def test_a_cached_page_is_rendered_again_when_a_scope_becomes_stale(desk: Any) -> None:
     pack, watch = with_scopes(desk, "src"), KnownScopes(src=ScopeState.FRESH)
-    reader = PackReader(desk.store, desk.tree, desk.clock, desk.settings, watch=watch)
+    reader = PackReader(desk.store, desk.tree, desk.clock, desk.max_source_bytes, watch=watch)
     assert "stale_scopes" not in reader.render(RenderPack(id=pack)).text
     watch.known["src"] = ScopeState.STALE
     assert "- stale_scopes: src\n" in reader.render(RenderPack(id=pack)).text
