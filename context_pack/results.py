@@ -15,7 +15,7 @@ from context_pack.memory.ports import Recorded
 from context_pack.memory.usecases.search import FoundInMemory
 from context_pack.packs.domain.render import Rendered
 from context_pack.packs.usecases.draft import Drafted
-from context_pack.packs.usecases.history import Compared
+from context_pack.packs.usecases.read import Compared
 from context_pack.packs.usecases.verify import Repaired, Verified
 from context_pack.toolkit.spec import Answer
 

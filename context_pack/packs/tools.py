@@ -15,12 +15,11 @@ from typing import Any
 
 from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Failure, invalid
-from context_pack.kernel.instants import format_instant
 from context_pack.kernel.nearness import close
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.ttl import human, remaining_seconds
 from context_pack.packs.domain.model import Listed
-from context_pack.packs.domain.record import to_record
+from context_pack.packs.domain.record import MOMENTS, plain_fields, to_record
 from context_pack.packs.domain.shortened import READ_ALL, first_rows, page_of_rows, rows_within, shortened
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.cases import PackUseCases
@@ -270,10 +269,10 @@ def _payload(cases: PackUseCases, clock: Clock, command: Any, call: Call) -> Pay
         return to_record(cases.reader.get(command), anchors=False)
     if isinstance(command, commands.ListPacks):
         return _list(cases, clock, command)
-    from context_pack.packs.change_tools import ActionAnswers
+    from context_pack.packs.change_tools import answer_of
 
     operations = _operations(command.operations) if isinstance(command, commands.Batch) else ()
-    return ActionAnswers(cases, clock, call.check).of(command, operations)
+    return answer_of(cases, clock, command, operations, call.check)
 
 
 def _list(cases: PackUseCases, clock: Clock, command: commands.ListPacks) -> Payload:
@@ -282,6 +281,7 @@ def _list(cases: PackUseCases, clock: Clock, command: commands.ListPacks) -> Pay
     return {"count": len(packs), "total": found.total, "has_more": found.has_more, "packs": packs}
 
 
+LISTED = ("id", "name", "title", "brief", "tags", "status", "revision", *MOMENTS)
 PAGED = {"verify": "refs", "diff": "changes"}
 REPOINTED = {"repair": "repaired", "accept": "accepted"}
 
@@ -305,16 +305,7 @@ def _shortened(command: Any, payload: Payload, room: int) -> Payload:
 def _summary(pack: Listed, now: datetime) -> Payload:
     remaining = remaining_seconds(pack.expires_at, now)
     return {
-        "id": pack.id,
-        "name": pack.name,
-        "title": pack.title,
-        "brief": pack.brief,
-        "tags": list(pack.tags),
-        "status": pack.status.value,
-        "revision": pack.revision,
-        "created_at": format_instant(pack.created_at),
-        "updated_at": format_instant(pack.updated_at),
-        "expires_at": format_instant(pack.expires_at),
+        **plain_fields(pack, LISTED),
         "ttl_remaining_seconds": remaining,
         "ttl_remaining_human": human(remaining),
         **({} if pack.author is None else {"author": pack.author}),

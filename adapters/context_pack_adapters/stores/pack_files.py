@@ -171,7 +171,7 @@ class PackFiles:
             if changed is None:
                 self._look_at_all(whole)
             else:
-                self._look_at([pack_id for name in changed if (pack_id := _pack_id_of(name))])
+                self._look_at([pack_id for name in changed if (pack_id := pack_id_of(name))])
         except BaseException as error:
             # What was told is told once: the next look has to be at everything.
             self._unwatch()
@@ -307,7 +307,7 @@ def _file_of(folder: Handle, pack_id: str, listed: bool) -> _File | MalformedPac
     return _File(data, settled_signature(status, before))
 
 
-def _pack_id_of(name: str) -> str | None:
+def pack_id_of(name: str) -> str | None:
     """The id of the pack that a file of that name holds; None if it is another kind of file."""
     pack_id = name.removesuffix(SUFFIX)
     return pack_id if pack_id != name and is_pack_id(pack_id) else None

@@ -41,6 +41,7 @@ from context_pack_adapters.stores.pack_files import (
     PackFile,
     PackFiles,
     PacksFound,
+    pack_id_of,
 )
 from context_pack_adapters.stores.pack_history import FilePackHistory
 
@@ -144,7 +145,7 @@ class FilePackStore:
         """The packs in the trash that can be read."""
         if self._trash is None:
             return
-        for name in filter(_is_pack_file, self._trash.names()):
+        for name in filter(pack_id_of, self._trash.names()):
             with suppress(OSError, Failure):
                 data, _ = self._trash.read(name, pack_format.MAX_FILE_BYTES)
                 yield pack_format.decode(data, name.removesuffix(SUFFIX))
@@ -289,7 +290,7 @@ class FilePackStore:
     def _empty_trash(self, trash: Folder) -> None:
         """Remove what has been in the trash for long."""
         before = self._clock.now().timestamp() - TRASH_DAYS * _DAY
-        for name in filter(_is_pack_file, trash.written_before(before)):
+        for name in filter(pack_id_of, trash.written_before(before)):
             with suppress(OSError):
                 trash.remove(name)
 
@@ -316,11 +317,6 @@ class FilePackStore:
             yield lock
         finally:
             lock.release()
-
-
-def _is_pack_file(name: str) -> bool:
-    """Whether a file is named like that of a pack."""
-    return name.endswith(SUFFIX) and is_pack_id(name.removesuffix(SUFFIX))
 
 
 def _sorted_out(packs: Sequence[P], now: datetime) -> tuple[list[P], list[P]]:

@@ -19,7 +19,7 @@ from context_pack.packs.domain.scopes import Scopes
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.commands import DRAFT_TOKENS, Draft, NamedPack, Operation, PackAtRevision
 from context_pack.packs.usecases.draft import Drafted
-from context_pack.packs.usecases.history import Compared
+from context_pack.packs.usecases.read import Compared
 from context_pack.packs.usecases.verify import Repaired, Verified
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 

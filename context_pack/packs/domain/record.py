@@ -10,7 +10,7 @@ No YAML and no file here; `sections.0.refs.2.path` is as near as this module com
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -19,7 +19,7 @@ from context_pack.kernel.instants import format_instant, parse_instant
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.packs.domain.anchors import Anchor, Symbol
-from context_pack.packs.domain.model import CodeLocation, Diagram, Pack, Ref, Section, Status
+from context_pack.packs.domain.model import CodeLocation, Diagram, Listed, Pack, Ref, Section, Status
 
 T = TypeVar("T")
 Record = dict[str, Any]
@@ -58,6 +58,11 @@ def to_record(
         record["lines"] |= extra.get("lines", {})
         extra = {name: value for name, value in extra.items() if name != "lines"}
     return record | extra if extra else record
+
+
+def plain_fields(part: Listed, names: Iterable[str]) -> Record:
+    """Some fields of a pack as plain data."""
+    return {name: _plain(getattr(part, name), False) for name in names}
 
 
 def _plain(value: Any, anchors: bool) -> Any:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from context_pack.kernel.classes import frozen
 from context_pack.packs.domain.model import Pack, Ref, Section
 
 WORDS = {"pack": ("title", "brief", "tags", "status"), "section": ("title", "description", "scope")}
 REF_WORDS, DIAGRAM_WORDS = ("title", "why", "group"), ("title", "mermaid", "why")
 
 
-@frozen
-class Step:
+class Step(NamedTuple):
     """One change: what happened (`added`, `removed`, `re-anchored`, `words`), to what, and the details."""
 
     what: str

@@ -14,19 +14,10 @@ from context_pack.packs.domain.budget import Line
 from context_pack.packs.domain.layout import legend_of
 from context_pack.packs.domain.model import Pack, parse_status
 from context_pack.packs.domain.render import Rendered, render
+from context_pack.packs.domain.revisions import Step, steps_between
 from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes, scopes_in
-from context_pack.packs.ports import (
-    NoHistory,
-    NoScopes,
-    PackHistory,
-    ScopeWatch,
-)
-from context_pack.packs.usecases.commands import (
-    Diff,
-    NamedPack,
-    RenderPack,
-)
-from context_pack.packs.usecases.history import Compared, compared
+from context_pack.packs.ports import NoHistory, NoScopes, PackHistory, ScopeWatch
+from context_pack.packs.usecases.commands import Diff, NamedPack, RenderPack
 from context_pack.packs.usecases.listing import check_budget
 from context_pack.packs.usecases.naming import located
 from context_pack.packs.usecases.resolving import Check, PackAccess, Resolver, unwatched
@@ -53,6 +44,16 @@ class KeptPage(NamedTuple):
 
 
 @frozen
+class Compared:
+    """Two revisions of a pack and what changed from one to the other."""
+
+    pack: Pack
+    old: int
+    new: int
+    steps: tuple[Step, ...]
+
+
+@frozen
 class PackReader(PackAccess):
     """Reads live packs."""
 
@@ -65,8 +66,27 @@ class PackReader(PackAccess):
         return located(self.store, named)
 
     def diff(self, command: Diff) -> Compared:
-        """What changed between two revisions of a pack."""
-        return compared(self.store, self.history, command)
+        """What changed between two revisions: the last two, or from one to the present, or between two.
+
+        Raises:
+            Failure: `not_found` for a revision that is not kept; `details.revisions` names those that are.
+        """
+        pack = self.get(command)
+        kept = sorted({*self.history.revisions(pack.id), pack.revision})
+        earlier = [revision for revision in kept if revision < pack.revision]
+        new = pack.revision if command.to_revision is None else command.to_revision
+        old = command.from_revision
+        if old is None:
+            old = earlier[-1] if earlier else new
+
+        def at(revision: int) -> Pack:
+            found = pack if revision == pack.revision else self.history.get(pack.id, revision)
+            if found is None:
+                words = f"revision {revision} of the pack is not kept; there are {', '.join(map(str, kept))}"
+                raise Failure(Code.NOT_FOUND, words, {"revision": revision, "revisions": kept})
+            return found
+
+        return Compared(pack, old, new, tuple(steps_between(at(old), at(new))))
 
     def render(self, command: RenderPack, check: Check = unwatched) -> Rendered:
         """A page of the pack with its code.

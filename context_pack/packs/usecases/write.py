@@ -35,21 +35,20 @@ R = TypeVar("R")
 
 
 @frozen
-class WrittenRef:
-    """What a ref points at now that it was written, and what is wrong with that, if anything."""
+class WrittenPart:
+    """A part as it now is; of a ref, what it points at, and what is wrong with that, if anything."""
 
-    resolution: Resolution
+    part: Part
+    resolution: Resolution | None = None
     warning: str | None = None
 
 
 @frozen
 class WrittenPack:
-    """A pack after a change, and the parts that the change was about, as they now are."""
+    """A pack after a change, and the parts that each operation was about; None for one that is gone."""
 
     pack: Pack
-    parts: tuple[Part | None, ...] = ()
-    pointed: tuple[WrittenRef | None, ...] = ()
-    """What each part points at, where it is a ref."""
+    parts: tuple[WrittenPart | None, ...] = ()
 
 
 @frozen
@@ -192,15 +191,15 @@ class PackWriter(PackAccess):
 
         pack = self.store.update(pack_id, change, check)
         self.forget_excerpts(named - pack.digests)
-        parts = tuple(plan.part(pack) for plan in plans)
-        pointed = (_written(part, resolver) if isinstance(part, Ref) else None for part in parts)
-        return WrittenPack(pack, parts, tuple(pointed))
+        return WrittenPack(pack, tuple(_written(plan.part(pack), resolver) for plan in plans))
 
 
-def _written(ref: Ref, resolver: Resolver) -> WrittenRef:
-    """What a ref points at now; of lines that are as they were anchored there is nothing to warn."""
-    found = resolver(ref)
-    return WrittenRef(found, None if found.state is State.EXACT else warning_of(ref, resolver))
+def _written(part: Part | None, resolver: Resolver) -> WrittenPart | None:
+    """A part with what it points at; of lines that are as they were anchored there is nothing to warn."""
+    if not isinstance(part, Ref):
+        return None if part is None else WrittenPart(part)
+    found = resolver(part)
+    return WrittenPart(part, found, None if found.state is State.EXACT else warning_of(part, resolver))
 
 
 def for_each(items: Sequence[T], do: Callable[[T], R], batch: bool = True) -> list[R]:

@@ -32,7 +32,7 @@ from context_pack.packs.usecases.commands import (
 from context_pack.packs.usecases.listing import PackLister
 from context_pack.packs.usecases.read import PackReader
 from context_pack.packs.usecases.verify import PackVerifier
-from context_pack.packs.usecases.write import PackWriter
+from context_pack.packs.usecases.write import PackWriter, WrittenPart
 from context_pack.toolkit.call import Cancelled
 from context_pack_adapters.inmemory import MemorySourceTree
 
@@ -124,7 +124,7 @@ def test_the_library_builds_reads_and_verifies_packs_without_json(
 ) -> None:
     pack = writer.create(Create(ttl_minutes=60, name="notes", tags=("x",)))
     written = writer.apply(at(pack), MAIN)
-    assert written.parts[0] == written.pack.sections[0]
+    assert written.parts == (WrittenPart(written.pack.sections[0]),)
     pack = writer.apply(at(written.pack), [a_ref(), SetMeta(title="T")]).pack
     assert (pack.title, pack.revision) == ("T", 3)
     assert reader.get(NamedPack(name="notes")) == pack
