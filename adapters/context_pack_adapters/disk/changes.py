@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import weakref
+from contextlib import suppress
 
 from context_pack_adapters.disk.inotify import LOST, Inotify, has_inotify, libc
 from context_pack_adapters.disk.opening import AnyPlace, Handle, Place
@@ -62,12 +63,8 @@ class FolderChanges:
 def watch_folder(folder: AnyPlace) -> FolderChanges | None:
     """A watch on a folder, or None where the system gives none."""
     place = Place.of(folder)
-    before = _identity(place)
-    if before is None or not has_inotify() or not _is_own(place):
-        return None
-    try:
-        events = Inotify()
-    except OSError:
+    before, events = _identity(place), _events(place)
+    if before is None or events is None:
         return None
     if not events.watch(place) or _identity(place) != before:
         os.close(events.descriptor)
@@ -121,12 +118,15 @@ class TreeChanges:
 def watch_tree(root: AnyPlace) -> TreeChanges | None:
     """A watch on a tree, or None where the system gives none."""
     place = Place.of(root)
-    if not has_inotify() or not _is_own(place):
-        return None
-    try:
-        return TreeChanges(place, Inotify())
-    except OSError:
-        return None
+    events = _events(place)
+    return None if events is None else TreeChanges(place, events)
+
+
+def _events(place: Place) -> Inotify | None:
+    """A queue of events, if the system has one and tells every change of this file system."""
+    with suppress(OSError):
+        return Inotify() if has_inotify() and _is_own(place) else None
+    return None
 
 
 def _is_own(place: Place) -> bool:

@@ -7,9 +7,11 @@ use goes the way down again, so a folder that was removed and made anew is the n
 from __future__ import annotations
 
 import errno
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from typing import Any, Self
 
 from context_pack_adapters.disk import writing
 from context_pack_adapters.disk.locking import PathLock
@@ -30,22 +32,27 @@ _CLAIM_SECONDS = 10.0
 class Folder:
     """One folder; safe to share between threads."""
 
+    folder_mode, lock_mode = 0o777, 0o666
+
     def __init__(self, place: AnyPlace) -> None:
         self.place = Place.of(place)
 
-    def below(self, *names: str) -> Folder:
+    def below(self, *names: str) -> Self:
         """A folder in it."""
-        return Folder(self.place.below(*names))
+        return type(self)(self.place.below(*names))
 
     def make(self) -> None:
         """Make the folder and those on the way, durably; it may exist."""
         top, inside = self.place
-        writing.make_top(top)
+        writing.make_top(top, self.folder_mode)
         for depth, name in enumerate(inside):
             with Place(top, inside[:depth]).held() as above:
-                writing.make_folder(above, name)
-        with self.place.held():
-            pass  # a file or a link in its place is found here
+                writing.make_folder(above, name, self.folder_mode)
+            with Place(top, inside[: depth + 1]).held() as made:  # a file or a link is found here
+                self.check_made(made)
+
+    def check_made(self, folder: Handle) -> None:
+        """Refuse a folder that is not ours to use; any is."""
 
     def make_shared(self) -> None:
         """Make the folder; a new one that may be kept in version control keeps its lock files out of it."""
@@ -88,6 +95,14 @@ class Folder:
         """The bytes of a regular file, and its state from before they were read."""
         with self.place.held() as folder:
             return read_file(folder, name, max_bytes)
+
+    def read_json(self, name: str, max_bytes: int, file_format: int) -> dict[str, Any]:
+        """What a JSON file of ours holds; nothing if it is not there, is broken or of another format."""
+        try:
+            value = json.loads(self.read(name, max_bytes)[0])
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return value if isinstance(value, dict) and value.get("format") == file_format else {}
 
     def read_all(self, names: Iterable[str], max_bytes: int) -> dict[str, bytes]:
         """The bytes of those of these regular files that can be read, quicker than one by one."""
@@ -157,4 +172,4 @@ class Folder:
 
     def lock(self, name: str, seconds: float) -> PathLock:
         """The lock of that name in it, not taken yet."""
-        return PathLock(name, seconds, self.place.held)
+        return PathLock(name, seconds, self.place.held, self.lock_mode)

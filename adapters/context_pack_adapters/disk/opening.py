@@ -259,6 +259,12 @@ def way_from(top: str, path: str) -> tuple[str, ...] | None:
     return None if inside == path else tuple(inside.split(os.sep))
 
 
+def way_inside(root: str, path: str) -> tuple[str, ...] | None:
+    """The names that lead to a path from a root, be it spelled as the root is or as the root really is."""
+    inside = way_from(root, path)
+    return way_from(os.path.realpath(root), path) if inside is None else inside
+
+
 def way_down(top: str, names: Sequence[str], through: bool = False) -> Handle:
     """The folder that the names lead to from a named one; a link among them is no folder (ENOTDIR)."""
     if names and (opened := opener()) is not None:

@@ -12,9 +12,7 @@ import os
 import stat
 from contextlib import suppress
 
-from context_pack_adapters.disk import writing
 from context_pack_adapters.disk.folder import Folder
-from context_pack_adapters.disk.locking import PathLock
 from context_pack_adapters.disk.opening import AnyPlace, Handle, Place
 
 FOLDER_MODE, FILE_MODE = 0o700, 0o600
@@ -27,6 +25,8 @@ class PrivateFolder(Folder):
 
     A place says which folders on the way down are ours too; of a mere path that is the last one.
     """
+
+    folder_mode, lock_mode = FOLDER_MODE, FILE_MODE
 
     def __init__(self, place: AnyPlace) -> None:
         if not isinstance(place, Place):
@@ -48,33 +48,28 @@ class PrivateFolder(Folder):
         """The absolute path, for libraries that open files by path."""
         return self.place.path
 
-    def below(self, *names: str) -> PrivateFolder:
-        """A folder in it."""
-        return PrivateFolder(self.place.below(*names))
-
     def make(self) -> None:
         """Make the folder and those on the way, close them to others, and remove what killed writers left.
 
         Raises:
             OSError: it cannot be made, or a link, a file or another user's folder has a name on the way.
         """
-        top, inside = self.place
-        writing.make_top(top, FOLDER_MODE)
-        for depth, name in enumerate(inside):
-            with Place(top, inside[:depth]).held() as above:
-                writing.make_folder(above, name, FOLDER_MODE)
-            with Place(top, inside[: depth + 1]).held() as folder:
-                _close_to_others(folder)
+        super().make()
         self.sweep()
+
+    def check_made(self, folder: Handle) -> None:
+        """Remove the permissions of others from an open folder, which must be the user's own."""
+        status = os.stat(folder)
+        if not _is_the_users(status):
+            raise PermissionError(errno.EPERM, _ANOTHERS)
+        if os.name == "posix" and status.st_mode & _OTHERS:
+            with suppress(OSError):  # a file system without modes
+                os.chmod(folder, stat.S_IMODE(status.st_mode) & ~_OTHERS)
 
     def write(self, name: str, data: bytes, mode: int | None = FILE_MODE) -> None:
         """Put a whole file in place of what is there; the folder is made if need be."""
         self.make()
         super().write(name, data, mode)
-
-    def lock(self, name: str, seconds: float) -> PathLock:
-        """The lock of that name in it, not taken yet."""
-        return PathLock(name, seconds, self.place.held, FILE_MODE)
 
     def trouble(self) -> str:
         """Why the folder cannot be used, in words; empty if nothing is known against it. Nothing is made."""
@@ -98,16 +93,6 @@ class PrivateFolder(Folder):
         if os.path.isdir(place) and os.access(place, os.W_OK | os.X_OK):
             return ""
         return f"{place}: it cannot be written to"
-
-
-def _close_to_others(folder: Handle) -> None:
-    """Remove the permissions of others from an open folder, which must be the user's own."""
-    status = os.stat(folder)
-    if not _is_the_users(status):
-        raise PermissionError(errno.EPERM, _ANOTHERS)
-    if os.name == "posix" and status.st_mode & _OTHERS:
-        with suppress(OSError):  # a file system without modes
-            os.chmod(folder, stat.S_IMODE(status.st_mode) & ~_OTHERS)
 
 
 def _is_the_users(status: os.stat_result) -> bool:

@@ -22,7 +22,7 @@ from context_pack.documents.domain.source_address import SourceAddress
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.folder import Folder
-from context_pack_adapters.disk.opening import NotRegular, Place, read_file, status_of, way_from
+from context_pack_adapters.disk.opening import NotRegular, Place, read_file, status_of, way_inside
 from context_pack_adapters.disk.rooted import Refused, landing
 from context_pack_adapters.disk.signature import Signature, signature
 
@@ -109,14 +109,13 @@ class ProjectPlaces:
             Failure: `permission_denied`, with what to do instead; nothing outside is looked at.
         """
         for root in (self._root, *self._more):
-            for spelled in (root, os.path.realpath(root)):
-                if (inside := way_from(spelled, place)) is not None:
-                    try:
-                        return landing(Place(root), inside)
-                    except Refused:
-                        raise _refused(f"a link leads out of the project; {INSTEAD}") from None
-                    except OSError:
-                        return Place.of(place)
+            if (inside := way_inside(root, place)) is not None:
+                try:
+                    return landing(Place(root), inside)
+                except Refused:
+                    raise _refused(f"a link leads out of the project; {INSTEAD}") from None
+                except OSError:
+                    return Place.of(place)
         raise _refused(f"a project may name places inside itself only; {INSTEAD}")
 
     def permit(self, where: SourceAddress, allowed: Mapping[str, bool]) -> bool:
@@ -128,7 +127,8 @@ class ProjectPlaces:
         protocol, _, rest = where.place.partition("://")
         if protocol == "file":
             real = os.path.realpath(unquote(rest))
-            if _is_below(real, [self._root]) or not _is_below(real, self._more):
+            below = [way_inside(root, real) is not None for root in (self._root, *self._more)]
+            if below[0] or not any(below):
                 raise _refused(f"a project may not name a repository on this disk; {INSTEAD}")
             return False
         address = address_of(where.place)
@@ -136,10 +136,6 @@ class ProjectPlaces:
             command = f"context-pack docs allow {shlex.quote(address)}"
             raise _refused(f"its repository is not allowed yet; if you trust it, run: {command}")
         return allowed[address]
-
-
-def _is_below(place: str, roots: Sequence[str]) -> bool:
-    return any(way_from(os.path.realpath(root), place) is not None for root in roots)
 
 
 def _refused(words: str) -> Failure:

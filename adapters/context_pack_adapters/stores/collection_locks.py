@@ -52,10 +52,9 @@ class FileLocks(ThreadLocks):
     def across_processes(self, name: str, check: Callable[[], None]) -> Iterator[None]:
         """Held by one process at a time."""
         file = f"{re.sub(r'[^A-Za-z0-9_-]', '_', name)}.lock"
-        with translated(file):
-            self._cache.make()
         lock = self._cache.lock(file, LONGEST_WAIT)
         with translated(file):
+            self._cache.make()
             lock.acquire(check)
         try:
             yield

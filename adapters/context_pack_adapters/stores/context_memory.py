@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from typing import Any
 
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.folder import Folder
@@ -68,19 +67,11 @@ class FileDerivedMemory:
         return real if inside is None else "/".join(inside) or "."
 
     def _load(self) -> Digests:
-        try:
-            data, _ = self._folder.read(FILE, MAX_BYTES)
-            return _checked(json.loads(data))
-        except (OSError, ValueError, RecursionError):
-            return {}
-
-
-def _checked(value: Any) -> Digests:
-    """The digests of a file; whatever is not of their shape is not there."""
-    projects = value.get("projects") if isinstance(value, dict) and value.get("format") == FORMAT else None
-    found: Digests = {}
-    for project, scopes in projects.items() if isinstance(projects, dict) else ():
-        for scope, fields in scopes.items() if isinstance(scopes, dict) else ():
-            if isinstance(fields, dict) and all(isinstance(digest, str) for digest in fields.values()):
-                found.setdefault(project, {})[scope] = fields
-    return found
+        """The digests of the file; whatever is not of their shape is not there."""
+        projects = self._folder.read_json(FILE, MAX_BYTES, FORMAT).get("projects")
+        found: Digests = {}
+        for project, scopes in projects.items() if isinstance(projects, dict) else ():
+            for scope, fields in scopes.items() if isinstance(scopes, dict) else ():
+                if isinstance(fields, dict) and all(isinstance(digest, str) for digest in fields.values()):
+                    found.setdefault(project, {})[scope] = fields
+        return found

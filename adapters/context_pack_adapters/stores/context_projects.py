@@ -10,7 +10,7 @@ from context_pack.contexts.ports import ContextFormat
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
-from context_pack_adapters.disk.opening import Place, enter, leave, scan, way_from
+from context_pack_adapters.disk.opening import Place, enter, leave, scan, way_inside
 from context_pack_adapters.disk.rooted import Refused, Rooted
 from context_pack_adapters.stores.context_project import DiskProject, ScopePolicy
 from context_pack_adapters.stores.context_seen import SeenFolders
@@ -57,8 +57,8 @@ class DiskProjects:
 
     def _inside(self, root: str, spelled: str) -> Place | Reason:
         """The place of a folder in an allowed root, reached without leaving it."""
-        parts = way_from(root, spelled)
-        if parts is None and (parts := way_from(os.path.realpath(root), spelled)) is None:
+        parts = way_inside(root, spelled)
+        if parts is None:
             return Reason.DENIED
         try:
             denied = parts and self._scopes.denies(RelativePath("/".join(parts)))

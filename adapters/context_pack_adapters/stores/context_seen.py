@@ -59,12 +59,7 @@ class SeenFolders:
         return self._known
 
     def _read(self) -> dict[str, list[str]]:
-        try:
-            data, _ = self._folder.read(FILE, MAX_BYTES)
-            value = json.loads(data)
-        except (OSError, ValueError, RecursionError):
-            return {}
-        folders = value.get("folders") if isinstance(value, dict) and value.get("format") == FORMAT else None
+        folders = self._folder.read_json(FILE, MAX_BYTES, FORMAT).get("folders")
         known = folders.items() if isinstance(folders, dict) else ()
         return {path: entry for path, entry in known if _is_entry(entry)}
 
