@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.ttl import remaining_seconds
 from context_pack.packs.domain.model import Pack
-from context_pack.packs.domain.record import plain_fields, to_record
+from context_pack.packs.domain.record import to_record
 from context_pack.packs.domain.states import repair_record, state_record
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.cases import PackUseCases
@@ -61,7 +61,7 @@ def answer_of(
 def _mutation(pack: Pack, clock: Clock, changed: Any = None) -> Payload:
     """The answer of every change."""
     left = remaining_seconds(pack.expires_at, clock.now())
-    return {**plain_fields(pack, CHANGED), "ttl_remaining_seconds": left, "changed": changed}
+    return {**to_record(pack, CHANGED, anchors=False), "ttl_remaining_seconds": left, "changed": changed}
 
 
 def _part_record(written: WrittenPart | None) -> Payload | None:

@@ -19,7 +19,7 @@ from context_pack.kernel.nearness import close
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.ttl import human, remaining_seconds
 from context_pack.packs.domain.model import Listed
-from context_pack.packs.domain.record import MOMENTS, plain_fields, to_record
+from context_pack.packs.domain.record import MOMENTS, to_record
 from context_pack.packs.domain.shortened import READ_ALL, first_rows, page_of_rows, rows_within, shortened
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.cases import PackUseCases
@@ -305,7 +305,7 @@ def _shortened(command: Any, payload: Payload, room: int) -> Payload:
 def _summary(pack: Listed, now: datetime) -> Payload:
     remaining = remaining_seconds(pack.expires_at, now)
     return {
-        **plain_fields(pack, LISTED),
+        **to_record(pack, LISTED, anchors=False),
         "ttl_remaining_seconds": remaining,
         "ttl_remaining_human": human(remaining),
         **({} if pack.author is None else {"author": pack.author}),

@@ -77,10 +77,13 @@ class Rooted:
 
     def where(self, path: RelativePath) -> Place | Reason:
         """The place of the file or folder that a path leads to, without links on the way."""
-        found = self._reached(path, _status)
+        found = self.status(path)
         if isinstance(found, Reason):
             return found
-        return self.root.below(*(part for part in found[1] if part != os.curdir))
+        try:
+            return landing(self.root, path.parts)
+        except Refused as refused:  # a link was changed a moment ago
+            return refused.reason
 
     @contextmanager
     def folder(self, path: RelativePath | None) -> Iterator[Handle | Reason]:
@@ -97,14 +100,10 @@ class Rooted:
                 leave(found)
 
     def _asked(self, path: RelativePath, last: Callable[[Handle, str], T]) -> T | Reason:
-        found = self._reached(path, last)
-        return found if isinstance(found, Reason) else found[0]
-
-    def _reached(self, path: RelativePath, last: Callable[[Handle, str], T]) -> tuple[T, Parts] | Reason:
         if self._policy.denies(path):
             return Reason.DENIED
         try:
-            return self.reach(path.parts, last)
+            return self.reach(path.parts, last)[0]
         except Refused as refused:
             return refused.reason
         except OSError as error:

@@ -66,7 +66,6 @@ class GuardedSyntax:
         self._lock = Lock()
         self._process = _Process()
         self._sent: _Batch | None = None
-        self._usable = bool(sys.executable)
         self._closed = weakref.finalize(self, self._process.end)
 
     @property
@@ -134,8 +133,7 @@ class GuardedSyntax:
         if self._sent is not None:
             self._receive(self._sent)
         self._sent = batch = _Batch(requests)
-        if self._ready():
-            self._process.send(requests)
+        self._process.send(requests)
         return batch
 
     def _receive(self, batch: _Batch) -> None:
@@ -156,18 +154,10 @@ class GuardedSyntax:
                 tried_again = not blamed
             if not batch.waiting:
                 break
-            if self._ready():
-                self._process.send(batch.waiting)
-            else:
+            if not self._process.send(batch.waiting):
                 batch.answers += [answer_of(self._here, each) for each in batch.waiting]
         if self._sent is batch:
             self._sent = None
-
-    def _ready(self) -> bool:
-        """Whether the other process can be asked; one that cannot be started is not tried again."""
-        if self._usable and self._process.id is None:
-            self._usable = self._process.start()
-        return self._usable
 
     @cached_property
     def _here(self) -> Syntax:
@@ -190,9 +180,10 @@ class _Batch:
 
 
 class _Process:
-    """The parser process, if it runs."""
+    """The parser process, if it runs; one that cannot be started is not tried again."""
 
     def __init__(self) -> None:
+        self._usable = bool(sys.executable)
         self._popen: Popen[bytes] | None = None
         self._unread = bytearray()
 
@@ -221,8 +212,15 @@ class _Process:
             self.end()
             return False
 
-    def send(self, requests: Sequence[ParseRequest]) -> None:
-        """Send requests; it reads all of them before it answers the first. One that has ended gets none."""
+    def send(self, requests: Sequence[ParseRequest]) -> bool:
+        """Start it if it does not run, and send requests; whether it can be asked at all.
+
+        It reads all of them before it answers the first; one that has ended meanwhile gets none.
+        """
+        if self._usable and self.id is None:
+            self._usable = self.start()
+        if not self._usable:
+            return False
         assert self._popen is not None
         pipe = self._popen.stdin
         assert pipe is not None
@@ -235,6 +233,7 @@ class _Process:
             pipe.write(json.dumps(heads).encode() + b"\n")
             pipe.writelines(texts)
             pipe.flush()
+        return True
 
     def receive(self) -> Any:
         """The answer to the next request."""

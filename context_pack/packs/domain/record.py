@@ -45,11 +45,17 @@ LATER = frozenset({"scope", "sketch", "beside", "symbol"})
 
 
 def to_record(
-    part: Pack | Section | Ref | CodeLocation | Diagram | Anchor, *, anchors: bool = True
+    part: Listed | Section | Ref | CodeLocation | Diagram | Anchor,
+    fields: Iterable[str] = (),
+    *,
+    anchors: bool = True,
 ) -> Record:
-    """A pack or a part of one in storage keys; `anchors=False` leaves out what only storage needs."""
-    record: Record = {"schema_version": SCHEMA_VERSION} if isinstance(part, Pack) else {}
-    for name in FIELDS[type(part)]:
+    """A pack or a part of one in storage keys, or only these fields of it as plain data.
+
+    `anchors=False` leaves out what only storage needs.
+    """
+    record: Record = {"schema_version": SCHEMA_VERSION} if isinstance(part, Pack) and not fields else {}
+    for name in fields or FIELDS[type(part)]:
         value = getattr(part, name)
         if (value is not None or name not in LATER) and (anchors or name != "anchor"):
             record[name] = value if type(value) in (str, int) else _plain(value, anchors)
@@ -58,11 +64,6 @@ def to_record(
         record["lines"] |= extra.get("lines", {})
         extra = {name: value for name, value in extra.items() if name != "lines"}
     return record | extra if extra else record
-
-
-def plain_fields(part: Listed, names: Iterable[str]) -> Record:
-    """Some fields of a pack as plain data."""
-    return {name: _plain(getattr(part, name), False) for name in names}
 
 
 def _plain(value: Any, anchors: bool) -> Any:
