@@ -21,15 +21,9 @@ PAINT_SECONDS = 0.05
 _LINES = re.compile(r"(\d{1,18})?(-)?(\d{1,18})?", re.ASCII)
 
 
-def _outline_command() -> type:
-    from context_pack.code.usecases.outline import CodeOutline
-
-    return CodeOutline
-
-
 outline = from_tool(
     "code_outline",
-    _outline_command,
+    "outline:CodeOutline",
     "path",
     """List the definitions of a file or a folder, with their lines and signatures.
 
@@ -44,15 +38,9 @@ outline = from_tool(
 )
 
 
-def _usages_command() -> type:
-    from context_pack.code.usecases.usages import FindUsages
-
-    return FindUsages
-
-
 usages = from_tool(
     "find_usages",
-    _usages_command,
+    "usages:FindUsages",
     "name",
     """List where a name is defined and used, outside comments and strings.
 

@@ -128,24 +128,18 @@ def allow(options: Namespace, shell: Shell) -> int | None:
         return 1
     credentials = None if options.remove else bool(options.with_credentials)
     documents.sources.allow(address, credentials)
-    if options.json:
-        shell.terminal.json({"address": address, "allowed": not options.remove, "credentials": credentials})
-    else:
-        how = "with" if credentials else "without"
-        done = "allowed no more" if options.remove else f"allowed, {how} your credentials"
-        shell.terminal.line(f"{address} is {done}")
+    how = "with" if credentials else "without"
+    done = "allowed no more" if options.remove else f"allowed, {how} your credentials"
+    body = {"address": address, "allowed": not options.remove, "credentials": credentials}
+    shell.tell(options, body, f"{address} is {done}")
     return None
 
 
 def _list_allowed(permits: Mapping[str, bool], options: Namespace, shell: Shell) -> None:
-    if options.json:
-        bodies = [{"address": address, "credentials": given} for address, given in permits.items()]
-        shell.terminal.json({"allowed": bodies})
-    elif permits:
-        rows = [[address, "yes" if given else "no"] for address, given in permits.items()]
-        shell.terminal.table(rows, "ADDRESS", "CREDENTIALS")
-    else:
-        shell.terminal.line("Nothing is allowed. Allow a repository: context-pack docs allow URL")
+    bodies = [{"address": address, "credentials": given} for address, given in permits.items()]
+    rows = [[address, "yes" if given else "no"] for address, given in permits.items()]
+    none = "Nothing is allowed. Allow a repository: context-pack docs allow URL"
+    shell.tell_table(options, {"allowed": bodies}, rows, ("ADDRESS", "CREDENTIALS"), none)
 
 
 @command(
@@ -172,12 +166,9 @@ def remove(options: Namespace, shell: Shell) -> None:
     if not options.dry_run:
         for collection in chosen:
             documents.remove(collection.alias, user_wide=options.user)
-    if options.json:
-        shell.terminal.json({"dryRun": options.dry_run, "removed": removed})
-    else:
-        done = "would be removed" if options.dry_run else "removed"
-        for one in removed:
-            shell.terminal.line(f"{one['collection']} {done} ({one['documents']} documents)")
+    done = "would be removed" if options.dry_run else "removed"
+    words = [f"{one['collection']} {done} ({one['documents']} documents)" for one in removed]
+    shell.tell(options, {"dryRun": options.dry_run, "removed": removed}, *words)
 
 
 @command(flag("--json", "print the collections as JSON"))
@@ -195,27 +186,24 @@ def list_collections(options: Namespace, shell: Shell) -> int:
     documents = open_documents(shell)
     problems = documents.shelf.catalogue().problems
     found = documents.shelf.collections()
-    if options.json:
-        bodies = [
-            {
-                **named(one.collection),
-                "documentCount": one.documents,
-                "description": one.description,
-                "version": one.version,
-                "kind": one.collection.where.kind.value,
-                "place": one.collection.where.shown,
-                "userWide": one.collection.user_wide,
-            }
-            for one in found
-        ]
-        shell.terminal.json({"count": len(bodies), "collections": bodies, "problems": list(problems)})
-    elif found:
-        rows = [
-            (each.alias, one.documents, one.version or "-", each.where.shown, one.description or "")
-            for one in found
-            for each in [one.collection]
-        ]
-        shell.terminal.table(rows, "NAME", "DOCUMENTS", "VERSION", "PLACE", "DESCRIPTION")
-    else:
-        shell.terminal.line(NO_COLLECTIONS)
+    bodies = [
+        {
+            **named(one.collection),
+            "documentCount": one.documents,
+            "description": one.description,
+            "version": one.version,
+            "kind": one.collection.where.kind.value,
+            "place": one.collection.where.shown,
+            "userWide": one.collection.user_wide,
+        }
+        for one in found
+    ]
+    rows = [
+        (each.alias, one.documents, one.version or "-", each.where.shown, one.description or "")
+        for one in found
+        for each in [one.collection]
+    ]
+    body = {"count": len(bodies), "collections": bodies, "problems": list(problems)}
+    heads = ("NAME", "DOCUMENTS", "VERSION", "PLACE", "DESCRIPTION")
+    shell.tell_table(options, body, rows, heads, NO_COLLECTIONS)
     return 1 if problems else 0

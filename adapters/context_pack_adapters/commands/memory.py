@@ -54,11 +54,9 @@ def add(options: Namespace, shell: Shell) -> None:
     labels = (options.module, options.id, options.supersedes, path, options.lines, options.symbol)
     asked = ContextRecord(options.type, options.content, *labels)
     recorded = recorder.record(asked)
-    if options.json:
-        shell.terminal.json({**_as_json(recorded.discovery), "merged": recorded.merged})
-    else:
-        done = "corrected" if options.id else "merged with" if recorded.merged else "recorded"
-        shell.terminal.line(f"{done} {recorded.discovery.id}")
+    done = "corrected" if options.id else "merged with" if recorded.merged else "recorded"
+    body = {**_as_json(recorded.discovery), "merged": recorded.merged}
+    shell.tell(options, body, f"{done} {recorded.discovery.id}")
 
 
 @command(
@@ -179,15 +177,14 @@ def forget(options: Namespace, shell: Shell) -> int:
         except Failure as failure:
             failures[one] = failure
     shell.complain_of(failures)
-    if options.json:
-        failed = [{"id": one, "code": why.code, "message": why.message} for one, why in failures.items()]
-        forgotten = [
-            {"id": one, "malformed": True} if each is None else _as_json(each) for one, each in gone.items()
-        ]
-        shell.terminal.json({"forgotten": forgotten, "failed": failed})
-    else:
-        for one, each in gone.items():
-            shell.terminal.line(f"removed the malformed {one}" if each is None else f"forgot {each.id}")
+    failed = [{"id": one, "code": why.code, "message": why.message} for one, why in failures.items()]
+    forgotten = [
+        {"id": one, "malformed": True} if each is None else _as_json(each) for one, each in gone.items()
+    ]
+    words = [
+        f"removed the malformed {one}" if each is None else f"forgot {one}" for one, each in gone.items()
+    ]
+    shell.tell(options, {"forgotten": forgotten, "failed": failed}, *words)
     return 1 if failures else 0
 
 

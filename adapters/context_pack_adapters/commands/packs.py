@@ -57,18 +57,14 @@ def list_packs(options: Namespace, shell: Shell) -> None:
         return
     with shell.workspace() as workspace:
         packs = list(every_pack(workspace, status=options.status, query=options.query))
-    if options.json:
-        shell.terminal.json({"count": len(packs), "packs": packs})
-    elif packs:
-        rows = [
-            (pack["id"], pack["status"], pack["revision"], _life(pack), _called(pack) + _by(pack))
-            for pack in packs
-        ]
-        shell.terminal.table(rows, "ID", "STATUS", "REVISION", "TTL", "NAME AND TITLE")
-    else:
-        shell.terminal.line("No context packs found.")
-        if options.status is options.query is None:
-            shell.terminal.note("Make one from a question: context-pack packs draft QUESTION")
+    rows = [
+        (pack["id"], pack["status"], pack["revision"], _life(pack), _called(pack) + _by(pack))
+        for pack in packs
+    ]
+    heads = ("ID", "STATUS", "REVISION", "TTL", "NAME AND TITLE")
+    shell.tell_table(options, {"count": len(packs), "packs": packs}, rows, heads, "No context packs found.")
+    if not (options.json or packs) and options.status is options.query is None:
+        shell.terminal.note("Make one from a question: context-pack packs draft QUESTION")
 
 
 def _list_expired(options: Namespace, shell: Shell) -> None:
@@ -83,14 +79,11 @@ def _list_expired(options: Namespace, shell: Shell) -> None:
             }
             for pack in workspace.packs.expired()
         ]
-    if options.json:
-        shell.terminal.json({"count": len(packs), "packs": packs})
-    elif packs:
-        rows = [(pack["id"], pack["expires_at"], _called(pack)) for pack in packs]
-        shell.terminal.table(rows, "ID", "EXPIRED", "NAME AND TITLE")
+    rows = [(pack["id"], pack["expires_at"], _called(pack)) for pack in packs]
+    body, heads = {"count": len(packs), "packs": packs}, ("ID", "EXPIRED", "NAME AND TITLE")
+    shell.tell_table(options, body, rows, heads, "No expired packs found.")
+    if packs and not options.json:
         shell.terminal.note("Bring one back: context-pack packs restore ID|NAME --ttl 7d")
-    else:
-        shell.terminal.line("No expired packs found.")
 
 
 def _by(pack: Mapping[str, Any]) -> str:
@@ -120,12 +113,8 @@ def restore(options: Namespace, shell: Shell) -> None:
     """
     with shell.workspace() as workspace:
         pack = workspace.packs.restore(options.pack, ttl_minutes=minutes(options.ttl))
-    if options.json:
-        shell.terminal.json({"id": pack.id, "name": pack.name, "revision": pack.revision})
-    else:
-        shell.terminal.line(
-            f"restored {pack.id}, until {format_instant(pack.expires_at, whole_seconds=True)}"
-        )
+    words = f"restored {pack.id}, until {format_instant(pack.expires_at, whole_seconds=True)}"
+    shell.tell(options, {"id": pack.id, "name": pack.name, "revision": pack.revision}, words)
 
 
 def minutes(text: str) -> int:
@@ -351,11 +340,8 @@ def delete(options: Namespace, shell: Shell) -> int:
         done = each_pack(options.packs, remove)
     deleted = [gone["id"] for gone in done.payloads]
     shell.complain_of(done.failures)
-    if options.json:
-        shell.terminal.json({"ok": not done.failures, "deleted": deleted, "failed": done.failed})
-    else:
-        for pack_id in deleted:
-            shell.terminal.line(f"deleted {pack_id}")
+    body = {"ok": not done.failures, "deleted": deleted, "failed": done.failed}
+    shell.tell(options, body, *(f"deleted {pack_id}" for pack_id in deleted))
     return 1 if done.failures else 0
 
 

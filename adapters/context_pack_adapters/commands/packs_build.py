@@ -223,7 +223,4 @@ def _is_at(ref: Ref, place: WrittenPlace) -> bool:
 
 
 def _tell(pack: Pack, words: str, options: Namespace, shell: Shell) -> None:
-    if options.json:
-        shell.terminal.json({"id": pack.id, "name": pack.name, "revision": pack.revision})
-    else:
-        shell.terminal.line(words)
+    shell.tell(options, {"id": pack.id, "name": pack.name, "revision": pack.revision}, words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from context_pack.kernel.errors import Code, Failure
@@ -13,6 +13,8 @@ from context_pack_adapters.logs import Log
 from context_pack_adapters.settings import Settings
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from context_pack.cases import Ports, UseCases
     from context_pack.toolkit.registry import Registry
     from context_pack.toolkit.spec import Answer
@@ -49,6 +51,23 @@ class Shell(NamedTuple):
         for about, failure in failures.items():
             for line in words_for(failure, self.settings.root):
                 self.terminal.complain(f"{about}: {line}" if about else line)
+
+    def tell(self, options: Namespace, body: Any, *lines: str) -> None:
+        """Print a result: as JSON if that is asked for, else in these lines."""
+        if options.json:
+            self.terminal.json(body)
+        else:
+            for line in lines:
+                self.terminal.line(line)
+
+    def tell_table(
+        self, options: Namespace, body: Any, rows: Sequence[Iterable[object]], heads: Sequence[str], none: str
+    ) -> None:
+        """Print a result: as JSON if that is asked for, else as a table; `none` is said of an empty one."""
+        if options.json or not rows:
+            self.tell(options, body, none)
+        else:
+            self.terminal.table(rows, *heads)
 
     def ports(self) -> Ports:
         """The real ports."""

@@ -48,13 +48,9 @@ def init(options: Namespace, shell: Shell) -> None:
         shell.terminal.line(printed(project, options.members))
         return
     steps = prepare(address, project, options.members)
-    if options.json:
-        shell.terminal.json({"project": project, "members": options.members, "steps": steps})
-    else:
-        done = f"{steps} steps run" if steps else "it was up to date"
-        shell.terminal.line(
-            f"The database is ready for {project} ({done}); its members have {options.members}."
-        )
+    done = f"{steps} steps run" if steps else "it was up to date"
+    words = f"The database is ready for {project} ({done}); its members have {options.members}."
+    shell.tell(options, {"project": project, "members": options.members, "steps": steps}, words)
 
 
 @command(flag("--json", "print it as JSON"))
@@ -92,7 +88,7 @@ def push(options: Namespace, shell: Shell) -> int:
     Examples:
       context-pack team push
     """
-    return _copied(shell, options.json, up=True)
+    return _copied(shell, options, up=True)
 
 
 @command(flag("--json", "print what was done as JSON"))
@@ -104,10 +100,10 @@ def pull(options: Namespace, shell: Shell) -> int:
     Examples:
       context-pack team pull
     """
-    return _copied(shell, options.json, up=False)
+    return _copied(shell, options, up=False)
 
 
-def _copied(shell: Shell, as_json: bool, up: bool) -> int:
+def _copied(shell: Shell, options: Namespace, up: bool) -> int:
     """Copy from files to the database, or back, and print the outcome; 1 for conflicts."""
     from attrs import asdict
 
@@ -120,9 +116,6 @@ def _copied(shell: Shell, as_json: bool, up: bool) -> int:
     source, target = (here, there) if up else (there, here)
     packs = copy_packs(source.packs, target.packs_with)
     discoveries = copy_discoveries(source.discoveries, target.discoveries)
-    if as_json:
-        shell.terminal.json({"packs": asdict(packs), "discoveries": asdict(discoveries)})
-    else:
-        for line in (*report_lines(packs, "packs"), *report_lines(discoveries, "discoveries")):
-            shell.terminal.line(line)
+    lines = (*report_lines(packs, "packs"), *report_lines(discoveries, "discoveries"))
+    shell.tell(options, {"packs": asdict(packs), "discoveries": asdict(discoveries)}, *lines)
     return 1 if packs.conflicts or discoveries.conflicts else 0

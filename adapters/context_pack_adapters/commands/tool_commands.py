@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from argparse import Namespace
-from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from context_pack_adapters.commands.arguments import Command
@@ -14,17 +14,19 @@ from context_pack_adapters.commands.shell import Shell, body_of, refusal_in_word
 _TYPES = {"integer": int, "number": float, "string": str}
 
 
-def from_tool(tool: str, arguments: Callable[[], type], first: str, about: str) -> Command:
+def from_tool(tool: str, arguments: str, first: str, about: str) -> Command:
     """A command that prints what a tool answers.
 
-    `arguments` gives the tool's command class; `first` is the argument that needs no option.
+    `arguments` is where the tool's command class is (module:name below the code's use cases), which is loaded
+    when the command is; `first` is the argument that needs no option.
     """
     names: dict[str, str] = {}
 
     def add(parser: Any) -> None:
         from context_pack.toolkit.arguments import schema_of
 
-        schema = schema_of(arguments())
+        module, _, name = arguments.partition(":")
+        schema = schema_of(getattr(import_module(f"context_pack.code.usecases.{module}"), name))
         for name, rule in schema["properties"].items():
             option = re.sub(r"(?<=[a-z])(?=[A-Z])|_", "-", name).lower()
             names[name] = option.replace("-", "_")
