@@ -18,7 +18,9 @@ from context_pack_adapters.settings import AUTO, Settings
 if TYPE_CHECKING:
     from context_pack.cases import Ports
     from context_pack.kernel.ports import Clock, IdSource
+    from context_pack.toolkit.limits import Metrics
     from context_pack.toolkit.registry import Finished, Registry
+    from context_pack_adapters.disk.private import PrivateFolder
     from context_pack_adapters.disk_ports import DiskPorts
     from context_pack_adapters.index.background import ChildBackground
     from context_pack_adapters.mcp.session import ProtocolSession
@@ -313,10 +315,27 @@ class Connection:
         if task == TASK and self._session is not None and self._session.watching:
             self._session.resources_changed((), True)
 
-    def keep_stats(self) -> None:
-        """Save the metrics of this connection for `context-pack stats`."""
-        if self.registry is None or self._ports is None:
+    def close(self) -> None:
+        """Keep for later connections what was read, counted and noted in this one, and end its worker."""
+        ports = self._ports
+        if ports is None:
             return
+        if ports.opened("access"):
+            ports.access.flush()
+        if self.registry is not None:
+            self._keep_stats(self.registry.metrics, ports.places.state)
+        self._write_notes()
+        if ports.opened("sessions"):
+            ports.sessions.end()
+        if self._worker is not None:  # last: a child may take its time, and the process has not much left
+            self._worker.stop_all()
+        if ports.places.temporary:
+            from context_pack_adapters.disk.temporary import remove_temporary_home
+
+            remove_temporary_home()
+
+    def _keep_stats(self, metrics: Metrics, state: PrivateFolder) -> None:
+        """Save the metrics of this connection for `context-pack stats`."""
         import os
         import time
 
@@ -324,29 +343,9 @@ class Connection:
 
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         try:
-            StatsFiles(self._ports.places.state).save(self.registry.metrics, stamp, os.urandom(4).hex())
+            StatsFiles(state).save(metrics, stamp, os.urandom(4).hex())
         except (OSError, RuntimeError) as error:  # the latter from a call that still counts itself
             self._log.write("warn", f"the statistics were not kept: {type(error).__name__}")
-
-    def end_worker(self) -> None:
-        """Stop the background worker of this connection."""
-        if self._worker is not None:
-            self._worker.stop_all()
-        if self._ports is not None and self._ports.places.temporary:
-            from context_pack_adapters.disk.temporary import remove_temporary_home
-
-            remove_temporary_home()
-
-    def keep_access(self) -> None:
-        """Save which files were read for later connections."""
-        if self._ports is not None and self._ports.opened("access"):
-            self._ports.access.flush()
-
-    def keep_session(self) -> None:
-        """Save the session summary for later connections."""
-        self._write_notes()
-        if self._ports is not None and self._ports.opened("sessions"):
-            self._ports.sessions.end()
 
 
 def serve(settings: Settings) -> int:
@@ -373,8 +372,5 @@ def serve(settings: Settings) -> int:
     except Exception as error:  # an end in words, whatever is wrong with this installation
         log.alarm("serve", error)
         return 1
-    connection.keep_access()
-    connection.keep_stats()
-    connection.keep_session()
-    connection.end_worker()  # last: a child may take its time, and the process has not much left
+    connection.close()
     return code

@@ -171,16 +171,13 @@ def project_of(folder: str, storage: str) -> FoundProject:
 
 def _above(folder: str) -> Iterator[str]:
     """The folder and those above it, up to the root of its repository, else to just below the home folder."""
-    home, place, passed = os.path.expanduser("~"), folder, []
+    home, place = os.path.expanduser("~"), folder
     while True:
-        passed.append(place)
-        if os.path.lexists(os.path.join(place, REPOSITORY)):
-            break
+        yield place
         parent = os.path.dirname(place)
-        if parent in (place, home) or place == home:
-            break
+        if os.path.lexists(os.path.join(place, REPOSITORY)) or parent in (place, home) or place == home:
+            return
         place = parent
-    yield from passed
 
 
 def user_config_file(environ: Mapping[str, str]) -> str:

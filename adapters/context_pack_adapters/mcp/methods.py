@@ -8,6 +8,7 @@ is `unrouted` until its lane is known. `changing_tools` says whether the list of
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from context_pack_adapters.mcp import eras, features
@@ -61,9 +62,9 @@ class Methods:
             "tools/list": self._list_tools,
             "tools/call": self._call,
             "resources/list": self._list_resources,
-            "resources/templates/list": self._list_templates,
+            "resources/templates/list": partial(self._fixed_list, kind=TEMPLATES),
             "resources/read": self._read,
-            "prompts/list": self._list_prompts,
+            "prompts/list": partial(self._fixed_list, kind=PROMPTS),
             "prompts/get": self._get_prompt,
             "completion/complete": self._complete,
         }
@@ -175,12 +176,6 @@ class Methods:
         if self._families() != self._listed:
             self._listed = None  # told once, until the list is asked for again
             self._subscriptions.tools_changed()
-
-    def _list_prompts(self, exchange: Exchange) -> Job | None:
-        return self._fixed_list(exchange, PROMPTS)
-
-    def _list_templates(self, exchange: Exchange) -> Job | None:
-        return self._fixed_list(exchange, TEMPLATES)
 
     def _fixed_list(self, exchange: Exchange, kind: str) -> Job | None:
         """A list that never changes: inline once the registry is there."""

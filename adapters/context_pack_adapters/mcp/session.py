@@ -50,24 +50,6 @@ NO_MEMORY = "there is not enough memory to read this message; send less, or try 
 _NO_PARAMS: Mapping[str, Any] = {}
 
 
-def _ignore(*_: object) -> None:
-    """Default callback: does nothing."""
-
-
-def _any_uri(_: str) -> bool:
-    """Default: changes of every resource are notified."""
-    return True
-
-
-def _unknown() -> None:
-    """Default: no lists are published."""
-
-
-def _no_clock() -> float:
-    """Default clock: always 0.0."""
-    return 0.0
-
-
 class ProtocolSession:
     """One connection's protocol state.
 
@@ -88,11 +70,11 @@ class ProtocolSession:
         *,
         changing_tools: bool = False,
         page_size: int | None = None,
-        published: Published = _unknown,
-        alarm: Callable[[str, BaseException], None] = _ignore,
-        on_watch: Callable[[bool], None] = _ignore,
-        tells: Callable[[str], bool] = _any_uri,
-        monotonic: Callable[[], float] = _no_clock,
+        published: Published = lambda: None,
+        alarm: Callable[[str, BaseException], None] = lambda _, __: None,
+        on_watch: Callable[[bool], None] = lambda _: None,
+        tells: Callable[[str], bool] = lambda _: True,
+        monotonic: Callable[[], float] = lambda: 0.0,
         call_seconds: float = CALL_SECONDS,
         page_tokens: int | None = None,
         families: Families | None = None,

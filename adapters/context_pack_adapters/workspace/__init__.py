@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from context_pack_adapters.settings import (
     DEFAULT_MAX_SOURCE_BYTES,
@@ -38,14 +38,6 @@ T = TypeVar("T")
 __all__ = ["Workspace", "open_memory_workspace", "open_workspace"]
 
 Place = str | os.PathLike[str]
-
-
-@runtime_checkable
-class Closeable(Protocol):
-    """An object that holds files open until it is closed."""
-
-    def close(self) -> None:
-        """Close the files that are held open."""
 
 
 class Workspace:
@@ -139,9 +131,8 @@ class Workspace:
         """Close all files; closing twice is fine."""
         self._closed = True
         for searched in map(self._ports.opened, ("documents", "memory")):
-            index = getattr(searched, "index", None)
-            if isinstance(index, Closeable):
-                index.close()
+            if (close := getattr(getattr(searched, "index", None), "close", None)) is not None:
+                close()
 
     def __enter__(self) -> Workspace:
         self._check_open()

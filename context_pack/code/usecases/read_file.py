@@ -138,34 +138,20 @@ class FileReader:
             content = numbered_lines(content, 1 if span is None else span.start)
         room = max(room - ENVELOPE_BYTES - 2 * weight(command.path), LEAST_BYTES)
         until = None if span is None or span.end >= lines else span.end
-        if not (command.include_deps and command.max_depth):
-            page = paged(content, span, lines, room)
-            return FileRead(
-                source, language, lines, page.content, page.span, (), None, page.rest, page.cut, until
-            )
-        imports = self._imports(source, language, check)
-        paths, names = sorted(set(imports.paths) - {source.path.value}), sorted(imports.external)
-        inside, external, taken = _fitting_both(paths, names, room // 2)
-        if len(inside) + len(external) < len(paths) + len(names) and len(content) < room:
-            # A content that leaves more than half of the room leaves it to them.
-            free = max(room // 2, room - weight(content))
-            inside, external, taken = _fitting_both(paths, names, free)
+        inside, external, taken, unnamed = (), None, 0, 0
+        if command.include_deps and command.max_depth:
+            imports = self._imports(source, language, check)
+            paths, names = sorted(set(imports.paths) - {source.path.value}), sorted(imports.external)
+            inside, external, taken = _fitting_both(paths, names, room // 2)
+            if len(inside) + len(external) < len(paths) + len(names) and len(content) < room:
+                # A content that leaves more than half of the room leaves it to them.
+                free = max(room // 2, room - weight(content))
+                inside, external, taken = _fitting_both(paths, names, free)
+            unnamed = len(paths) + len(names) - len(inside) - len(external)
         page = paged(content, span, lines, room - taken)
         found = tuple(self._dependencies(inside, check, min(BUDGET_CHARS, page.room)))
-        unnamed = len(paths) + len(names) - len(inside) - len(external)
-        return FileRead(
-            source,
-            language,
-            lines,
-            page.content,
-            page.span,
-            found,
-            external,
-            page.rest,
-            page.cut,
-            until,
-            unnamed,
-        )
+        shown = (page.content, page.span, found, external, page.rest, page.cut)
+        return FileRead(source, language, lines, *shown, until, unnamed)
 
     def _symbol(self, source: SourceFile, language: str, symbol: str) -> tuple[int, int]:
         """The lines of the one definition of that name."""
