@@ -181,7 +181,9 @@ def lengths_of(repository: Path) -> list[int]:
             "CONTEXT_PACK_CACHE": cache,
             "CONTEXT_PACK_ROOT": os.path.join(cache, "root"),
         }
-        searching = open_ports(read_settings(given, str(repository))).memory.searching
+        memory = open_ports(read_settings(given, str(repository))).memory
+        assert memory is not None
+        searching = memory.searching
         texts = searching.index.lacking(granite.NAME, Scope(), 1_000_000).values()
         tokenizer, _ = granite.load().model()
         return [len(tokenizer.ids(searching.shortened(text), LONGEST["document"])) for text in texts]

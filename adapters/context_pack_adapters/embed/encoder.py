@@ -91,7 +91,7 @@ class Run(NamedTuple):
 
     start: int
     """The first token of the first text."""
-    count: int
+    texts: int
     length: int
 
 
