@@ -18,6 +18,8 @@ from typing import Any
 
 from context_pack.kernel.patterns import lazy_pattern
 
+TOKENS = "words/1"
+"""Another value, other tokens: an index made with another one is made anew."""
 LONGEST = 64
 """A token is cut here, and a longer whole is not kept beside its parts."""
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import random
 import sqlite3
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -14,7 +16,7 @@ from index_entries import ToyEmbedder, make_entry
 
 from context_pack.retrieval.model import IndexEntry, Piece, PieceHit, Scope
 from context_pack_adapters.embed.hashed import HashedEmbedder
-from context_pack_adapters.index.postings import BLOCK
+from context_pack_adapters.index.postings import BLOCK, block_pieces, numbers
 from context_pack_adapters.index.schema import lacking
 from context_pack_adapters.index.sqlite_index import SqliteIndex
 from context_pack_adapters.vectors import graph
@@ -83,6 +85,48 @@ def test_what_is_replaced_or_removed_leaves_none_of_its_words(index: SqliteIndex
     assert ask_file(path, "SELECT COUNT(DISTINCT word) FROM postings") == count
     index.forget("docs")
     assert ask_file(path, rows) == 0
+
+
+@pytest.mark.clause("IX-17")
+def test_an_index_that_was_edited_holds_the_words_of_one_made_anew(
+    index: SqliteIndex, path: Path, tmp_path: Path
+) -> None:
+    chance = random.Random(7)
+    entries: dict[str, IndexEntry] = {}
+    for _ in range(60):
+        some = [f"e{chance.randrange(8)}" for _ in range(chance.choice([1, 1, 3]))]
+        texts = [" ".join(chance.choices(("red", "blue", "__.__", "größe", "Rot"), k=4)) for _ in range(6)]
+        if chance.random() < 0.2:
+            index.forget("docs", some)
+            entries = {key: entry for key, entry in entries.items() if key not in some}
+        else:
+            pieces = [chance.choice(texts) for _ in range(chance.randrange(6))]
+            made = {key: make_entry(key, *pieces, module=chance.choice(["", "core"])) for key in some}
+            index.replace(made.values())
+            entries |= made
+    with closing(SqliteIndex(tmp_path / "anew.sqlite3", ToyEmbedder(), chunker="test/1")) as anew:
+        anew.replace(entries.values())
+        assert _words_in(tmp_path / "anew.sqlite3") == _words_in(path)
+    longest = ask_file(path, "SELECT MAX(length(pieces)) / 8 FROM blocks")
+    index.replace(entries.values())
+    assert ask_file(path, "SELECT MAX(length(pieces)) / 8 FROM blocks") == longest, "slots are taken over"
+
+
+def _words_in(path: Path) -> Counter[tuple[str, int, str]]:
+    """Each word with its count in a piece and the piece's text, of all pieces in a file."""
+    with closing(sqlite3.connect(path)) as connection:
+        texts = dict(connection.execute("SELECT slot, text FROM pieces"))
+        held = dict(connection.execute("SELECT block, pieces FROM blocks"))
+        ids = dict(connection.execute("SELECT slot, id FROM pieces"))
+        found = []
+        for block, word, pairs in connection.execute("SELECT block, word, pairs FROM postings"):
+            pairs = numbers(pairs)
+            assert [*pairs[::2]] == sorted({*pairs[::2]})
+            for place, count in zip(pairs[::2], pairs[1::2], strict=True):
+                slot = block * BLOCK + place
+                assert block_pieces(held[block])[place] == ids[slot]
+                found.append((word, count, texts[slot]))
+    return Counter(found)
 
 
 @pytest.mark.clause("IX-18")

@@ -73,8 +73,8 @@ class PlainIndex:
             first + at: PlainPassage(
                 name,
                 at,
-                written.counts,
-                written.length,
+                written.words.counts,
+                written.words.length,
                 written.text,
                 written.digest,
             )

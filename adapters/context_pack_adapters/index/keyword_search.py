@@ -18,7 +18,7 @@ from typing import NamedTuple
 from context_pack.retrieval.model import Scope
 from context_pack.retrieval.short_forms import related, stand_in
 from context_pack.retrieval.words import tokens
-from context_pack_adapters.index.postings import BLOCK, PAIR_BYTES, PieceLengths, PostingRow, numbers
+from context_pack_adapters.index.postings import PAIR_BYTES, PieceLengths, PostingRow, numbers
 from context_pack_adapters.index.schema import K1, NAMES_WEIGHT
 from context_pack_adapters.index.values import admits_nothing, marks, portions, to_tokens
 from context_pack_adapters.index.vector_search import ranges_of
@@ -107,9 +107,9 @@ Parts = Sequence[tuple[PostingRow, float]]
 def _best(parts: Parts, lengths: PieceLengths, ranges: Ranges, limit: int) -> list[tuple[int, float]]:
     sums: dict[int, float] = {}
     for (block, row), factor in parts:
-        rates, pairs, first = lengths.rates[block], numbers(row), block * BLOCK
+        rates, pairs, pieces = lengths.rates[block], numbers(row), lengths.pieces[block]
         for place, count in zip(pairs[::2], pairs[1::2], strict=True):
-            piece = first + place
+            piece = pieces[place]
             sums[piece] = sums.get(piece, 0.0) + factor * count / (count + rates[place])
     held = _within(ranges, sums)
     return nsmallest(limit, [(piece, sums[piece]) for piece in held], key=lambda hit: (-hit[1], hit[0]))
@@ -139,9 +139,14 @@ def _best_by_numpy(
         sums = numpy.bincount(at, factors * counts / (counts + lengths.arrays[block][at]))
         places.append(numpy.flatnonzero(sums))
         found.append(sums[places[-1]])
-    held = numpy.concatenate([block * BLOCK + at for block, at in zip(blocks, places, strict=True)])
+    held = numpy.concatenate(
+        [
+            numpy.frombuffer(lengths.pieces[block], numpy.int64)[at]
+            for block, at in zip(blocks, places, strict=True)
+        ]
+    )
     scores = numpy.concatenate(found)
-    if len(held) and not ranges[0][0] <= held[0] <= held[-1] <= ranges[0][1]:
+    if len(held) and not ranges[0][0] <= held.min() <= held.max() <= ranges[0][1]:
         admitted = rows_within(held, ranges)
         held, scores = held[admitted], scores[admitted]
     if limit < len(held):
@@ -155,6 +160,7 @@ def named_pieces(
     connection: sqlite3.Connection,
     names: Iterable[str],
     rows_of: Callable[[str], Sequence[PostingRow]],
+    lengths: PieceLengths,
     ranges: Ranges,
     limit: int,
 ) -> list[int]:
@@ -163,7 +169,7 @@ def named_pieces(
     for name in names:
         # The first token of a name is all of it.
         for word in clean(tokens(name))[:1]:
-            for some in portions(list(_within(ranges, _having_in_names(rows_of(word))))):
+            for some in portions(list(_within(ranges, _having_in_names(rows_of(word), lengths)))):
                 rows = connection.execute(
                     "SELECT id FROM pieces WHERE (heading = ? OR substr(heading, ?) = ?)"
                     f" AND id IN ({marks(some)})",
@@ -173,13 +179,13 @@ def named_pieces(
     return sorted(found)[: max(limit, 0)]
 
 
-def _having_in_names(rows: Iterable[PostingRow]) -> Iterator[int]:
+def _having_in_names(rows: Iterable[PostingRow], lengths: PieceLengths) -> Iterator[int]:
     """The pieces of a word's rows whose names may hold it."""
     for block, row in rows:
-        pairs, first = numbers(row), block * BLOCK
+        pairs, pieces = numbers(row), lengths.pieces[block]
         for place, count in zip(pairs[::2], pairs[1::2], strict=True):
             if count >= NAMES_WEIGHT:
-                yield first + place
+                yield pieces[place]
 
 
 def ranges_within(connection: sqlite3.Connection, scope: Scope) -> Ranges:

@@ -24,11 +24,17 @@ BATCH_SECONDS = 1.0
 EMBED_TEXTS = 256
 
 
-class Passage(NamedTuple):
-    """What is written for a piece: how much each word counts in it, a name three times, and its length."""
+class Words(NamedTuple):
+    """How much each word counts in a piece, a name three times, and how long the piece is."""
 
     counts: Mapping[str, int]
     length: int
+
+
+class Passage(NamedTuple):
+    """What is written for a piece."""
+
+    words: Words
     text: str
     digest: bytes
     facts: str
@@ -79,16 +85,12 @@ def prepare(
     bodies: list[list[str]] = []
     prepared = []
     for entry in batch:
-        # Corpus, kind and module once stood in every piece as words; scores still count them in its length.
-        scope = 3 if entry.module else 2
         passages = []
         for piece in entry.pieces:
             bodies.append(body := tokens(piece.text))
-            words, names = [*filter(None, body)], [*filter(None, tokens(piece.names))]
-            counts = Counter(words + names * NAMES_WEIGHT)
+            words = count_words(body, piece.names, bool(entry.module))
             text = embedded(piece.context, piece.text)
-            length = scope + len(names) + len(words)
-            passages.append(Passage(counts, length, text, digest_of(text), to_facts(piece.facts)))
+            passages.append(Passage(words, text, digest_of(text), to_facts(piece.facts)))
         prepared.append(Prepared(entry, to_facts(entry.facts), passages))
     passages = [passage for each in prepared for passage in each.passages]
     vectors = dict(recall([passage.digest for passage in passages]))
@@ -99,6 +101,14 @@ def prepare(
             missing.setdefault(passage.digest, (piece, body))
     vectors.update(_vectors(missing, embedder))
     return prepared, vectors
+
+
+def count_words(body: Sequence[str], names: str, in_module: bool) -> Words:
+    """The words of a piece, given the tokens of its text."""
+    said, named = [*filter(None, body)], [*filter(None, tokens(names))]
+    # Corpus, kind and module once stood in every piece as words; scores still count them in its length.
+    length = 2 + in_module + len(named) + len(said)
+    return Words(Counter(said + named * NAMES_WEIGHT), length)
 
 
 def _vectors(

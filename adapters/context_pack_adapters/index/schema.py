@@ -5,8 +5,8 @@ dimension and chunker (`state`). Anything else about it is derived from the entr
 
 Pieces have ids that are never used twice: an entry's pieces are one run of ids, so that an entry is a range,
 and a new file begins at another number than the last one, so that what was meant for a piece of the old file
-never hits one of the new. What is needed to take an entry out of the keyword index again, its words, stands
-compressed beside it.
+never hits one of the new. In the keyword index a piece goes by its slot, which a later version of it takes
+over. Its words are taken out by counting them again, so an index made with other tokens is made anew.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from context_pack_adapters.index.faults import Damaged
 
 OLDEST_SQLITE = (3, 35, 0)
 APPLICATION_ID = 0x63704978
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 PAGE_BYTES = 16384
 """A vector of 512 numbers takes 2 KiB: pages of 4 KiB would stay half empty."""
 CHECKED_BYTES = 32 * 1024 * 1024
@@ -43,12 +43,13 @@ CREATE TABLE entries (
     stamp TEXT NOT NULL, title TEXT NOT NULL, size INTEGER NOT NULL, kind TEXT NOT NULL,
     module TEXT NOT NULL, facts TEXT NOT NULL, first INTEGER NOT NULL, count INTEGER NOT NULL,
     UNIQUE (corpus, key));
-CREATE TABLE contents (entry INTEGER PRIMARY KEY, text BLOB NOT NULL, words BLOB NOT NULL);
+CREATE TABLE contents (entry INTEGER PRIMARY KEY, text BLOB NOT NULL);
 CREATE TABLE pieces (
     id INTEGER PRIMARY KEY, entry INTEGER NOT NULL, ordinal INTEGER NOT NULL, start INTEGER NOT NULL,
     end INTEGER NOT NULL, heading TEXT NOT NULL, facts TEXT NOT NULL, text TEXT NOT NULL,
-    context TEXT NOT NULL, names TEXT NOT NULL, digest BLOB NOT NULL);
+    context TEXT NOT NULL, names TEXT NOT NULL, digest BLOB NOT NULL, slot INTEGER NOT NULL);
 CREATE INDEX pieces_digest ON pieces (digest);
+CREATE TABLE blocks (block INTEGER PRIMARY KEY, pieces BLOB NOT NULL);
 CREATE TABLE postings (
     block INTEGER NOT NULL, word TEXT NOT NULL, pairs BLOB NOT NULL, PRIMARY KEY (block, word)) WITHOUT ROWID;
 CREATE TABLE embedders (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimension INTEGER NOT NULL);

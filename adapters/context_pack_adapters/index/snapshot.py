@@ -116,7 +116,12 @@ class SqliteSnapshot(CatalogueReader):
         with self._guarded() as connection:
             ranges = self._within(scope)
             return named_pieces(
-                connection, names, lambda word: self._rows_of([word])[word], ranges, bounded(limit)
+                connection,
+                names,
+                lambda word: self._rows_of([word])[word],
+                self._lengths(),
+                ranges,
+                bounded(limit),
             )
 
     def ideal(self, words: Sequence[str]) -> float:

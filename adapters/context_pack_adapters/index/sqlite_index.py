@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from context_pack.kernel.errors import Code, Failure
 from context_pack.retrieval.model import IndexEntry, KnownEntry, Scope
 from context_pack.retrieval.ports import OTHER_VECTORS, Embedder, Stop
+from context_pack.retrieval.words import TOKENS
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.opening import AnyPlace, Place
 from context_pack_adapters.index import writing
@@ -51,7 +52,8 @@ class SqliteIndex:
         timeout: float = WRITE_SECONDS,
         graph_at: int = GRAPH_AT,
     ) -> None:
-        file = IndexFile(place, IndexRecipe(fast.id, fast.dimension, chunker), timeout)
+        recipe = IndexRecipe(fast.id, fast.dimension, f"{chunker} {TOKENS}")
+        file = IndexFile(place, recipe, timeout)
         self._begin(file, fast, Place.of(place).path, graph_at)
 
     def _begin(self, file: IndexFile, fast: Embedder, path: str, graph_at: int) -> None:

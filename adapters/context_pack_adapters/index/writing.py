@@ -9,16 +9,23 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
 
 from context_pack.retrieval.model import Scope
-from context_pack_adapters.index import postings
-from context_pack_adapters.index.preparing import Passage, Prepared
+from context_pack_adapters.index.posting_changes import (
+    NewPiece,
+    SlotChange,
+    SlotPiece,
+    change,
+    next_slot,
+    slot_changes,
+)
+from context_pack_adapters.index.preparing import Prepared
 from context_pack_adapters.index.schema import create_vectors, state_of, vector_table
 from context_pack_adapters.index.values import (
     admits_nothing,
     condition,
     embedded,
-    from_content,
     marks,
     portions,
     to_content,
@@ -26,6 +33,8 @@ from context_pack_adapters.index.values import (
 )
 from context_pack_adapters.index.vector_search import EmbedderRow, embedder_row
 
+EntryName = tuple[bytes, bytes]
+"""Corpus and key of an entry, as columns take them."""
 RETIRED_MOST = 50_000
 _ENTRY = (
     "INSERT INTO entries (corpus, key, digest, stamp, title, size, kind, module, facts, first, count)"
@@ -33,8 +42,8 @@ _ENTRY = (
 )
 _PIECE = (
     "INSERT INTO pieces"
-    " (id, entry, ordinal, start, end, heading, facts, text, context, names, digest)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " (id, entry, ordinal, start, end, heading, facts, text, context, names, digest, slot)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
 
@@ -46,34 +55,48 @@ def put(
 ) -> None:
     """Store entries in place of those of the same name, with the vectors of the fast embedder by digest."""
     state = state_of(connection)
-    removed = take_out(
-        connection,
-        [(to_name(each.entry.corpus), to_name(each.entry.key)) for each in batch],
-        embedders(connection),
-    )
+    removed = take_out(connection, map(_name, batch), embedders(connection))
+    gone = sum(map(len, removed.values()))
     first = piece = state.next_piece
     rows: list[tuple[object, ...]] = []
-    words: list[tuple[int, Passage]] = []
+    changes: list[SlotChange] = []
+    fresh = count(next_slot(connection))
     embeddings: list[tuple[int, bytes]] = []
     # Of two entries with one name in a batch the last stays, in its own place.
     last = {(each.entry.corpus, each.entry.key): at for at, each in enumerate(batch)}
     for each in (batch[at] for at in sorted(last.values())):
         entry = _put_entry(connection, each, piece)
+        changed = list(slot_changes(removed.pop(_name(each), ()), _new_pieces(each, piece), fresh))
+        slots = {change.piece: change.slot for change in changed}
+        changes += changed
         for at, (passage, written) in enumerate(zip(each.entry.pieces, each.passages, strict=True)):
             rows.append((
                 piece, entry, at + 1, passage.start, passage.end, passage.heading,
                 written.facts, passage.text, passage.context,
-                passage.names, written.digest,
+                passage.names, written.digest, slots[piece],
             ))  # fmt: skip
-            words.append((piece, written))
             if written.digest in vectors:
                 embeddings.append((piece, vectors[written.digest]))
             piece += 1
     connection.executemany(_PIECE, rows)
-    postings.change(connection, removed, words)
+    change(connection, changes)
     connection.executemany(f"INSERT INTO {vector_table(fast.id)} (piece, vector) VALUES (?, ?)", embeddings)
     _restore_vectors(connection, first, piece - 1, fast)
-    _advance(connection, _pieces_in(removed), piece)
+    _advance(connection, gone, piece)
+
+
+def _name(prepared: Prepared) -> EntryName:
+    return to_name(prepared.entry.corpus), to_name(prepared.entry.key)
+
+
+def _new_pieces(prepared: Prepared, first: int) -> list[NewPiece]:
+    """The pieces of an entry that need slots, numbered from the first on."""
+    in_module = bool(prepared.entry.module)
+    both = zip(prepared.entry.pieces, prepared.passages, strict=True)
+    return [
+        NewPiece(number, passage.words, piece.text, piece.names, in_module)
+        for number, (piece, passage) in enumerate(both, first)
+    ]
 
 
 def _put_entry(connection: sqlite3.Connection, prepared: Prepared, first: int) -> int:
@@ -86,11 +109,7 @@ def _put_entry(connection: sqlite3.Connection, prepared: Prepared, first: int) -
             prepared.facts, first, len(entry.pieces),
         ),
     ).fetchone()  # fmt: skip
-    words = sorted(set[str]().union(*[passage.counts for passage in prepared.passages]))
-    connection.execute(
-        "INSERT INTO contents VALUES (?, ?, ?)",
-        (made, to_content(entry.text), to_content(" ".join(words))),
-    )
+    connection.execute("INSERT INTO contents VALUES (?, ?)", (made, to_content(entry.text)))
     return int(made)
 
 
@@ -103,20 +122,20 @@ def _advance(connection: sqlite3.Connection, removed: int, next_piece: int | Non
 
 
 def take_out(
-    connection: sqlite3.Connection, names: Iterable[tuple[bytes, bytes]], known: Sequence[EmbedderRow]
-) -> list[postings.EntryWords]:
-    """Remove entries, those that are there, with all that belongs to them but their words, which are told."""
-    removed = []
+    connection: sqlite3.Connection, names: Iterable[EntryName], known: Sequence[EmbedderRow]
+) -> dict[EntryName, list[SlotPiece]]:
+    """Remove entries, those that are there, with all but their words; what is in their slots."""
+    removed = {}
     for name in dict.fromkeys(names):
         row = connection.execute(
-            "DELETE FROM entries WHERE corpus = ? AND key = ? RETURNING id, first, first + count - 1", name
+            "DELETE FROM entries WHERE corpus = ? AND key = ?"
+            " RETURNING id, first, first + count - 1, module <> ''",
+            name,
         ).fetchall()
-        for entry, first, last in row:
-            (words,) = connection.execute(
-                "DELETE FROM contents WHERE entry = ? RETURNING words", (entry,)
-            ).fetchone()
-            _take_pieces(connection, first, last, known)
-            removed.append(postings.EntryWords(first, last, from_content(words).split()))
+        for entry, first, last, in_module in row:
+            connection.execute("DELETE FROM contents WHERE entry = ?", (entry,))
+            pieces = _take_pieces(connection, first, last, known)
+            removed[name] = [SlotPiece(*piece, bool(in_module)) for piece in pieces]
     if removed:
         connection.execute(
             "DELETE FROM retired WHERE id <= (SELECT MAX(id) FROM retired) - ?", (RETIRED_MOST,)
@@ -124,11 +143,10 @@ def take_out(
     return removed
 
 
-def _pieces_in(entries: Iterable[postings.EntryWords]) -> int:
-    return sum(last - first + 1 for first, last, _ in entries)
-
-
-def _take_pieces(connection: sqlite3.Connection, first: int, last: int, known: Sequence[EmbedderRow]) -> None:
+def _take_pieces(
+    connection: sqlite3.Connection, first: int, last: int, known: Sequence[EmbedderRow]
+) -> list[tuple[int, str, str]]:
+    """Remove a run of pieces with their vectors; slot, text and names of each."""
     bounds = (first, last)
     for embedder in known:
         table = vector_table(embedder.id)
@@ -140,7 +158,8 @@ def _take_pieces(connection: sqlite3.Connection, first: int, last: int, known: S
         )
         connection.execute(f"DELETE FROM {table} WHERE piece BETWEEN ? AND ?", bounds)
     connection.execute("DELETE FROM wanted WHERE piece BETWEEN ? AND ?", bounds)
-    connection.execute("DELETE FROM pieces WHERE id BETWEEN ? AND ?", bounds)
+    sql = "DELETE FROM pieces WHERE id BETWEEN ? AND ? RETURNING slot, text, names"
+    return connection.execute(sql, bounds).fetchall()
 
 
 def _restore_vectors(connection: sqlite3.Connection, first: int, last: int, fast: EmbedderRow) -> None:
@@ -165,8 +184,8 @@ def drop(connection: sqlite3.Connection, corpus: str, keys: Sequence[str]) -> No
     """Remove these entries of a corpus."""
     name = to_name(corpus)
     removed = take_out(connection, [(name, to_name(key)) for key in keys], embedders(connection))
-    postings.change(connection, removed, ())
-    _advance(connection, _pieces_in(removed))
+    change(connection, [each for pieces in removed.values() for each in slot_changes(pieces, (), count())])
+    _advance(connection, sum(map(len, removed.values())))
 
 
 def touch(connection: sqlite3.Connection, rows: Sequence[tuple[str, bytes, bytes]]) -> None:

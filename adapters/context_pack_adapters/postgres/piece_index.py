@@ -117,7 +117,7 @@ class PostgresIndex:
             for at, (piece, passage) in enumerate(zip(each.entry.pieces, each.passages, strict=True), 1):
                 number = next(ids)
                 pieces.append((number, entry, at, *_piece_row(piece, passage)))
-                counts = passage.counts.items()
+                counts = passage.words.counts.items()
                 postings[corpus] += ((to_name(word), number, float(count)) for word, count in counts)
         for row in entries:
             link.execute(sql.DROP, {**row, "keys": [row["key"]]})
@@ -258,4 +258,4 @@ def _entry_row(prepared: Prepared) -> dict[str, Any]:
 
 def _piece_row(piece: Piece, passage: Passage) -> tuple[object, ...]:
     body = [piece.text, piece.start, piece.end, piece.heading, piece.context, piece.names, dict(piece.facts)]
-    return to_name(piece.heading), passage.length, passage.digest, json.dumps(body)
+    return to_name(piece.heading), passage.words.length, passage.digest, json.dumps(body)
