@@ -48,8 +48,8 @@ def _refs(key: str, was: Section, section: Section) -> Iterator[Step]:
         if old is None:
             continue
         if _target(old) != _target(ref):
-            was, now = f"{old.path}:{old.lines}", f"{ref.path}:{ref.lines}"
-            details = f"{was} to {now}" if was != now else f"{now}, as its code is now"
+            place, there = f"{old.path}:{old.lines}", f"{ref.path}:{ref.lines}"
+            details = f"{place} to {there}" if place != there else f"{there}, as its code is now"
             yield Step("re-anchored", "ref", f"{key}/{name}", details)
         yield from _words("ref", f"{key}/{name}", old, ref, REF_WORDS)
 
