@@ -258,9 +258,13 @@ def test_commands_are_completed(cli: CommandLine, tmp_path: Path) -> None:
     script = tmp_path / "complete.bash"
     script.write_text(cli("completion", "bash").out)
     typed = f'. {script}; COMP_WORDS=(context-pack packs ""); COMP_CWORD=2; _context_pack; '
-    ask = typed + 'echo "${COMPREPLY[@]}"'
-    told = subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True).stdout.split()
-    assert {"create", "add", "verify", "list"} <= set(told)
+    file = 'COMP_WORDS=(context-pack packs show ""); COMP_CWORD=3; _context_pack; '
+    ask = f'{typed}echo "${{COMPREPLY[@]}}"; {file}echo "[${{COMPREPLY[@]}}]"; complete -p context-pack'
+    run_in_bash = subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True)
+    words, others, way = run_in_bash.stdout.splitlines()
+    assert {"create", "add", "verify", "list"} <= set(words.split())
+    # What is no command is left to the shell, which quotes names with blanks.
+    assert (others, "-o default" in way) == ("[]", True)
     assert "__fish_seen_subcommand_from packs" in cli("completion", "fish").out
     assert cli("completion", "zsh").out.startswith("autoload")
 

@@ -16,9 +16,8 @@ _context_pack() {{
     esac
   fi
   COMPREPLY=($(compgen -W "$words" -- "$now"))
-  [ "${{#COMPREPLY[@]}}" -gt 0 ] || COMPREPLY=($(compgen -f -- "$now"))
 }}
-complete -F _context_pack context-pack
+complete -o default -F _context_pack context-pack
 """
 
 
