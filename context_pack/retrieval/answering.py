@@ -7,12 +7,21 @@ semantic embedder is complete it has no distance to tell, but what it has embedd
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import NamedTuple
 
 from context_pack.kernel.classes import evolve, frozen
-from context_pack.retrieval.fusion import DEPTH, calibrated, estimated, fused, relevances, reordered, shares
+from context_pack.retrieval.fusion import (
+    DEPTH,
+    Shares,
+    calibrated,
+    estimated,
+    fused,
+    relevances,
+    reordered,
+    shares,
+)
 from context_pack.retrieval.model import (
     FoundPiece,
     Mode,
@@ -56,29 +65,30 @@ class AskedQuestion:
         return self.semantic.done / max(1, self.semantic.total) if self.semantic is not None else 1.0
 
 
-class _Measured(NamedTuple):
-    """A candidate with its distance and its relevance."""
+class _Candidates(NamedTuple):
+    """What was found by piece, relevances with the best first, and whether words found more."""
 
-    piece: int
-    distance: float
-    relevance: float
-    shares: tuple[float, float]
+    relevances: Mapping[int, float]
+    distances: Mapping[int, float]
+    shares: Shares
+    more: bool
 
 
 def answered(snapshot: Snapshot, asked: AskedQuestion) -> Ranking:
     """Join, measure and cut the hits of both searches."""
     question, embedder = asked.question, asked.embedder
     mode: Mode = "keyword" if asked.vector is None else "hybrid" if question.hybrid else "vector"
-    candidates, more = _candidates(snapshot, asked, mode)
-    if question.max_distance is not None:
-        candidates = [one for one in candidates if one.distance <= question.max_distance]
-    hits = _shown(snapshot, candidates, question.limit)
-    total = max(len(hits), sum(one.relevance >= FLOOR for one in candidates))
-    return Ranking(hits, total, embedder.id, asked.semantic, mode, asked.warning, more, embedder.weight)
+    found = _candidates(snapshot, asked, mode)
+    if (most := question.max_distance) is not None:
+        near = {piece: each for piece, each in found.relevances.items() if found.distances[piece] <= most}
+        found = found._replace(relevances=near)
+    hits = _shown(snapshot, found, question.limit)
+    total = max(len(hits), sum([relevance >= FLOOR for relevance in found.relevances.values()]))
+    return Ranking(hits, total, embedder.id, asked.semantic, mode, asked.warning, found.more, embedder.weight)
 
 
-def _candidates(snapshot: Snapshot, asked: AskedQuestion, mode: Mode) -> tuple[list[_Measured], bool]:
-    """What either search found, best first, and whether the words found more than was looked at."""
+def _candidates(snapshot: Snapshot, asked: AskedQuestion, mode: Mode) -> _Candidates:
+    """What either search found."""
     question, embedder = asked.question, asked.embedder
     words = tokens(question.query) if mode != "vector" else []
     near: Sequence[PieceHit] = ()
@@ -92,10 +102,10 @@ def _candidates(snapshot: Snapshot, asked: AskedQuestion, mode: Mode) -> tuple[l
         further = snapshot.nearest(semantic.id, vector, question.scope, ceil(DEPTH * asked.share))
     reach = _REACH if further or not _is_lexical(embedder) else DEPTH
     worded = snapshot.keyword(words, question.scope, reach) if words else ()
-    cosines = {hit.piece: hit.score for hit in near}
-    seen = cosines.keys() | {hit.piece for hit in further}
+    cosines = dict(near)
+    seen = cosines.keys() | dict(further).keys()
     # What the vectors found has its score by words as well, though it came late there.
-    keyword = {hit.piece: hit.score for at, hit in enumerate(worded) if at < DEPTH or hit.piece in seen}
+    keyword = dict(worded[:DEPTH]) | {piece: score for piece, score in worded[DEPTH:] if piece in seen}
     if asked.vector is not None:
         named = snapshot.named(question.names, question.scope, DEPTH) if question.names else ()
         unmeasured = list(dict.fromkeys(piece for piece in (*keyword, *named, *seen) if piece not in cosines))
@@ -122,26 +132,28 @@ def _candidates(snapshot: Snapshot, asked: AskedQuestion, mode: Mode) -> tuple[l
         ideal=snapshot.ideal(words) if keyword else 0.0,
         unrelated=unrelated(judge),
     )
-    measured = [
-        _Measured(piece, 1.0 - cosines.get(piece, 0.0), score, found[piece])
+    kept = {
+        piece: score
         for piece, score in zip(order, scores, strict=True)
         if score >= _NOTHING or piece in keyword or piece in named or mode == "vector"
-    ]
-    return measured, len(worded) == reach
+    }
+    distances = {piece: 1.0 - cosines.get(piece, 0.0) for piece in kept}
+    return _Candidates(kept, distances, found, len(worded) == reach)
 
 
-def _shown(snapshot: Snapshot, candidates: Sequence[_Measured], limit: int) -> tuple[Ranked, ...]:
+def _shown(snapshot: Snapshot, found: _Candidates, limit: int) -> tuple[Ranked, ...]:
     """The first hits with their text, neighbours without what they repeat of each other."""
     hits: list[Ranked] = []
     seen: list[FoundPiece] = []
-    for at in range(0, len(candidates), max(limit, 1)):
-        some = {one.piece: one for one in candidates[at : at + limit]}
-        fresh = snapshot.found(list(some))
+    pieces = list(found.relevances)
+    for at in range(0, len(pieces), max(limit, 1)):
+        fresh = snapshot.found(pieces[at : at + limit])
         kept = without_repeats([*seen, *fresh])[len(seen) :]
         seen += fresh
         for one in kept:
             if one is not None:
-                _, distance, relevance, (words, meaning) = some[one.piece]
+                words, meaning = found.shares[one.piece]
+                distance, relevance = found.distances[one.piece], found.relevances[one.piece]
                 hits.append(Ranked(one, distance, relevance, words, meaning))
         if len(hits) >= limit:
             break

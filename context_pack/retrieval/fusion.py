@@ -22,13 +22,10 @@ def shares(keyword: Mapping[int, float], cosines: Mapping[int, float], floor: fl
     """The pieces of both searches with their shares; cosines below the floor count as the floor."""
     most = max(keyword.values(), default=0.0)
     span = max(cosines.values(), default=floor) - floor
-    return {
-        piece: (
-            keyword.get(piece, 0.0) / most if most > 0 else 0.0,
-            max(0.0, cosines.get(piece, floor) - floor) / span if span > 0 else 0.0,
-        )
-        for piece in sorted(keyword.keys() | cosines.keys())
-    }
+    words = {piece: score / most for piece, score in keyword.items()} if most > 0 else {}
+    meanings = {piece: (each - floor) / span for piece, each in cosines.items() if each > floor}
+    pieces = sorted(keyword.keys() | cosines.keys())
+    return {piece: (words.get(piece, 0.0), meanings.get(piece, 0.0)) for piece in pieces}
 
 
 def reordered(cosines: Mapping[int, float], others: Mapping[int, float], share: float) -> dict[int, float]:
@@ -62,7 +59,8 @@ def estimated(measured: Mapping[int, float], cosines: Mapping[int, float], floor
 
 def fused(found: Shares, weight: float) -> list[int]:
     """The pieces by their shares, best first; ties by piece."""
-    return sorted(found, key=lambda piece: -((1 - weight) * found[piece][0] + weight * found[piece][1]))
+    scores = {piece: (1 - weight) * words + weight * meaning for piece, (words, meaning) in found.items()}
+    return sorted(scores, key=scores.__getitem__, reverse=True)
 
 
 def relevances(

@@ -137,8 +137,7 @@ class Question:
     """What is defined by one of these names is a candidate, wherever words and vectors have it."""
 
 
-@frozen
-class Ranked:
+class Ranked(NamedTuple):
     """One piece of an answer: its true cosine distance, its relevance, and its shares of the best scores."""
 
     found: FoundPiece

@@ -25,8 +25,9 @@ def without_repeats(found: Sequence[FoundPiece]) -> list[FoundPiece | None]:
         shown, said = entries[entry]
         rest = None
         if one.text not in said:
-            rest = _after(shown.get(one.index - 1), one)
-            rest = rest and _before(rest, shown.get(one.index + 1))
+            before, after = shown.get(one.index - 1), shown.get(one.index + 1)
+            rest = one if before is None else _after(before, one)
+            rest = rest if rest is None or after is None else _before(rest, after)
             # Neighbours are compared with the whole passage: what it lost is shown by another one.
             shown[one.index] = one
             said.add(one.text)
@@ -34,9 +35,9 @@ def without_repeats(found: Sequence[FoundPiece]) -> list[FoundPiece | None]:
     return kept
 
 
-def _after(first: FoundPiece | None, second: FoundPiece) -> FoundPiece | None:
+def _after(first: FoundPiece, second: FoundPiece) -> FoundPiece | None:
     """The second passage without the end of the first at its beginning."""
-    if first is None or first.end < second.start:
+    if first.end < second.start:
         return second
     shared = _shared(first, second)
     if not shared:
@@ -49,9 +50,9 @@ def _after(first: FoundPiece | None, second: FoundPiece) -> FoundPiece | None:
     return evolve(second, text=body, start=start)
 
 
-def _before(first: FoundPiece, second: FoundPiece | None) -> FoundPiece | None:
+def _before(first: FoundPiece, second: FoundPiece) -> FoundPiece | None:
     """The first passage without the beginning of the second at its end."""
-    if second is None or first.end < second.start:
+    if first.end < second.start:
         return first
     shared = _shared(first, second)
     if not shared:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from itertools import starmap
 from typing import Any, NamedTuple, TypeVar
 
 from context_pack.retrieval.model import FoundPiece, PieceHit, Progress, Scope
@@ -86,7 +87,7 @@ class SqliteSnapshot(CatalogueReader):
         with self._guarded():
             query, ranges = self._asked(words), self._within(scope)
             hits = keyword_hits(query, self._rows, self._lengths(), ranges, bounded(limit))
-            return [PieceHit(*hit) for hit in hits]
+            return list(starmap(PieceHit, hits))
 
     def found(self, pieces: Sequence[int]) -> Sequence[FoundPiece]:
         """These pieces, in that order; those that are gone are left out."""
@@ -153,7 +154,7 @@ class SqliteSnapshot(CatalogueReader):
             if known is None or limit <= 0 or len(vector) != known.dimension:
                 return []
             if (hits := self._by_graph(known, embedder, vector, scope, limit)) is not None:
-                return [PieceHit(*hit) for hit in hits]
+                return list(starmap(PieceHit, hits))
             held = self._shared.vectors
             last = last_vector(connection, known)
             plain = is_plain(vector) and not held.is_worth_loading(known, last)
@@ -165,7 +166,7 @@ class SqliteSnapshot(CatalogueReader):
                 near = plain_nearest(vector, few, limit)
             else:
                 near = matrix_of(dict(few), known.dimension).nearest(vector, limit, None)
-            return [PieceHit(*hit) for hit in near]
+            return list(starmap(PieceHit, near))
 
     def _by_graph(
         self, known: EmbedderRow, name: str, vector: Any, scope: Scope, limit: int

@@ -16,7 +16,7 @@ from context_pack.documents.usecases.commands import (
 from context_pack.documents.usecases.freshness import IndexFreshness
 from context_pack.documents.usecases.shelf import NOTHING_CONFIGURED, DocumentShelf
 from context_pack.documents.usecases.sync import TASK
-from context_pack.kernel.classes import evolve, frozen
+from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.retrieval.model import Progress, Scope
 from context_pack.retrieval.ports import Stop
@@ -189,7 +189,7 @@ def _by_section(hits: Sequence[Ranked]) -> list[Ranked]:
     ordered: list[Ranked] = []
     for hit in sorted(hits, key=lambda each: each.found.piece not in first):
         lowest = min(hit.relevance, ordered[-1].relevance) if ordered else hit.relevance
-        ordered.append(evolve(hit, relevance=lowest))
+        ordered.append(hit._replace(relevance=lowest))
     return ordered
 
 

@@ -17,7 +17,7 @@ from math import log
 from operator import itemgetter
 from typing import NamedTuple
 
-from context_pack.kernel.classes import evolve, frozen
+from context_pack.kernel.classes import frozen
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.roles import is_test
 from context_pack.memory.domain.entries import CODE, NO_CODE
@@ -103,7 +103,7 @@ def ranked(
     scores = [_score(hit, meaning if hit.found.corpus == CODE else weight) for hit in hits]
     best = max(scores) or 1.0
     files = _Files(asked, hits, scores)
-    least = CERTAIN if asked.is_symbol else LIKELY
+    names, least = asked.names, CERTAIN if asked.is_symbol else LIKELY
     weighed = []
     for score, hit in sorted(zip(scores, hits, strict=True), key=_FIRST, reverse=True):
         found = hit.found
@@ -111,9 +111,9 @@ def ranked(
         total = (score + best * files.gain(found)) * files.share(found) if is_code else score + best * SUPPORT
         change = total / score / (1 + SUPPORT) if score else 1.0
         relevance = hit.relevance * change
-        if is_code and asked.names and _name_of(found.heading) in asked.names:
+        if names and is_code and _name_of(found.heading) in names:
             relevance = max(relevance, least * min(change, 1.0))
-        weighed.append((total, min(1.0, relevance), hit))
+        weighed.append((total, 1.0 if relevance > 1.0 else relevance, hit))
     return _spread(weighed, again)
 
 
@@ -140,7 +140,7 @@ def shown(hits: Iterable[tuple[float, Ranked]]) -> Iterator[Ranked]:
     lowest = 1.0
     for relevance, hit in hits:
         lowest = min(lowest, relevance)
-        yield evolve(hit, relevance=lowest)
+        yield hit._replace(relevance=lowest)
 
 
 class _Files:
@@ -153,7 +153,7 @@ class _Files:
             self._sums[hit.found.key] += score
         self._most = max(self._sums.values()) or 1.0
         self._paths = {key: _path(key) for key in self._sums}
-        self._newest = max(path.version for path in self._paths.values())
+        self._shares = self._shares_of_files()
         self._pieces = len(hits)
         self._beginnings = {word[:LEAST_PREFIX] for word in asked.words}
         self._met: dict[str, frozenset[str]] = {}
@@ -162,46 +162,47 @@ class _Files:
         self._seen: set[str] = set()
         if not asked.is_symbol:
             self._called = self._in_common(Counter([hit.found.heading for hit in hits]))
-            self._stems = Counter([word for path in self._paths.values() for word in frozenset(path.stems)])
+            self._stems = Counter([word for path in self._paths.values() for word in path.stems])
             self._folders = Counter(
                 [word for path in self._paths.values() for word in frozenset(path.folders)]
             )
 
     def gain(self, found: FoundPiece) -> float:
         """The bonus of a hit for its name, and of the first hit of a file for its path."""
-        gained = self._named(found)
-        if found.key not in self._seen:
-            self._seen.add(found.key)
-            gained += SUPPORT * self._sums[found.key] / self._most
+        key = found.key
+        gained = self._called.get(found.heading, 0.0)
+        if self._firsts.get((key, found.heading)) == found.start:
+            gained += self._defined(found)
+        if key not in self._seen:
+            self._seen.add(key)
+            gained += SUPPORT * self._sums[key] / self._most
             if not self._asked.is_symbol:
-                gained += self._path_bonus(self._paths[found.key])
+                gained += self._path_bonus(self._paths[key])
         return gained
 
-    def _named(self, found: FoundPiece) -> float:
-        """The bonus of a definition whose name is in the question; only for its first piece."""
-        called = self._called.get(found.heading, 0.0)
-        if not self._firsts or self._firsts.get((found.key, found.heading)) != found.start:
-            return called
-        if self._asked.is_symbol:
-            like_it = self._paths[found.key].bare == _bare(_name_of(found.heading))
-            return DEFINED * (1 + NAMESAKE * like_it)
-        return called + SPELLED
+    def _defined(self, found: FoundPiece) -> float:
+        """The bonus of the first piece of a definition whose name is in the question."""
+        if not self._asked.is_symbol:
+            return SPELLED
+        like_it = self._paths[found.key].bare == _bare(_name_of(found.heading))
+        return DEFINED * (1 + NAMESAKE * like_it)
 
     def _in_common(self, headings: Mapping[str, int]) -> dict[str, float]:
         """How much of each name is in the question, and of the question in the name, where any is."""
         having: dict[str, int] = defaultdict(int)
         for heading, times in headings.items():
-            for word in _different_parts(_name_of(heading)):
+            for word in _name_words(heading):
                 having[word] += times
-        met = {word for word in having if self._meeting(word)}
+        met = {word: near for word in having if (near := self._meeting(word))}
+        rarity = {word: log(1 + self._pieces / times) for word, times in having.items()}
         called, asked = {}, len(self._asked.words)
         for heading in headings:
-            name = _name_of(heading)
-            if not met.isdisjoint(_different_parts(name)):
-                words = {word: log(1 + self._pieces / having[word]) for word in parts(name)}
-                common = sum([rarity for word, rarity in words.items() if word in met])
-                covered = _NONE.union(*map(self._meeting, words))
-                called[heading] = CALLED * common / sum(words.values()) + CALLING * len(covered) / asked
+            words = _name_words(heading)
+            if not met.keys().isdisjoint(words):
+                common = [word for word in words if word in met]
+                share = sum(map(rarity.__getitem__, common)) / sum(map(rarity.__getitem__, words))
+                covered = _NONE.union(*map(met.__getitem__, common))
+                called[heading] = CALLED * share + CALLING * len(covered) / asked
         return called
 
     def _path_bonus(self, path: _Path) -> float:
@@ -216,24 +217,32 @@ class _Files:
 
     def _meeting(self, word: str) -> frozenset[str]:
         """The words of the question that are this word, or begin with it, or it with them."""
+        if word[:LEAST_PREFIX] not in self._beginnings:
+            return _NONE
         met = self._met.get(word)
         if met is None:
-            near = word[:LEAST_PREFIX] in self._beginnings
-            met = frozenset(other for other in self._asked.words if _meet(word, other)) if near else _NONE
-            self._met[word] = met
+            met = self._met[word] = frozenset(other for other in self._asked.words if _meet(word, other))
         return met
+
+    def _shares_of_files(self) -> dict[str, float]:
+        """How much of its score a piece of each file keeps."""
+        asked, newest = self._asked, max(path.version for path in self._paths.values())
+        return {
+            key: path.aside
+            * (1.0 if asked.about_tests else path.tests)
+            * (OLD if 0 < path.version < newest and not asked.about_versions else 1.0)
+            for key, path in self._paths.items()
+        }
 
     def share(self, found: FoundPiece) -> float:
         """How much of its score a piece of code keeps."""
-        path = self._paths[found.key]
-        share = 1.0 if found.heading else NAMELESS
+        share = self._shares[found.key]
+        if not found.heading:
+            share *= NAMELESS
         if found.kind in NO_CODE:
             share *= NO_CODE_SHARE
         if found.end - found.start < SHORT_LINES:
             share *= SHORT
-        share *= path.aside if self._asked.about_tests else path.tests * path.aside
-        if 0 < path.version < self._newest and not self._asked.about_versions:
-            share *= OLD
         return share
 
 
@@ -265,7 +274,7 @@ def _path(key: str) -> _Path:
     stem = name.rpartition(".")[0] or name
     version = _VERSION.search(key)
     return _Path(
-        parts(stem),
+        tuple(dict.fromkeys(parts(stem))),
         parts(folder),
         _bare(stem),
         TEST if is_test(RelativePath(key)) else 1.0,
@@ -283,14 +292,14 @@ def _bare(name: str) -> str:
 
 
 @lru_cache(maxsize=4096)
+def _name_words(heading: str) -> tuple[str, ...]:
+    """The different words of a definition's own name."""
+    return tuple(dict.fromkeys(parts(_name_of(heading))))
+
+
 def parts(name: str) -> tuple[str, ...]:
     """The words of a name, as they are searched."""
     return tuple(token for part in split_identifier(name) if len(part) > 1 for token in tokens(part))
-
-
-@lru_cache(maxsize=4096)
-def _different_parts(name: str) -> frozenset[str]:
-    return frozenset(parts(name))
 
 
 def _meet(word: str, other: str) -> bool:

@@ -45,9 +45,10 @@ def whole(
             first, last = parts[0].start, parts[-1].end
             if last - first < MOST_LINES:
                 seen.add(numbers)
-                hit = evolve(hit, found=_joined(hit.found, parts))
+                hit = hit._replace(found=_joined(hit.found, parts))
             else:
-                hit = evolve(hit, found=evolve(hit.found, facts={**hit.found.facts, WITHIN: (first, last)}))
+                facts = {**hit.found.facts, WITHIN: (first, last)}
+                hit = hit._replace(found=evolve(hit.found, facts=facts))
         shown.append((relevance, hit))
     return shown
 

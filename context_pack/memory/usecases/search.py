@@ -190,7 +190,7 @@ def _code_of(hit: Ranked) -> Any:
 
 def _about(hit: Ranked, code: dict[str, Any]) -> Ranked:
     facts = {**hit.found.entry_facts, "code": code}
-    return evolve(hit, found=evolve(hit.found, entry_facts=facts))
+    return hit._replace(found=evolve(hit.found, entry_facts=facts))
 
 
 def _failed(warning: str, indexing: Progress | None) -> Failure:
