@@ -88,7 +88,8 @@ def bare_walk(root: Path) -> float:
 
 def look_again(store: Callable[[], Callable[[], object]]) -> tuple[float, float]:
     """Milliseconds of processor time of a first look at a store, and of one at what it has looked at."""
-    first, again = [], []
+    first: list[float] = []
+    again: list[float] = []
     for _ in range(7):
         look = store()
         for times in (first, again):

@@ -138,7 +138,8 @@ class FileReader:
             content = numbered_lines(content, 1 if span is None else span.start)
         room = max(room - ENVELOPE_BYTES - 2 * weight(command.path), LEAST_BYTES)
         until = None if span is None or span.end >= lines else span.end
-        inside, external, taken, unnamed = (), None, 0, 0
+        inside: tuple[str, ...] = ()
+        external, taken, unnamed = None, 0, 0
         if command.include_deps and command.max_depth:
             imports = self._imports(source, language, check)
             paths, names = sorted(set(imports.paths) - {source.path.value}), sorted(imports.external)
