@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from difflib import SequenceMatcher
 from enum import StrEnum
 
 from context_pack.kernel.classes import frozen
@@ -84,6 +83,8 @@ def _squeezed(text: str) -> str:
 
 def _opcodes(before: Sequence[str], after: Sequence[str]) -> list[Opcode]:
     """The steps from one text to the other; what is equal at both ends is not compared."""
+    from difflib import SequenceMatcher  # a first call that changes a pack compares nothing
+
     most = min(len(before), len(after))
     head = next((at for at in range(most) if before[at] != after[at]), most)
     rest = most - head
