@@ -1,6 +1,7 @@
 """Linux's `openat2`: opens a whole path in one call, refused by the kernel if any part is a link.
 
-Without it each part is opened from the one before, which means the same and costs a call for each part.
+Without it each part is opened from the one before, which means the same and costs a call for each part: a
+first list of `benches/side_by_side/contexts.py` takes a tenth longer.
 """
 
 from __future__ import annotations

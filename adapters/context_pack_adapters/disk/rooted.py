@@ -75,16 +75,6 @@ class Rooted:
         found = self.status(path)
         return not isinstance(found, Reason) and stat.S_ISREG(found.st_mode)
 
-    def where(self, path: RelativePath) -> Place | Reason:
-        """The place of the file or folder that a path leads to, without links on the way."""
-        found = self.status(path)
-        if isinstance(found, Reason):
-            return found
-        try:
-            return landing(self.root, path.parts)
-        except Refused as refused:  # a link was changed a moment ago
-            return refused.reason
-
     @contextmanager
     def folder(self, path: RelativePath | None) -> Iterator[Handle | Reason]:
         """The folder, open while the block runs, or why it cannot be; None is the root."""

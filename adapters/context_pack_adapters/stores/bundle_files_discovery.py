@@ -21,7 +21,7 @@ from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack_adapters.disk.opening import Place, link_target, scan, way_from
-from context_pack_adapters.disk.rooted import Rooted
+from context_pack_adapters.disk.rooted import Refused, Rooted, landing
 
 LIST_FILE = "bundles.yaml"
 MOST_FOLDERS = 10_000
@@ -116,7 +116,10 @@ class BundleSearch:
             return found
         if not stat.S_ISREG(found.st_mode):
             return Reason.NOT_A_FILE
-        return self._rooted.where(RelativePath(prefix.rstrip("/"))) if prefix else self._rooted.root
+        try:
+            return landing(self._rooted.root, manifest.parts[:-1])
+        except (Refused, OSError):  # it was there a moment ago
+            return Reason.MISSING
 
     def _folders(self) -> list[str]:
         """The folders right in the source root, by name; too many to look at are too many to be bundles."""

@@ -33,7 +33,7 @@ from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.folder import Folder
 from context_pack_adapters.disk.ignore import MAX_IGNORE_BYTES, IgnoredPaths
 from context_pack_adapters.disk.private import FILE_MODE, FOLDER_MODE
-from context_pack_adapters.stores.git_process import Git, kill
+from context_pack_adapters.stores.git_process import Git, failed, kill
 
 MAX_ENTRIES = 200_000
 CURRENT = "refs/context-pack/current"
@@ -172,7 +172,7 @@ class GitSource:
             if kind != "blob":
                 continue
             if len(items) >= MAX_ENTRIES:
-                raise _failed(f"the repository has more than {MAX_ENTRIES} files")
+                raise failed(f"the repository has more than {MAX_ENTRIES} files")
             problem = "a link in a repository is not followed" if mode == "120000" else None
             items[path] = TreeItem(blob, int(size), problem)
             if problem is None:
@@ -217,12 +217,8 @@ class GitSource:
 def _answer(stream: IO[bytes], most: int) -> bytes:
     head = stream.readline().split()
     if len(head) != 3 or head[1] != b"blob" or int(head[2]) > most:
-        raise _failed("an object of the repository cannot be read")
+        raise failed("an object of the repository cannot be read")
     data = stream.read(int(head[2]) + 1)
     if len(data) != int(head[2]) + 1:
-        raise _failed("an object of the repository ends too early")
+        raise failed("an object of the repository ends too early")
     return data[:-1]
-
-
-def _failed(reason: str) -> Failure:
-    return Failure(Code.IO_ERROR, reason)

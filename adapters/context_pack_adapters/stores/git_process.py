@@ -88,7 +88,7 @@ class Git:
         with self._popen([*command, *self._command(words)], subprocess.PIPE) as process:
             code, _, errors = self._awaited(process, FETCH_SECONDS)
         if code:
-            raise _failed(f"the repository could not be fetched: {_kind(errors)}{self._hint()}")
+            raise failed(f"the repository could not be fetched: {_kind(errors)}{self._hint()}")
 
     def run(self, *words: str) -> bytes:
         """The output of a command on the local repository.
@@ -99,7 +99,7 @@ class Git:
         with self.started(words, subprocess.DEVNULL) as process:
             code, out, _ = self._awaited(process, QUICK_SECONDS)
         if code:
-            raise _failed("git cannot read what was fetched")
+            raise failed("git cannot read what was fetched")
         return out
 
     def started(self, words: Sequence[str], stdin: int) -> subprocess.Popen[bytes]:
@@ -109,7 +109,7 @@ class Git:
     def _command(self, words: Sequence[str]) -> list[str]:
         binary = shutil.which("git", path=_absolute(os.environ.get("PATH", os.defpath)))
         if binary is None:
-            raise _failed("there is no git command; install git")
+            raise failed("there is no git command; install git")
         allowed = ("-c", f"protocol.{self.protocol}.allow=always")
         quiet = _QUIET if self.trusted else (*_QUIET, *_WITHOUT_CREDENTIALS)
         return [binary, f"--git-dir={self.folder}", *quiet, *allowed, *words]
@@ -127,7 +127,7 @@ class Git:
                 umask=0o777 - FOLDER_MODE,
             )
         except OSError as error:
-            raise _failed("git could not be started") from error
+            raise failed("git could not be started") from error
 
     def _awaited(self, process: subprocess.Popen[bytes], seconds: float) -> tuple[int, bytes, bytes]:
         """The exit code and both outputs; the process is killed if the call is cancelled."""
@@ -140,7 +140,7 @@ class Git:
                 except subprocess.TimeoutExpired:
                     self.check()
                     if time.monotonic() > end:
-                        raise _failed(f"git took longer than {seconds:.0f} s") from None
+                        raise failed(f"git took longer than {seconds:.0f} s") from None
         finally:
             kill(process)
 
@@ -225,5 +225,6 @@ def _kind(errors: bytes) -> str:
     return next((kind for kind, signs in _KINDS if any(sign in words for sign in signs)), "git failed")
 
 
-def _failed(reason: str) -> Failure:
+def failed(reason: str) -> Failure:
+    """What is said where git could not do its work."""
     return Failure(Code.IO_ERROR, reason)
