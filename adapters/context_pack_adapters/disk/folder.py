@@ -20,6 +20,7 @@ from context_pack_adapters.disk.opening import (
     Handle,
     Place,
     at,
+    leave,
     read_file,
     scan,
     status_of,
@@ -119,9 +120,19 @@ class Folder:
             writing.put(folder, {name: data}, mode)
 
     def write_all(self, files: Mapping[str, bytes], durably: bool = True) -> None:
-        """Put whole files in place of what is there; a crash may lose them unless they are put durably."""
-        with self.place.held() as folder:
-            writing.put(folder, files, durably=durably)
+        """Put whole files in place of what is there; a crash may lose them unless they are put durably.
+
+        The folder is made if it is not there.
+        """
+        try:
+            opened = self.place.open()
+        except FileNotFoundError:
+            self.make()
+            opened = self.place.open()
+        try:
+            writing.put(opened, files, durably=durably)
+        finally:
+            leave(opened)
 
     def create(self, name: str, data: bytes, link: Callable[..., None] = os.link) -> bool:
         """Put a whole file under a name unless it is taken; says whether it did."""

@@ -51,11 +51,7 @@ class FileExcerptStore:
         }
         if new:
             with translated(FOLDER):
-                try:
-                    self._folder.write_all(new)
-                except FileNotFoundError:
-                    self._folder.make()
-                    self._folder.write_all(new)
+                self._folder.write_all(new)
 
     def remove(self, digests: Iterable[str]) -> None:
         """Remove texts; what is not there, or cannot be removed now, is no error."""

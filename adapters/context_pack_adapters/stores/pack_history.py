@@ -30,13 +30,9 @@ class FilePackHistory:
         """Keep files of a pack by their revisions, and only the last of them."""
         named = {_name(pack_id, revision): data for revision, data in files.items()}
         with suppress(OSError, Failure):
-            try:
-                if not self._is_swept:
-                    self._sweep()
-                self._folder.write_all(named, durably=False)
-            except FileNotFoundError:
-                self._folder.make()
-                self._folder.write_all(named, durably=False)
+            if not self._is_swept:
+                self._sweep()
+            self._folder.write_all(named, durably=False)
             if max(files) > KEPT_REVISIONS:  # else there are not as many
                 for revision in self.revisions(pack_id)[:-KEPT_REVISIONS]:
                     self._folder.remove(_name(pack_id, revision))
@@ -67,7 +63,7 @@ class FilePackHistory:
                 self._folder.remove(_name(pack_id, revision))
 
     def _sweep(self) -> None:
-        """Make the folder, and drop what is older than any pack that is still worked on."""
+        """Make or mend the folder, and drop what is older than any pack that is still worked on."""
         self._folder.make()
         self._is_swept = True
         before = time.time() - KEPT_SECONDS

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 from context_pack.kernel.classes import evolve
 from context_pack.kernel.errors import Code, Failure
@@ -112,15 +112,6 @@ def put_ref(pack: Pack, section_key: str, ref: Ref, kept: Iterable[str] = ()) ->
     return evolve(pack, sections=_put(pack.sections, section))
 
 
-def drop_ref(pack: Pack, section_key: str, key: str) -> Pack:
-    """Remove a ref."""
-    section = section_of(pack, section_key)
-    if section.ref(key) is None:
-        raise _absent("ref", ref_key=key, section_key=section_key)
-    section = evolve(section, refs=_without(section.refs, key))
-    return evolve(pack, sections=_put(pack.sections, section))
-
-
 def put_diagram(pack: Pack, section_key: str, diagram: Diagram, kept: Iterable[str] = ()) -> Pack:
     """Add a diagram, or replace the one with its key where it stands; the `kept` texts stay as they were."""
     section = section_of(pack, section_key)
@@ -131,13 +122,14 @@ def put_diagram(pack: Pack, section_key: str, diagram: Diagram, kept: Iterable[s
     return evolve(pack, sections=_put(pack.sections, section))
 
 
-def drop_diagram(pack: Pack, section_key: str, key: str) -> Pack:
-    """Remove a diagram."""
+def drop_part(pack: Pack, section_key: str, kind: Literal["ref", "diagram"], key: str) -> Pack:
+    """Remove a ref or a diagram."""
     section = section_of(pack, section_key)
-    if section.diagram(key) is None:
-        raise _absent("diagram", diagram_key=key, section_key=section_key)
-    section = evolve(section, diagrams=_without(section.diagrams, key))
-    return evolve(pack, sections=_put(pack.sections, section))
+    parts: Sequence[Ref | Diagram] = section.refs if kind == "ref" else section.diagrams
+    rest = _without(parts, key)
+    if len(rest) == len(parts):
+        raise _absent(kind, **{f"{kind}_key": key}, section_key=section_key)
+    return evolve(pack, sections=_put(pack.sections, evolve(section, **{f"{kind}s": rest})))
 
 
 def set_meta(pack: Pack, title: str | None, brief: str | None, tags: Iterable[str] | None) -> Pack:

@@ -72,9 +72,9 @@ def _by_ends(anchor: Anchor, source: SourceText, home: int) -> Sought:
 def _starts(source: SourceText, length: int, home: int) -> Iterator[int]:
     """The lines of that length: those around `home`, the nearest first, then the others."""
     near = range(max(0, home - NEAR_LINES), min(source.count, home + NEAR_LINES))
-    around = [at for at in near if source.lengths[at] == length]
+    around = [at for at in near if len(source.lines[at]) == length]
     yield from sorted(around, key=lambda at: abs(at - home))
-    yield from (at for at in source.as_long(length) if at not in near)
+    yield from (at for at in source.by_length.get(length, ()) if at not in near)
 
 
 def _by_checksum(anchor: Anchor, rolling: str, source: SourceText) -> Sought:

@@ -78,10 +78,6 @@ class SourceText:
         return _Fingerprints()
 
     @cached_property
-    def _as_long(self) -> dict[int, list[int]]:
-        return {}
-
-    @cached_property
     def _like(self) -> dict[int, dict[str, list[int]]]:
         return {}
 
@@ -96,9 +92,12 @@ class SourceText:
         return len(self.lines)
 
     @cached_property
-    def lengths(self) -> list[int]:
-        """The length of every line."""
-        return list(map(len, self.lines))
+    def by_length(self) -> Mapping[int, Sequence[int]]:
+        """The lines of each length, in file order and counted from 0."""
+        found: dict[int, list[int]] = {}
+        for at, line in enumerate(self.lines):
+            found.setdefault(len(line), []).append(at)
+        return found
 
     @cached_property
     def sums(self) -> array[int]:
@@ -124,15 +123,9 @@ class SourceText:
         if length not in self._like:
             # All that are as long at once: many refs ask, and each would walk over them again.
             found = self._like[length] = {}
-            for at in self.as_long(length):
+            for at in self.by_length.get(length, ()):
                 found.setdefault(self.fingerprints[self.lines[at]], []).append(at)
         return self._like[length].get(print_, ())
-
-    def as_long(self, length: int) -> list[int]:
-        """The lines of that length, in file order and counted from 0."""
-        if length not in self._as_long:
-            self._as_long[length] = [at for at, size in enumerate(self.lengths) if size == length]
-        return self._as_long[length]
 
     def occurrences(self, excerpt: str) -> Iterator[int]:
         """The lines, from 1, at which whole lines begin that read like `excerpt`, in file order."""

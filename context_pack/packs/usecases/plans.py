@@ -111,7 +111,7 @@ def _wanted(value: T | None, field: str) -> T:
 
 def _delete_ref(operation: commands.DeleteRef) -> ChangePlan:
     section_key, key = _section_key(operation), values.key(operation.ref_key, "ref_key")
-    return ChangePlan(lambda pack, *_: changes.drop_ref(pack, section_key, key))
+    return ChangePlan(lambda pack, *_: changes.drop_part(pack, section_key, "ref", key))
 
 
 def _upsert_diagram(operation: commands.UpsertDiagram) -> ChangePlan:
@@ -133,7 +133,7 @@ def _upsert_diagram(operation: commands.UpsertDiagram) -> ChangePlan:
 
 def _delete_diagram(operation: commands.DeleteDiagram) -> ChangePlan:
     section_key, key = _section_key(operation), values.key(operation.diagram_key, "diagram_key")
-    return ChangePlan(lambda pack, *_: changes.drop_diagram(pack, section_key, key))
+    return ChangePlan(lambda pack, *_: changes.drop_part(pack, section_key, "diagram", key))
 
 
 def _set_meta(operation: commands.SetMeta) -> ChangePlan:

@@ -22,9 +22,9 @@ from context_pack.kernel.syntax import Definition, NoSyntax, Spans, Syntax, name
 from context_pack.packs.domain.anchors import Anchor, anchor_of
 from context_pack.packs.domain.difference import ComparedText, difference
 from context_pack.packs.domain.ladder import Text, beyond, in_file, named, unreadable
-from context_pack.packs.domain.model import CodeLocation, Ref
+from context_pack.packs.domain.model import CodeLocation, Pack, Ref
 from context_pack.packs.domain.source import SourceText
-from context_pack.packs.domain.states import Resolution, State
+from context_pack.packs.domain.states import Checked, Resolution, State
 from context_pack.packs.ports import ExcerptStore, NoExcerptStore, PackStore
 from context_pack.packs.usecases.tree_search import Keys, TreeSearch, Unheld
 
@@ -189,6 +189,10 @@ class Resolver:
             self._search(ref)
             found = self._found[ref]
         return found
+
+    def checked(self, pack: Pack) -> tuple[Checked, ...]:
+        """Every ref of a pack with what became of its code, in stored order."""
+        return tuple(Checked(section, ref, self(ref)) for section, ref in pack.refs)
 
     def _at_home(self, ref: Ref) -> Resolution | None:
         """The resolution within the ref's own file; None if the rest of the tree must be searched."""

@@ -45,7 +45,7 @@ class PackVerifier(PackAccess):
         """The state of every ref; changes nothing."""
         pack = located(self.store, named)
         resolver = Resolver.over(self, check, (ref for _, ref in pack.refs)).recalling()
-        return Verified(pack, _checked(pack, resolver))
+        return Verified(pack, resolver.checked(pack))
 
     def repair(self, command: Repair, check: Check = unwatched) -> Repaired:
         """Rewrite path and lines of the moved refs, and nothing else."""
@@ -68,7 +68,7 @@ class PackVerifier(PackAccess):
         resolver = Resolver.over(self, check, (ref for _, ref in pack.refs))
         done: list[Checked] = []
         after = pack
-        checked = _checked(pack, resolver)
+        checked = resolver.checked(pack)
         wanted = [one for one in checked if one.resolution.state is state]
         for one in wanted if names is None else _named(checked, names):
             ref = _followed(one, resolver)
@@ -108,10 +108,6 @@ def _named(checked: Sequence[Checked], names: Sequence[str]) -> list[Checked]:
     if lost:
         raise untrustworthy(lost)
     return refs
-
-
-def _checked(pack: Pack, resolver: Resolver) -> tuple[Checked, ...]:
-    return tuple(Checked(section, ref, resolver(ref)) for section, ref in pack.refs)
 
 
 def _followed(one: Checked, resolver: Resolver) -> Ref | None:

@@ -16,7 +16,7 @@ from context_pack.kernel.ttl import expiry
 from context_pack.packs.domain import values
 from context_pack.packs.domain.changes import advanced, check_editable, check_has_content, untrustworthy
 from context_pack.packs.domain.model import FIRST, Pack, Ref, Status, parse_status
-from context_pack.packs.domain.states import Checked, Resolution, State, problem_record
+from context_pack.packs.domain.states import Resolution, State, problem_record
 from context_pack.packs.usecases.commands import (
     MOST_OPERATIONS,
     Create,
@@ -133,8 +133,7 @@ class PackWriter(PackAccess):
         """The pack with its refs checked, and those without an anchor anchored."""
         check_has_content(pack)
         resolver = Resolver.over(self, check, (ref for _, ref in pack.refs))
-        checked = [Checked(section, ref, resolver(ref)) for section, ref in pack.refs]
-        problems = [problem_record(one) for one in checked if not one.resolution.trusted]
+        problems = [problem_record(one) for one in resolver.checked(pack) if not one.resolution.trusted]
         if problems:
             raise untrustworthy(problems)
         sections = [
