@@ -35,30 +35,13 @@ TOOL_FAMILIES = frozenset({"packs", "code", "memory", "documents", "contexts", "
 LEAST_PAGE, LARGEST_PAGE = 500, 200_000
 LARGEST_SIZE = 1024 * 1024 * 1024
 DEFAULT_RATE_LIMITS: Mapping[str, int] = {"context_search": 30, "read_file": 100, "grep_codebase": 60}
-VARIABLES: Mapping[str, str] = {
-    "CONTEXT_PACK_ROOT": "storage folder, relative to the source root",
-    "CONTEXT_PACK_SOURCE_ROOT": "folder that paths are resolved in, relative to the working directory",
-    "CONTEXT_PACK_CACHE": "folder for indexes and private state, instead of the user's own folders",
-    "CONTEXT_PACK_LOG": "log level on stderr",
-    "CONTEXT_PACK_INITIALIZE_TIMEOUT_MS": "longest wait for the first valid message",
-    "CONTEXT_PACK_CALL_SECONDS": "longest time that a call may take",
-    "CONTEXT_PACK_TOOLS": "families of tools to list, or auto for those with something to serve",
-    "CONTEXT_PACK_PAGE_TOKENS": "tokens of one answer, instead of what the client is known to show",
-    "CONTEXT_PACK_MAX_MESSAGE_BYTES": "largest message of the protocol",
-    "CONTEXT_PACK_MAX_SOURCE_BYTES": "largest source file that a ref can show",
-    "CONTEXT_PACK_DENY": "globs of names that are never read, besides the usual ones",
-    "CONTEXT_PACK_RATE_LIMITS": "calls per minute and connection",
-    "CONTEXT_PACK_GREP": "search engine: auto, rg or pure",
-    "CONTEXT_PACK_BUNDLES": "folders of the bundles, instead of looking for them",
-    "CONTEXT_PACK_ALLOWED_ROOTS": "folders besides the source root whose contexts may be asked for",
-    "CONTEXT_PACK_EMBEDDER": "what searches embed with: auto, fast, semantic or the URL of an endpoint",
-    "CONTEXT_PACK_MODEL_DIR": "folder of a sentence encoder, instead of the installed one",
-    "CONTEXT_PACK_EMBEDDER_KEY": "key of the endpoint",
-    "CONTEXT_PACK_EMBEDDER_MODEL": "model that the endpoint is asked for",
-    "CONTEXT_PACK_STORE": "Postgres database that packs and discoveries are shared in, instead of files",
-    "CONTEXT_PACK_PROJECT": "name of the project in that database, instead of the repository's remote",
-    "CONTEXT_PACK_AUTHOR": "name that is kept there with what is changed",
-}
+_NAMES = """
+    ROOT SOURCE_ROOT CACHE LOG INITIALIZE_TIMEOUT_MS CALL_SECONDS TOOLS PAGE_TOKENS MAX_MESSAGE_BYTES
+    MAX_SOURCE_BYTES DENY RATE_LIMITS GREP BUNDLES ALLOWED_ROOTS EMBEDDER MODEL_DIR EMBEDDER_KEY
+    EMBEDDER_MODEL STORE PROJECT AUTHOR
+"""
+VARIABLES = tuple(f"CONTEXT_PACK_{name}" for name in _NAMES.split())
+"""Every variable that is read; docs/configuration.md says what each is for."""
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 

@@ -53,7 +53,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "outline": CommandEntry("code:outline", "list the definitions of a file or folder"),
     "usages": CommandEntry("code:usages", "list where a name is defined and used"),
     "grep": CommandEntry("code:grep", "search the project's text files for a regular expression"),
-    "search": CommandEntry("finding:search", "search code, discoveries, sessions and packs by meaning"),
+    "search": CommandEntry("memory:search", "search code, discoveries, sessions and packs by meaning"),
     "packs list": CommandEntry("packs:list_packs", "list the context packs"),
     "packs create": CommandEntry("packs_build:create", "make an empty pack"),
     "packs add": CommandEntry("packs_build:add", "add lines of a file, or a definition, to a pack"),
@@ -66,7 +66,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "packs verify": CommandEntry("packs:verify", "check that every ref still finds its code"),
     "packs repair": CommandEntry("packs:repair", "rewrite the refs whose code has moved"),
     "packs restore": CommandEntry("packs:restore", "bring back a pack whose time is over"),
-    "packs diff": CommandEntry("packs_history:diff", "say what changed between two revisions"),
+    "packs diff": CommandEntry("packs:diff", "say what changed between two revisions"),
     "packs delete": CommandEntry("packs:delete", "delete packs"),
     "packs export": CommandEntry("packs_export:export", "write a rendered pack to a file"),
     "bundles list": CommandEntry("bundles:list_bundles", "list the bundles"),
@@ -85,7 +85,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "memory add": CommandEntry("memory:add", "record a discovery about the project"),
     "memory list": CommandEntry("memory:list_discoveries", "list the discoveries"),
     "memory show": CommandEntry("memory:show", "print discoveries whole, with their code"),
-    "memory search": CommandEntry("finding:search_memory", "search the discoveries"),
+    "memory search": CommandEntry("memory:search_memory", "search the discoveries"),
     "memory import": CommandEntry(
         "memory_import:import_notes", "record what Markdown notes and decision records say"
     ),

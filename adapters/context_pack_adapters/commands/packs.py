@@ -1,4 +1,4 @@
-"""The commands about packs: list, show, draft, verify, repair, delete; see also `packs_export`."""
+"""The commands about packs: list, show, diff, draft, verify, repair, delete; see also `packs_export`."""
 
 from __future__ import annotations
 
@@ -151,6 +151,37 @@ def show(options: Namespace, shell: Shell) -> None:
         mode = "compact" if options.compact else "diff" if options.diff else "full"
         document = workspace.packs.document(options.pack, mode=mode)
     show_pack(document, shell.terminal)
+
+
+@command(
+    argument("pack", metavar="ID|NAME", help="the pack"),
+    argument("revisions", nargs="*", type=int, metavar="REV", help="one revision, or two"),
+    flag("--json", "print the changes as JSON"),
+)
+def diff(options: Namespace, shell: Shell) -> None:
+    """Say what changed between two revisions of a pack.
+
+    Without revisions it compares the last two, with one that revision and the present. The last 20 revisions
+    that this user wrote are kept.
+
+    Examples:
+      context-pack packs diff auth
+      context-pack packs diff auth 3 7
+    """
+    if len(options.revisions) > 2:
+        raise WrongUsage("give at most two revisions")
+    old, new = (*options.revisions, None, None)[:2]
+    with shell.workspace() as workspace:
+        found = ask(workspace, action="diff", id=options.pack, from_revision=old, to_revision=new)
+    if options.json:
+        shell.terminal.json(found)
+        return
+    shell.terminal.line(f"{found['id']}: revision {found['from']} to {found['to']}")
+    for step in found["changes"]:
+        details = f" ({step['details']})" if step["details"] else ""
+        shell.terminal.line(f"  {step['what']}: {step['part']} {step['name']}".rstrip() + details)
+    if not found["changes"]:
+        shell.terminal.line("  nothing but its revision or time to live")
 
 
 @command(
