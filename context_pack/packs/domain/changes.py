@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from context_pack.kernel.classes import evolve
 from context_pack.kernel.errors import Code, Failure
@@ -129,7 +129,8 @@ def drop_part(pack: Pack, section_key: str, kind: Literal["ref", "diagram"], key
     rest = _without(parts, key)
     if len(rest) == len(parts):
         raise _absent(kind, **{f"{kind}_key": key}, section_key=section_key)
-    return evolve(pack, sections=_put(pack.sections, evolve(section, **{f"{kind}s": rest})))
+    changed: Mapping[str, Any] = {f"{kind}s": rest}
+    return evolve(pack, sections=_put(pack.sections, evolve(section, **changed)))
 
 
 def set_meta(pack: Pack, title: str | None, brief: str | None, tags: Iterable[str] | None) -> Pack:
