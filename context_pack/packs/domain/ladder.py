@@ -124,7 +124,9 @@ def named(anchor: Anchor, text: Text) -> Resolution | None:
     ]
     if not places:
         return None
-    best, signature = max(places, key=lambda found: _likeness(anchor, text.source, found[0]))
+    best, signature = places[0]
+    if len(places) > 1:  # likeness takes a while
+        best, signature = max(places, key=lambda found: _likeness(anchor, text.source, found[0]))
     return evolve(_changed(text, best), signature=signature if symbol.part in (ALL, BARE) else None)
 
 
