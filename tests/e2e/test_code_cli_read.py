@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from command_line import CommandLine
 
+from context_pack_adapters.commands.dispatch import run
+
 TEXT = "import os\nimport helper\n\nprint(os, helper)  # größe\n" + "# more\n" * 6
 
 FROM_ROOT = "give the path from the source root, as in src/app.py"
@@ -34,6 +36,15 @@ def test_lines_are_numbered_from_one(shell: CommandLine) -> None:
         " 4: print(os, helper)  # größe",
     ]
     assert done.out.splitlines()[-1] == "10: # more"
+
+
+@pytest.mark.clause("CD-45")
+def test_a_definition_that_is_not_there_is_answered_with_near_ones(
+    tmp_path: Path, shell: CommandLine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "two.py").write_text("def load():\n    return 1\n")
+    assert run(["read", "two.py#laod", "--source-root", str(tmp_path)]) == 1
+    assert "No definition is called 'laod': two.py: load (1-2): " in capsys.readouterr().err
 
 
 @pytest.mark.clause("CD-45")

@@ -112,7 +112,10 @@ def refusal_in_words(refusal: Mapping[str, Any]) -> str:
     details = refusal.get("details")
     if isinstance(details, list):
         details = "; ".join(fault["message"] for fault in details)
-    parts = [refusal["error"], refusal.get("path"), details, refusal.get("hint")]
+    places = (
+        f"{each['symbol']} ({each['startLine']}-{each['endLine']})" for each in refusal.get("candidates", ())
+    )
+    parts = [refusal["error"], refusal.get("path"), details, ", ".join(places), refusal.get("hint")]
     return ": ".join(str(part) for part in parts if part)
 
 
