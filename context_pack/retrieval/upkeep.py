@@ -79,7 +79,7 @@ class IndexPlan:
     @property
     def progress(self) -> Progress:
         """How many of the files are indexed as they are."""
-        total = len(self.files) - len(self.skipped)
+        total = sum([file.skipped is None for file in self.files.values()])
         return Progress(total - len(self.changed), total)
 
     def is_small(self, most_files: int) -> bool:

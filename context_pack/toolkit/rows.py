@@ -33,9 +33,9 @@ def fitted(rows: Sequence[Row], most: int, heads: int = 1) -> tuple[list[Row], b
 
     `heads` of them are the best of their question.
     """
-    whole = [weight(row) + 1 for row in rows]
-    if sum(whole) <= most:
+    if weight(rows) <= most + 1:  # each row and a comma, but for the last, in brackets
         return list(rows), False
+    whole = [weight(row) + 1 for row in rows]
     bare = [weight({**row, "content": ""}) + 1 + len(TRUNCATED) for row in rows]
     shares = [max(0, min(full - empty, most // (3 * heads))) for full, empty in zip(whole, bare, strict=True)]
     kept = len(rows)

@@ -26,21 +26,20 @@ class StateCache(Generic[K, V]):
 
     def several(
         self, state: object, keys: Collection[K], make: Callable[[list[K]], Mapping[K, V]]
-    ) -> dict[K, V]:
-        """The values of these keys in this state; `make` is asked for those that are not kept."""
+    ) -> Mapping[K, V]:
+        """The values of these keys in this state, and more; `make` is asked for those that are not kept."""
         with self._lock:
             values = self._values if self._state == state else {}
-        found = {key: values[key] for key in keys if key in values}
-        missing = [key for key in keys if key not in found]
-        if missing:
-            made = make(missing)
-            weight = sum(map(self._weigh, made.values()))
-            with self._lock:
-                if self._state != state or weight > self._left:
-                    self._state, self._values, self._left = state, {}, self._room
-                if weight <= self._left:
-                    # Others may be reading what was kept so far.
-                    self._values |= made
-                    self._left -= weight
-            found.update(made)
-        return found
+        missing = [key for key in keys if key not in values]
+        if not missing:
+            return values
+        made = make(missing)
+        weight = sum(map(self._weigh, made.values()))
+        with self._lock:
+            if self._state != state or weight > self._left:
+                self._state, self._values, self._left = state, {}, self._room
+            if weight <= self._left:
+                # Others may be reading what was kept so far.
+                self._values |= made
+                self._left -= weight
+        return {**{key: values[key] for key in keys if key in values}, **made}

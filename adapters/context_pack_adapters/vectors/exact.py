@@ -199,11 +199,12 @@ def best(pieces: Ids, vectors: Floats, scores: Floats, vector: Floats, limit: in
     rows = numpy.arange(len(pieces))
     if limit < len(pieces):
         least = numpy.partition(scores, len(scores) - limit)[len(scores) - limit]
-        sure = numpy.flatnonzero(scores > least + _ROUNDING)
-        close = numpy.flatnonzero(numpy.abs(scores - least) <= _ROUNDING)
-        if len(close) > limit + _SPARE_TIES:  # as alike as rounding can tell: the first pieces win
+        rows = numpy.flatnonzero(scores >= least - _ROUNDING)
+        if len(rows) > 2 * limit + _SPARE_TIES:  # as alike as rounding can tell: the first pieces win
+            is_close = scores[rows] <= least + _ROUNDING
+            sure, close = rows[~is_close], rows[is_close]
             close = close[numpy.argsort(pieces[close], kind="stable")[: limit + _SPARE_TIES]]
-        rows = numpy.concatenate([sure, close])
+            rows = numpy.concatenate([sure, close])
     true = cosines(vectors[rows], vector)
     order = numpy.lexsort((pieces[rows], -true))[:limit]
     return list(zip(pieces[rows[order]].tolist(), true[order].tolist(), strict=True))

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from math import log
 from operator import itemgetter
 from typing import NamedTuple
@@ -161,7 +162,7 @@ class _Files:
         self._called: dict[str, float] = {}
         self._seen: set[str] = set()
         if not asked.is_symbol:
-            self._called = self._in_common(Counter([hit.found.heading for hit in hits]))
+            self._called = self._in_common([hit.found.heading for hit in hits])
             self._stems = Counter([word for path in self._paths.values() for word in path.stems])
             self._folders = Counter(
                 [word for path in self._paths.values() for word in frozenset(path.folders)]
@@ -187,17 +188,14 @@ class _Files:
         like_it = self._paths[found.key].bare == _bare(_name_of(found.heading))
         return DEFINED * (1 + NAMESAKE * like_it)
 
-    def _in_common(self, headings: Mapping[str, int]) -> dict[str, float]:
+    def _in_common(self, headings: Sequence[str]) -> dict[str, float]:
         """How much of each name is in the question, and of the question in the name, where any is."""
-        having: dict[str, int] = defaultdict(int)
-        for heading, times in headings.items():
-            for word in _name_words(heading):
-                having[word] += times
+        names = list(map(_name_words, headings))
+        having = Counter(chain.from_iterable(names))
         met = {word: near for word in having if (near := self._meeting(word))}
         rarity = {word: log(1 + self._pieces / times) for word, times in having.items()}
         called, asked = {}, len(self._asked.words)
-        for heading in headings:
-            words = _name_words(heading)
+        for heading, words in dict(zip(headings, names, strict=True)).items():
             if not met.keys().isdisjoint(words):
                 common = [word for word in words if word in met]
                 share = sum(map(rarity.__getitem__, common)) / sum(map(rarity.__getitem__, words))

@@ -12,9 +12,9 @@ SUPERSEDED_BY = "supersededBy"
 
 def after_successors(hits: Sequence[tuple[float, Ranked]]) -> list[tuple[float, Ranked]]:
     """The hits in their order, but for superseded discoveries: they follow their successors."""
-    if not any(SUPERSEDED_BY in hit.found.entry_facts for _, hit in hits):
-        return list(hits)
     found = {hit.found.key: number for number, (_, hit) in enumerate(hits) if hit.found.corpus == DISCOVERY}
+    if not found:
+        return list(hits)
 
     def order(number: int) -> tuple[int, int]:
         """Where a hit goes: behind the last of its successors, the nearest one first."""

@@ -70,7 +70,7 @@ class Refresher:
         warnings = self._refresh_stores(known)
         self._replace(SESSION, map(session_entry, self.ports.sessions.past()), known)
         code = self._refresh_code(check, tell, known[CODE])
-        return evolve(code, warnings=(*warnings, *code.warnings))
+        return evolve(code, warnings=(*warnings, *code.warnings)) if warnings else code
 
     def _refresh_stores(self, known: Known) -> tuple[str, ...]:
         """Read discoveries and packs, unless the index was made from the state that they have now."""
@@ -137,7 +137,8 @@ class Refresher:
             assert background is not None
             left, first = background.start(TASK), not known
         else:
-            left, first = plan.is_left_to(background, TASK, FEW_FILES), not plan.progress.done
+            left = plan.is_left_to(background, TASK, FEW_FILES)
+            first = left and not plan.progress.done
         if left and first and background is not None:
             # Nothing of this project is indexed yet: an answer now would look as if there were nothing.
             self._await(background, 0 if plan is None else plan.progress.total, check, tell)
@@ -150,12 +151,12 @@ class Refresher:
             todo = {*plan.changed, *plan.gone}
             unchanged = {path: why for path, why in indexer.failed().items() if path not in todo}
             return Refreshed(plan.progress, failed_in_words(unchanged), plan.changed)
-        done = plan.progress
+        behind = None
         if not plan.is_idle:
             hurried = background is not None and not plan.is_small(FEW_FILES)
             go_on = self._within(check, MOMENT_SECONDS if hurried else None)
             done = indexer.carry_out(plan, lambda: not go_on())
-        behind = None if done.done >= done.total else done
+            behind = None if done.done >= done.total else done
         return Refreshed(behind, failed_in_words(indexer.failed()), plan.changed)
 
     def _await(self, background: Background, total: int, check: Callable[[], None], tell: Tell) -> None:
