@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
+from functools import partial
 from threading import Lock, Timer
 from typing import TYPE_CHECKING
 
@@ -281,39 +282,35 @@ class Connection:
     def _notify(self, news: News) -> None:
         """Notify subscribers of these packs, whether they subscribed by id or by name, in any spelling."""
         if self._session is not None:
-            watched, uris = sorted(self._session.watched), list[str]()
+            watched, uris = sorted(self._session.subscriptions.watched), list[str]()
             if watched:
                 from context_pack.packs.resources import handle_in
 
                 uris = [uri for uri in watched if news.concerns(handle_in(uri))]
             if uris:
                 self._follow_sources()  # first, so that whoever is told of a new ref hears of its code, too
-            self._session.resources_changed(uris, news.listed)
+            self._session.subscriptions.changed(uris, news.listed)
 
     def _follow_sources(self) -> None:
         """Watch the source files that the refs of the subscribed packs point at, and no others."""
         assert self._session is not None
-        watched = self._session.watched
+        watched = self._session.subscriptions.watched
         if self._sources is None and watched:
             from context_pack_adapters.stores.pack_sources import PackSources
 
             self.load()
             assert self._ports is not None
-            self._sources = PackSources(self._settings.source_root, self._ports.packs, self._on_edits)
+            tell = partial(self._session.subscriptions.changed, list_changed=False)
+            self._sources = PackSources(self._settings.source_root, self._ports.packs, tell)
         if self._sources is not None:
             self._sources.follow(watched)
-
-    def _on_edits(self, uris: list[str]) -> None:
-        """Notify subscribers of packs whose code changed."""
-        if self._session is not None:
-            self._session.resources_changed(uris, False)
 
     def _on_task_done(self, task: str) -> None:
         """Send list_changed to clients that listed resources before these documents were indexed."""
         from context_pack.documents.usecases.sync import TASK
 
-        if task == TASK and self._session is not None and self._session.watching:
-            self._session.resources_changed((), True)
+        if task == TASK and self._session is not None and self._session.subscriptions.watching:
+            self._session.subscriptions.changed((), True)
 
     def close(self) -> None:
         """Keep for later connections what was read, counted and noted in this one, and end its worker."""

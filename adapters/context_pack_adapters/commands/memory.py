@@ -20,20 +20,12 @@ from context_pack_adapters.commands.shell import Shell
 if TYPE_CHECKING:
     from context_pack.memory.domain.code_place import CodeState
     from context_pack.memory.domain.discovery import Discovery
-    from context_pack.memory.ports import MemoryPorts
-    from context_pack.memory.usecases.record import Recorder
 
 TYPES = ("pattern", "rule", "decision", "issue")
 SHOWN_CHARS = 100
 HOLDING = ("exact", "moved")
 """States of code that a discovery still holds for."""
 LIMIT = argument("--limit", metavar="N", type=int, default=5, help="most results (5)")
-
-
-def open_memory(shell: Shell) -> tuple[MemoryPorts, Recorder]:
-    """The memory of the project, and what records into it."""
-    memory = shell.cases().memory
-    return memory.searcher.ports, memory.recorder
 
 
 @command(
@@ -56,11 +48,10 @@ def add(options: Namespace, shell: Shell) -> None:
     """
     from context_pack.memory.usecases.record import ContextRecord
 
-    _, recorder = open_memory(shell)
     path = options.path and in_project(options.path, shell.settings.source_root)
     labels = (options.module, options.id, options.supersedes, path, options.lines, options.symbol)
     asked = ContextRecord(options.type, options.content, *labels)
-    recorded = recorder.record(asked)
+    recorded = shell.cases().memory.recorder.record(asked)
     done = "corrected" if options.id else "merged with" if recorded.merged else "recorded"
     body = {**_as_json(recorded.discovery), "merged": recorded.merged}
     shell.tell(options, body, f"{done} {recorded.discovery.id}")
@@ -79,14 +70,14 @@ def list_discoveries(options: Namespace, shell: Shell) -> None:
       context-pack memory list --type rule --module auth
       context-pack memory list --json | jq -r '.discoveries[].content'
     """
-    memory, _ = open_memory(shell)
+    memory = shell.cases().memory
     found = [
         each
-        for each in reversed(memory.discoveries.all())
+        for each in reversed(memory.searcher.ports.discoveries.all())
         if options.type in (None, each.type.value) and options.module in (None, each.module)
     ]
     about = [each for each in found if each.code is not None]
-    states = shell.cases().memory.places.states([each.code for each in about if each.code is not None])
+    states = memory.places.states([each.code for each in about if each.code is not None])
     known = {each.id: state for each, state in zip(about, states, strict=True)}
     if options.json:
         shown = [_as_json(each, known.get(each.id)) for each in found]
@@ -176,11 +167,11 @@ def forget(options: Namespace, shell: Shell) -> int:
     Examples:
       context-pack memory forget 5f1c0a52-7d3b-8c11-9a44-0c9a5f2d7e10
     """
-    memory, _ = open_memory(shell)
+    discoveries = shell.cases().memory.searcher.ports.discoveries
     gone, failures = {}, {}
     for one in options.ids:
         try:
-            gone[one] = memory.discoveries.forget(one)
+            gone[one] = discoveries.forget(one)
         except Failure as failure:
             failures[one] = failure
     shell.complain_of(failures)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from context_pack.kernel.errors import Failure
 from context_pack_adapters.commands.arguments import argument, command, flag
-from context_pack_adapters.commands.memory import TYPES, open_memory
+from context_pack_adapters.commands.memory import TYPES
 from context_pack_adapters.commands.shell import Shell, WrongUsage
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _imported(
     from context_pack.memory.usecases.record import ContextRecord
 
     kind = None if options.type is None else DiscoveryType(options.type)
-    _, recorder = open_memory(shell)
+    recorder = shell.cases().memory.recorder
     for note in notes_in(text, os.path.basename(file), kind):
         row: dict[str, Any] = {"file": file, "line": note.line}
         if not isinstance(note, Note):

@@ -10,7 +10,7 @@ the legacy one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from context_pack_adapters.mcp.batch import ReplyBatch
@@ -89,25 +89,16 @@ class ProtocolSession:
         self._alone: Sink = self._reply_alone
         self._shelf = OnDemand(load, page_size, published)
         self._desk = JobContext(send, monotonic, alarm, call_seconds, page_tokens)
-        self._subscriptions = Subscriptions(send, on_watch)
+        self.subscriptions = Subscriptions(send, on_watch)
+        """Who is told of changed resources, and from any thread."""
         self._methods = Methods(
-            facts, changing_tools, self._shelf, self._desk, self._subscriptions, tells, families
+            facts, changing_tools, self._shelf, self._desk, self.subscriptions, tells, families
         )
 
     @property
     def tried(self) -> bool:
         """Whether loading the registry was tried, successfully or not."""
         return self._shelf.tried
-
-    @property
-    def watched(self) -> frozenset[str]:
-        """The URIs that clients subscribed to."""
-        return self._subscriptions.watched
-
-    @property
-    def watching(self) -> bool:
-        """Whether a client subscribed to changed resources or to their changed list."""
-        return self._subscriptions.watching
 
     def receive(self, body: bytes) -> Sequence[Job]:
         """Take one message: answer what is cheap, return what may take time."""
@@ -130,13 +121,9 @@ class ProtocolSession:
         """Reply with a parse error for bytes that never became a message."""
         self._refuse(PARSE_ERROR, f"Parse error: {fault.reason}")
 
-    def resources_changed(self, uris: Collection[str], list_changed: bool) -> None:
-        """Notify every subscriber of both eras; may be called from any thread."""
-        self._subscriptions.changed(uris, list_changed)
-
     def finish(self) -> None:
         """End every subscription with its result; running requests are not touched."""
-        self._subscriptions.finish()
+        self.subscriptions.finish()
 
     def cancel_all(self) -> None:
         """Cancel every request that has not been answered."""
@@ -189,7 +176,7 @@ class ProtocolSession:
         elif message.method == "notifications/cancelled" and isinstance(message.params, dict):
             withdrawn = message.params.get("requestId")
             if type(withdrawn) is int or type(withdrawn) is str:
-                self._subscriptions.cancel(withdrawn)
+                self.subscriptions.cancel(withdrawn)
                 for job in self._desk.named(withdrawn):
                     job.cancel()
 
@@ -214,5 +201,5 @@ class ProtocolSession:
         elif self._closing:
             raise Refusal(INVALID_REQUEST, "The server is shutting down; only exit is accepted")
         self._closing = True
-        self._subscriptions.finish()
+        self.subscriptions.finish()
         sink(reply(request.id, "null"))

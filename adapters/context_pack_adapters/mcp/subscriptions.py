@@ -119,7 +119,7 @@ class Subscriptions:
         self.tell()
 
     def changed(self, uris: Collection[str], list_changed: bool) -> None:
-        """Notify all subscribers of these resources."""
+        """Notify all subscribers of these resources, and of their list; may be called from any thread."""
         with self._lock:
             for uri in uris:
                 if uri in self._legacy:

@@ -41,11 +41,11 @@ def updated(uri: str, request_id: Any = None) -> dict[str, Any]:
 def test_a_legacy_subscriber_is_notified_until_it_unsubscribes(peer: Peer) -> None:
     for _ in range(2):
         assert peer.result("resources/subscribe", {"uri": ONE}) == {}
-    peer.session.resources_changed([ONE, TWO], False)
+    peer.session.subscriptions.changed([ONE, TWO], False)
     assert peer.take() == [updated(ONE)]
     for _ in range(2):
         assert peer.result("resources/unsubscribe", {"uri": ONE}) == {}
-    peer.session.resources_changed([ONE, TWO], False)
+    peer.session.subscriptions.changed([ONE, TWO], False)
     assert peer.take() == []
 
 
@@ -58,12 +58,12 @@ def test_subscribing_to_no_uri_is_invalid(peer: Peer, method: str, params: Any) 
 
 @pytest.mark.clause("MCP-81")
 def test_list_changes_are_sent_to_legacy_clients_after_the_handshake(peer: Peer) -> None:
-    peer.session.resources_changed([], True)
+    peer.session.subscriptions.changed([], True)
     assert peer.take() == []
     peer.result("initialize", {})
-    peer.session.resources_changed([], True)
+    peer.session.subscriptions.changed([], True)
     assert peer.take() == [{"jsonrpc": "2.0", "method": "notifications/resources/list_changed"}]
-    peer.session.resources_changed([], False)
+    peer.session.subscriptions.changed([], False)
     assert peer.take() == []
 
 
@@ -74,7 +74,7 @@ def test_a_stream_is_acknowledged_first_and_every_message_carries_its_id(
 ) -> None:
     honoured = listen(peer, modern, request_id, resourceSubscriptions=[ONE, ONE], resourcesListChanged=True)
     assert honoured == {"resourceSubscriptions": [ONE], "resourcesListChanged": True}
-    peer.session.resources_changed([TWO, ONE], True)
+    peer.session.subscriptions.changed([TWO, ONE], True)
     changed, listed = peer.take()
     assert changed == updated(ONE, request_id)
     assert listed == {
@@ -90,7 +90,7 @@ def test_a_stream_acknowledges_and_sends_only_possible_requested_changes(peer: P
     assert listen(peer, modern, "b", resourceSubscriptions=[TWO], resourcesListChanged=False) == {
         "resourceSubscriptions": [TWO]
     }
-    peer.session.resources_changed([ONE], True)
+    peer.session.subscriptions.changed([ONE], True)
     assert peer.take() == []
 
 
@@ -112,7 +112,7 @@ def test_a_malformed_filter_is_invalid_and_opens_nothing(
     peer: Peer, modern: Modern, params: dict[str, Any]
 ) -> None:
     assert peer.error("subscriptions/listen", modern(params))["code"] == -32602
-    assert not peer.session.watching
+    assert not peer.session.subscriptions.watching
 
 
 @pytest.mark.clause("MCP-35")
@@ -129,7 +129,7 @@ def test_a_stream_ends_with_an_empty_result(peer: Peer, modern: Modern, end: str
     assert closing["result"]["_meta"][SUBSCRIPTION_KEY] == "L"
     assert closing["result"]["_meta"][SERVER_KEY]["name"] == "demo"
     assert set(closing["result"]) == {"resultType", "_meta"}
-    peer.session.resources_changed([ONE], True)
+    peer.session.subscriptions.changed([ONE], True)
     peer.session.finish()
     assert peer.take() == []
 
@@ -139,7 +139,7 @@ def test_a_cancelled_stream_ends_without_a_result(peer: Peer, modern: Modern) ->
     listen(peer, modern, 1, resourceSubscriptions=[ONE])
     listen(peer, modern, "1", resourceSubscriptions=[ONE])
     peer.notify("notifications/cancelled", {"requestId": 1})
-    peer.session.resources_changed([ONE], False)
+    peer.session.subscriptions.changed([ONE], False)
     assert peer.take() == [updated(ONE, "1")]
 
 
@@ -148,21 +148,25 @@ def test_one_change_notifies_legacy_and_modern_subscribers(peer: Peer, modern: M
     peer.result("resources/subscribe", {"uri": ONE})
     listen(peer, modern, "a", resourceSubscriptions=[ONE])
     listen(peer, modern, "b", resourceSubscriptions=[ONE, TWO])
-    peer.session.resources_changed([ONE], False)
+    peer.session.subscriptions.changed([ONE], False)
     assert peer.take() == [updated(ONE), updated(ONE, "a"), updated(ONE, "b")]
 
 
 @pytest.mark.clause("MCP-85")
 def test_the_watcher_runs_only_while_a_client_listens(peer: Peer, modern: Modern) -> None:
     peer.result("initialize", {})
-    assert (peer.watches, peer.session.watching, peer.session.watched) == ([], False, frozenset())
+    assert (peer.watches, peer.session.subscriptions.watching, peer.session.subscriptions.watched) == (
+        [],
+        False,
+        frozenset(),
+    )
     peer.result("resources/subscribe", {"uri": ONE})
     listen(peer, modern, "L", resourceSubscriptions=[TWO])
-    assert (peer.watches, peer.session.watched) == ([True, True], frozenset({ONE, TWO}))
+    assert (peer.watches, peer.session.subscriptions.watched) == ([True, True], frozenset({ONE, TWO}))
     peer.result("resources/unsubscribe", {"uri": ONE})
-    assert (peer.watches, peer.session.watching) == ([True, True], True)
+    assert (peer.watches, peer.session.subscriptions.watching) == ([True, True], True)
     peer.notify("notifications/cancelled", {"requestId": "L"})
-    assert (peer.watches, peer.session.watching) == ([True, True, False], False)
+    assert (peer.watches, peer.session.subscriptions.watching) == ([True, True, False], False)
     listen(peer, modern, "M", resourcesListChanged=True)
     peer.session.finish()
     assert peer.watches == [True, True, False, True, False]
@@ -174,7 +178,7 @@ def test_no_message_overtakes_the_acknowledgement_or_follows_the_end(peer: Peer,
 
     def change() -> None:
         while not stop.is_set():
-            peer.session.resources_changed([ONE], True)
+            peer.session.subscriptions.changed([ONE], True)
 
     changer = threading.Thread(target=change)
     changer.start()
@@ -205,7 +209,7 @@ def test_listing_starts_the_watcher_only_after_a_handshake(peer: Peer, modern: M
     peer.result("initialize", {})
     peer.result("resources/list", {})
     peer.result("resources/list", {})
-    assert (peer.watches, peer.session.watched) == ([True], frozenset())
+    assert (peer.watches, peer.session.subscriptions.watched) == ([True], frozenset())
     peer.session.finish()
     assert peer.watches == [True, False]
 
@@ -236,14 +240,14 @@ def test_a_stream_is_acknowledged_after_the_watcher_started_unless_cancelled(
 ) -> None:
     params = modern({"notifications": {"resourceSubscriptions": [ONE]}})
     (job,) = peer.post(req("subscriptions/listen", params, 7))
-    peer.session.resources_changed([ONE], False)
+    peer.session.subscriptions.changed([ONE], False)
     assert peer.take() == []
     if withdrawn:
         peer.notify("notifications/cancelled", {"requestId": 7})
     job.run()
     said = [message["method"] for message in peer.take()]
     assert said == ([] if withdrawn else ["notifications/subscriptions/acknowledged"])
-    assert peer.session.watching is not withdrawn
+    assert peer.session.subscriptions.watching is not withdrawn
 
 
 @pytest.mark.clause("MCP-91")
