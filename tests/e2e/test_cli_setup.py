@@ -147,6 +147,12 @@ def test_an_entry_of_an_earlier_setup_is_not_given_back(home: Path, monkeypatch:
     assert run(["setup", "gemini"]) == 0
     assert run(["setup", "gemini", "--remove"]) == 0
     assert json.loads(path.read_text()) == {"mcpServers": {"b": {}}}
+    path.unlink()
+    assert run(["setup", "gemini"]) == 0
+    path.write_text(path.read_text().replace("auto", "all"))
+    assert run(["setup", "gemini"]) == 0
+    assert run(["setup", "gemini", "--remove"]) == 0
+    assert not path.exists()
 
 
 @pytest.mark.clause("CLI-60")

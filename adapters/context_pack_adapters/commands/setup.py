@@ -154,7 +154,9 @@ def _set_up(client: Client, options: Namespace, shell: Shell) -> bool:
         before = _read(folder, name)
         after = changed(client, relative, before or "", remove=options.remove)
         kept = _read(folder, name + BACKUP)
-        if options.remove and kept is not None and _is_kept(client, relative, kept, before):
+        if kept is not None and changed(client, relative, kept, remove=True) != kept:
+            kept = None  # it has an entry of ours, so it is not what was there before us
+        if options.remove and kept is not None and changed(client, relative, kept, remove=False) == before:
             after = kept
         if options.print and not options.remove:
             shell.terminal.line(f"# {client.title}: {path}")
@@ -196,12 +198,6 @@ def _changed(client: Client, path: str, text: str, *, remove: bool) -> str:
     if remove:
         return drop_json(text, (client.section, NAME))
     return put_json(text, (client.section, NAME), client.entry(command_line()))
-
-
-def _is_kept(client: Client, path: str, kept: str, before: str | None) -> bool:
-    """Whether a copy that was kept is the present text without what we put in, and had nothing of ours."""
-    ours = changed(client, path, kept, remove=True) != kept
-    return not ours and changed(client, path, kept, remove=False) == before
 
 
 def _is_here(client: Client) -> bool:
