@@ -139,10 +139,7 @@ class DiskPorts(Ports):
         from context_pack_adapters.search.code_search import FileTreeSearch
 
         settings = self.settings
-        copies = (
-            Path(settings.root, "excerpts"),
-            Path(settings.root, "packs"),
-        )  # of code that is there itself
+        copies = [Path(settings.root, name) for name in ("excerpts", "packs")]  # of code that is there itself
         return FileTreeSearch(Path(settings.source_root), self.policy, settings.grep, own=copies)
 
     @cached_property

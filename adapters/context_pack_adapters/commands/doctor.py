@@ -18,7 +18,6 @@ from context_pack_adapters.private_places import project_folders
 from context_pack_adapters.settings import VARIABLES, Settings
 
 COLOURS: Mapping[str, str] = {"ok": "green", "warn": "yellow", "broken": "red"}
-OLDEST_PYTHON = (3, 11)
 PACKAGES: Mapping[str, str] = {
     "attrs": "attr",
     "cattrs": "cattrs",
@@ -77,7 +76,7 @@ def doctor(options: Namespace, shell: Shell) -> int:
 def examine(settings: Settings) -> list[Finding]:
     """Everything worth knowing about this installation and these settings."""
     return [
-        _python(),
+        Finding("python", "ok", ".".join(map(str, sys.version_info[:3]))),  # pip refuses an older one
         *_packages(),
         *_grammars(),
         *_variables(settings),
@@ -121,13 +120,6 @@ def _place(embedder: str) -> str:
     """An embedder's name; of a URL only the host, because the rest may hold a secret."""
     scheme, slashes, rest = embedder.partition("://")
     return f"{scheme}{slashes}{rest.partition('/')[0].rpartition('@')[2]}"
-
-
-def _python() -> Finding:
-    found = ".".join(map(str, sys.version_info[:3]))
-    if sys.version_info[:2] < OLDEST_PYTHON:
-        return Finding("python", "broken", found, "use Python 3.11 or newer")
-    return Finding("python", "ok", found)
 
 
 def _packages() -> Iterator[Finding]:

@@ -84,14 +84,13 @@ def index(options: Namespace, shell: Shell) -> int:
         shell.terminal.complain(f"{each['path']}: {each['reason']}")
     for notice in memory.index.notices():
         shell.terminal.note(notice)
-    if options.json:
-        shell.terminal.json(outcome)
-    else:
-        embedded = f"{semantic.done} of {semantic.total} pieces embedded, " if semantic is not None else ""
-        shell.terminal.line(
-            f"{counted(tally.files, 'file')}: {len(tally.index)} indexed, {len(tally.remove)} removed, "
-            f"{tally.in_words}, {embedded}in {outcome['seconds']:.1f} s"
-        )
+    embedded = f"{semantic.done} of {semantic.total} pieces embedded, " if semantic is not None else ""
+    shell.tell(
+        options,
+        outcome,
+        f"{counted(tally.files, 'file')}: {len(tally.index)} indexed, {len(tally.remove)} removed, "
+        f"{tally.in_words}, {embedded}in {outcome['seconds']:.1f} s",
+    )
     return 1 if trouble else 0
 
 

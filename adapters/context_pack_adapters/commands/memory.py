@@ -79,21 +79,19 @@ def list_discoveries(options: Namespace, shell: Shell) -> None:
     about = [each for each in found if each.code is not None]
     states = memory.places.states([each.code for each in about if each.code is not None])
     known = {each.id: state for each, state in zip(about, states, strict=True)}
+    shown = [_as_json(each, known.get(each.id)) for each in found]
+    rows = [
+        [each.id, each.type.value, each.date.date().isoformat(), each.module or "-", _short(each, known)]
+        for each in found
+    ]
+    body, heads = {"count": len(found), "discoveries": shown}, ("ID", "TYPE", "DATE", "MODULE", "CONTENT")
+    shell.tell_table(options, body, rows, heads, "No discoveries found.")
     if options.json:
-        shown = [_as_json(each, known.get(each.id)) for each in found]
-        shell.terminal.json({"count": len(found), "discoveries": shown})
-    elif found:
-        rows = [
-            [each.id, each.type.value, each.date.date().isoformat(), each.module or "-", _short(each, known)]
-            for each in found
-        ]
-        shell.terminal.table(rows, "ID", "TYPE", "DATE", "MODULE", "CONTENT")
-        if any(len(each.content) > SHOWN_CHARS or each.code is not None for each in found):
-            shell.terminal.note("All that one says, and its code: context-pack memory show ID")
-    else:
-        shell.terminal.line("No discoveries found.")
-        if options.type is options.module is None:
-            shell.terminal.note("Record one: context-pack memory add TYPE TEXT")
+        return
+    if any(len(each.content) > SHOWN_CHARS or each.code is not None for each in found):
+        shell.terminal.note("All that one says, and its code: context-pack memory show ID")
+    if not found and options.type is options.module is None:
+        shell.terminal.note("Record one: context-pack memory add TYPE TEXT")
 
 
 @command(

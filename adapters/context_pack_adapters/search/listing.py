@@ -75,10 +75,8 @@ class Listing:
 
         def entered(level: Level) -> None:
             deadline.left()
-            place, names = (
-                top + level.prefix,
-                {entry.name for entry in level.entries}.intersection(IGNORE_FILES),
-            )
+            place = top + level.prefix
+            names = {entry.name for entry in level.entries}.intersection(IGNORE_FILES)
             signatures.update(dict.fromkeys(place + name for name in ("", *names)))
             with suppress(OSError):
                 signatures[place] = settled_signature(os.stat(level.handle), began)
