@@ -23,13 +23,6 @@ ENGINE = (sys.executable, "-P", str(Path(__file__).with_name("engine.py")))
 
 
 @frozen
-class Drawn:
-    """The SVG text of a diagram, as the engine made it: not to be trusted."""
-
-    svg: str
-
-
-@frozen
 class Undrawn:
     """Why a diagram has no picture."""
 
@@ -38,10 +31,10 @@ class Undrawn:
 
 def draw(
     sources: Sequence[str], seconds: float = MOST_SECONDS, engine: Sequence[str] = ENGINE
-) -> list[Drawn | Undrawn]:
-    """Every source drawn, or the reason why not, in order."""
+) -> list[str | Undrawn]:
+    """The SVG of every source, which is not to be trusted, or the reason why there is none, in order."""
     deadline = time.monotonic() + seconds
-    done: list[Drawn | Undrawn] = []
+    done: list[str | Undrawn] = []
     while len(done) < len(sources):
         left = deadline - time.monotonic()
         if left <= 0:
@@ -56,7 +49,7 @@ def draw(
     return done
 
 
-def _run(engine: Sequence[str], sources: Sequence[str], seconds: float) -> tuple[int, list[Drawn | Undrawn]]:
+def _run(engine: Sequence[str], sources: Sequence[str], seconds: float) -> tuple[int, list[str | Undrawn]]:
     """The exit code of one drawing process and the answers it gave."""
     try:
         child = subprocess.run(
@@ -76,8 +69,8 @@ def _run(engine: Sequence[str], sources: Sequence[str], seconds: float) -> tuple
     return code, [_answer(json.loads(line)) for line in whole.splitlines()]
 
 
-def _answer(answer: dict[str, str]) -> Drawn | Undrawn:
+def _answer(answer: dict[str, str]) -> str | Undrawn:
     if "svg" in answer:
-        return Drawn(answer["svg"])
+        return answer["svg"]
     first = answer["error"].strip().partition("\n")[0]
     return Undrawn(first if len(first) <= 300 else f"{first[:300]}…")

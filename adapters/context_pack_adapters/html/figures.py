@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from context_pack.kernel.classes import frozen
 from context_pack.packs.domain.model import Diagram
 from context_pack_adapters.html import mermaid
-from context_pack_adapters.html.drawing import Drawn, Undrawn, draw
+from context_pack_adapters.html.drawing import Undrawn, draw
 from context_pack_adapters.html.markup import spans, text
 from context_pack_adapters.html.svg import Picture, Unsafe, harmless
 
@@ -51,12 +51,12 @@ def figures(diagrams: Sequence[tuple[Diagram, str]]) -> list[Figure]:
     ]
 
 
-def _picture(answer: Drawn | Undrawn) -> Picture | Undrawn:
+def _picture(answer: str | Undrawn) -> Picture | Undrawn:
     """A drawing made harmless."""
     if isinstance(answer, Undrawn):
         return answer
     try:
-        return harmless(answer.svg)
+        return harmless(answer)
     except Unsafe as error:
         return Undrawn(str(error))
 

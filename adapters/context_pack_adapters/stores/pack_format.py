@@ -10,7 +10,7 @@ from __future__ import annotations
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.instants import format_instant
 from context_pack.packs.domain.model import Pack
-from context_pack.packs.domain.record import SCHEMA_VERSION, from_record, to_record
+from context_pack.packs.domain.record import from_record, to_record
 from context_pack_adapters.stores import front_matter
 
 MAX_FILE_BYTES = 8 * 1024 * 1024
@@ -43,9 +43,6 @@ def decode(data: bytes, pack_id: str) -> Pack:
         record = front_matter.parse(front_matter.split(data))
     except front_matter.Malformed as error:
         raise broken(str(error)) from None
-    # Judged alone and first: another version may well have fields that this one does not know.
-    if (found := record.get("schema_version")) != SCHEMA_VERSION:
-        from_record({"schema_version": found})
     pack = from_record(record)
     if pack.id != pack_id:
         raise broken("the id in the file is not the one in its name")
