@@ -20,7 +20,6 @@ from context_pack_adapters.disk.opening import (
     Handle,
     Place,
     at,
-    leave,
     read_file,
     scan,
     status_of,
@@ -124,15 +123,12 @@ class Folder:
 
         The folder is made if it is not there.
         """
-        try:
-            opened = self.place.open()
-        except FileNotFoundError:
-            self.make()
-            opened = self.place.open()
-        try:
-            writing.put(opened, files, durably=durably)
-        finally:
-            leave(opened)
+        with suppress(FileNotFoundError), self.place.held() as folder:
+            writing.put(folder, files, durably=durably)
+            return
+        self.make()
+        with self.place.held() as folder:
+            writing.put(folder, files, durably=durably)
 
     def create(self, name: str, data: bytes, link: Callable[..., None] = os.link) -> bool:
         """Put a whole file under a name unless it is taken; says whether it did."""

@@ -45,6 +45,10 @@ Check = Callable[[], None]
 """Returns while the caller still wants the answer, raises when not."""
 
 
+RefKey = tuple[str, int, int, str | None]
+"""Where a ref points, and the digest of what it is anchored to, which stands for the whole anchor."""
+
+
 def unwatched() -> None:
     """A check for callers that never cancel."""
 
@@ -66,7 +70,7 @@ class RefMemory:
     def __init__(self, most_chars: int = MOST_KEPT_CHARS) -> None:
         self._most = most_chars
         self._chars = 0
-        self._kept: dict[tuple[str, int, int, str | None], KeptResolution] = {}
+        self._kept: dict[RefKey, KeptResolution] = {}
         self.without: dict[RelativePath, tuple[Stamp, Keys]] = {}
         """What files were found not to hold when they had this stamp."""
 
@@ -114,8 +118,8 @@ class PackAccess:
             return
 
 
-def _key(ref: Ref) -> tuple[str, int, int, str | None]:
-    """The cache key of a resolution: the digest stands for the whole anchor."""
+def _key(ref: Ref) -> RefKey:
+    """What the resolution of a ref depends on."""
     digest = None if ref.anchor is None else ref.anchor.digest
     return ref.path.value, ref.lines.start, ref.lines.end, digest
 
@@ -134,7 +138,7 @@ class Resolver:
     excerpts: ExcerptStore = field(factory=NoExcerptStore)
     anchored_texts: dict[str, str] = field(factory=dict, init=False)
     """The text of every anchor that was made, by its digest."""
-    _found: dict[Ref, Resolution] = field(factory=dict, init=False)
+    _found: dict[RefKey, Resolution] = field(factory=dict, init=False)
     _recalled: dict[int, Resolution] = field(factory=dict, init=False)
     """What earlier calls found out about refs of this one, by their identity, where that still holds."""
     _texts: OrderedDict[RelativePath, SourceText | Reason] = field(factory=OrderedDict, init=False)
@@ -183,11 +187,11 @@ class Resolver:
         """Find the ref's code and its state."""
         found = self._recalled.get(id(ref))
         if found is None and self._found:
-            found = self._found.get(ref)
+            found = self._found.get(_key(ref))
         found = found or self._at_home(ref)
         if found is None:
             self._search(ref)
-            found = self._found[ref]
+            found = self._found[_key(ref)]
         return found
 
     def checked(self, pack: Pack) -> tuple[Checked, ...]:
@@ -209,7 +213,7 @@ class Resolver:
         asked = [
             each
             for each in dict.fromkeys([ref, *self.expected])
-            if each not in self._found and id(each) not in self._recalled
+            if _key(each) not in self._found and id(each) not in self._recalled
         ]
         self.fetch(each.path for each in asked)
         homes = {
@@ -224,7 +228,7 @@ class Resolver:
         elsewhere = self._tree_search().elsewhere(wanted)
         for each, (anchor, home) in homes.items():
             found = beyond(each, anchor, home, elsewhere[each])
-            self._found[each] = self._compared(each, anchor, found, elsewhere[each].text)
+            self._found[_key(each)] = self._compared(each, anchor, found, elsewhere[each].text)
 
     def _compared(self, ref: Ref, anchor: Anchor, found: Resolution, text: str | None) -> Resolution:
         """The resolution with its diff, if the anchored text is known."""
@@ -313,7 +317,7 @@ class Resolver:
             excerpt = text.cut(ref.lines.start, ref.lines.end) or ""
             self.anchored_texts[ref.anchor.digest] = excerpt
             place = CodeLocation(ref.path, ref.lines)
-            found = self._found[ref] = Resolution(State.EXACT, place, None, excerpt)
+            found = self._found[_key(ref)] = Resolution(State.EXACT, place, None, excerpt)
             self.memory.keep(ref, text.stamp, found)
         return ref
 
