@@ -222,12 +222,7 @@ class Job:
         self.exchange.sink(None if self._cancelled else body)
 
     def check(self) -> None:
-        """Return while the call is wanted; raise once it was cancelled or is overdue.
-
-        Raises:
-            Cancelled: the caller has withdrawn it.
-            Overdue: it takes longer than it may.
-        """
+        """Return while the call is wanted; raise once it was cancelled or is overdue."""
         if self._cancelled:
             from context_pack.toolkit.call import Cancelled
 

@@ -55,12 +55,7 @@ class FileTreeSearch:
         return find_binary(os.environ.get("PATH", "") if self._search_path is None else self._search_path)
 
     def search(self, query: LineQuery, call: Call) -> FoundLines:
-        """The lines that match.
-
-        Raises:
-            Failure: `invalid_data` for a pattern or glob that means nothing, `timed_out` after three seconds.
-            Cancelled: the caller has withdrawn the call.
-        """
+        """The lines that match."""
         from context_pack_adapters.search.deadline import in_time
 
         return in_time(self._engine.asked(query), query.pattern, self._seconds, call)

@@ -25,12 +25,7 @@ class MemorySearch:
         self._policy = policy or PathPolicy()
 
     def search(self, query: LineQuery, call: Call) -> FoundLines:
-        """The lines that match.
-
-        Raises:
-            Failure: `invalid_data` for a pattern or glob that means nothing, `timed_out` after three seconds.
-            Cancelled: the caller has withdrawn the call.
-        """
+        """The lines that match."""
         pattern, wanted = compiled(query.pattern, query.case_sensitive), wanted_by(query.glob)
 
         def work(deadline: Deadline) -> FoundLines:
