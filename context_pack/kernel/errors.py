@@ -102,3 +102,9 @@ class Failure(Exception):
 def invalid(message: str, field: str | None = None, **details: Any) -> Failure:
     """Bad input: `invalid_data`, with the offending field in the details."""
     return Failure(Code.INVALID_DATA, message, {**({} if field is None else {"field": field}), **details})
+
+
+def clip(name: str) -> str:
+    """A caller's own word, safe to repeat: one printable line of at most 80 characters."""
+    clean = "".join(char if char.isprintable() else "?" for char in name[:81])
+    return clean if len(clean) <= 80 else clean[:79] + "…"

@@ -14,7 +14,7 @@ from math import inf
 from typing import Any
 
 from context_pack.kernel.classes import frozen
-from context_pack.kernel.errors import Failure, invalid
+from context_pack.kernel.errors import Failure, clip, invalid
 from context_pack.kernel.nearness import close
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.ttl import human, remaining_seconds
@@ -24,7 +24,7 @@ from context_pack.packs.domain.shortened import READ_ALL, first_rows, page_of_ro
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.cases import PackUseCases
 from context_pack.packs.usecases.commands import OPERATIONS, PackAtRevision
-from context_pack.toolkit.arguments import arguments_of, clip, parse
+from context_pack.toolkit.arguments import arguments_of, parse
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import READS, WRITES, Answer, FailedCall, Family, Tool, json_answer

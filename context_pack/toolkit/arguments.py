@@ -19,7 +19,6 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.faults import MAX_PROBLEMS as MAX_PROBLEMS
 from context_pack.toolkit.faults import Problem as Problem
 from context_pack.toolkit.faults import Schema as Schema
-from context_pack.toolkit.faults import clip as clip
 from context_pack.toolkit.faults import problems_of
 
 C = TypeVar("C")

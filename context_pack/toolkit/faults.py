@@ -17,6 +17,7 @@ from operator import ge, le
 from typing import Any, NamedTuple
 
 from context_pack.kernel.classes import frozen
+from context_pack.kernel.errors import clip
 from context_pack.kernel.nearness import close
 from context_pack.kernel.patterns import lazy_pattern
 
@@ -246,9 +247,3 @@ def _span(schema: Schema) -> str:
     if low is not None:
         return f" of at least {low}"
     return "" if high is None else f" of at most {high}"
-
-
-def clip(name: str) -> str:
-    """A caller's own word, safe to repeat: one printable line of at most 80 characters."""
-    clean = "".join(char if char.isprintable() else "?" for char in name[:81])
-    return clean if len(clean) <= 80 else clean[:79] + "…"

@@ -13,6 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.sentences import one_line
 from context_pack_adapters.commands.arguments import argument, command, flag
 from context_pack_adapters.commands.places import in_project
 from context_pack_adapters.commands.shell import Shell
@@ -142,8 +143,7 @@ def _short(discovery: Discovery, known: Mapping[str, CodeState]) -> str:
     """A discovery on one line, after a mark if it is superseded or its code changed."""
     state = known.get(discovery.id)
     marks = against(discovery.superseded_by is not None, None if state is None else state.state)
-    line = " ".join(discovery.content.split())
-    line = line if len(line) <= SHOWN_CHARS else line[: SHOWN_CHARS - 1] + "…"
+    line = one_line(discovery.content, SHOWN_CHARS)
     return f"{marks} {line}" if marks else line
 
 

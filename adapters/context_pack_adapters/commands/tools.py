@@ -34,6 +34,7 @@ def tools(options: Namespace, shell: Shell) -> None:
       context-pack tools input           its arguments, action by action
       context-pack tools --json          exactly what an MCP client sees
     """
+    from context_pack.kernel.sentences import first_sentence
     from context_pack.toolkit.registry import describe
 
     registry = shell.registry()
@@ -48,13 +49,6 @@ def tools(options: Namespace, shell: Shell) -> None:
         rows = [[each.name, each.title, first_sentence(each.description)] for each in registry.tools.values()]
         shell.terminal.table(rows, "TOOL", "TITLE", "WHAT IT DOES")
         shell.terminal.note("\n'context-pack tools TOOL' explains one; 'context-pack call TOOL' runs it.")
-
-
-def first_sentence(text: str) -> str:
-    """The first sentence of a description, in one line."""
-    line = " ".join(text.split())
-    end = line.find(". ")
-    return line if end < 0 else line[: end + 1]
 
 
 def _explain(tool: Tool, shell: Shell) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from context_pack.kernel.errors import Failure
 from context_pack_adapters.mcp.eras import STATIC_TTL_MS
 from context_pack_adapters.mcp.jsonrpc import INVALID_PARAMS
 from context_pack_adapters.mcp.wire import Refusal, quoted, to_json
@@ -119,7 +120,6 @@ def _offset(kind: str, cursor: object) -> int:
     Raises:
         Refusal: it is not one of ours, or of another list.
     """
-    from context_pack.kernel.errors import Failure
     from context_pack.kernel.paging import decode_cursor
 
     if isinstance(cursor, str):

@@ -11,14 +11,14 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from context_pack.kernel.errors import Failure, clip
 from context_pack_adapters.mcp.catalog import Page, resources
 from context_pack_adapters.mcp.eras import RESOURCE_NOT_FOUND
 from context_pack_adapters.mcp.jobs import Job
 from context_pack_adapters.mcp.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS
-from context_pack_adapters.mcp.wire import Refusal, fields_of, shown
+from context_pack_adapters.mcp.wire import Refusal, fields_of
 
 if TYPE_CHECKING:
-    from context_pack.kernel.errors import Failure
     from context_pack.toolkit.offers import Completer, Prompt
     from context_pack.toolkit.registry import Registry
 
@@ -35,8 +35,6 @@ def list_resources(registry: Registry, params: Mapping[str, Any], page_size: int
 
 def read_resource(registry: Registry, job: Job, uri: str) -> tuple[str, int]:
     """Serve `resources/read`: the fields, and the life of the content in milliseconds."""
-    from context_pack.kernel.errors import Failure
-
     try:
         resource = registry.read(uri)
     except Failure as failure:
@@ -58,8 +56,8 @@ def get_prompt(registry: Registry, name: str, arguments: Mapping[str, str]) -> s
     for given in arguments:
         if given not in declared:
             takes = ", ".join(declared) or "none"
-            text = f"Prompt argument '{shown(given)}' is not supported; it takes: {takes}"
-            raise Refusal(INVALID_PARAMS, text, {"field": shown(given)})
+            text = f"Prompt argument '{clip(given)}' is not supported; it takes: {takes}"
+            raise Refusal(INVALID_PARAMS, text, {"field": clip(given)})
     for argument in prompt.arguments:
         if argument.required and argument.name not in arguments:
             data = {"field": argument.name}
@@ -87,7 +85,7 @@ def complete(
 
 def unknown_tool(name: str) -> Refusal:
     """No tool has that name: a protocol error, not a tool error."""
-    return Refusal(INVALID_PARAMS, f"Unknown tool: {shown(name)}")
+    return Refusal(INVALID_PARAMS, f"Unknown tool: {clip(name)}")
 
 
 def _completers(registry: Registry, ref: Mapping[str, Any]) -> Mapping[str, Completer]:
@@ -100,7 +98,7 @@ def _completers(registry: Registry, ref: Mapping[str, Any]) -> Mapping[str, Comp
         for family in registry.resources():
             if uri == family.uri_template or uri.startswith(family.prefix):
                 return family.complete
-        raise Refusal(INVALID_PARAMS, f"Unknown resource template: {shown(uri)}", {"field": "ref.uri"})
+        raise Refusal(INVALID_PARAMS, f"Unknown resource template: {clip(uri)}", {"field": "ref.uri"})
     text = "ref must name a prompt (ref/prompt) or a resource template (ref/resource)"
     raise Refusal(INVALID_PARAMS, text, {"field": "ref"})
 
@@ -108,15 +106,13 @@ def _completers(registry: Registry, ref: Mapping[str, Any]) -> Mapping[str, Comp
 def _prompt(registry: Registry, name: str) -> Prompt:
     prompt = registry.prompts.get(name)
     if prompt is None:
-        raise Refusal(INVALID_PARAMS, f"Unknown prompt: {shown(name)}")
+        raise Refusal(INVALID_PARAMS, f"Unknown prompt: {clip(name)}")
     return prompt
 
 
 @contextmanager
 def _failures_as_errors() -> Iterator[None]:
     """Turn a feature's failure into a protocol error: invalid params if not found, else internal."""
-    from context_pack.kernel.errors import Failure
-
     try:
         yield
     except Failure as failure:

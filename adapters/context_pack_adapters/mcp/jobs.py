@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.mcp.eras import SEVERITY
 from context_pack_adapters.mcp.exchange import Exchange
 from context_pack_adapters.mcp.jsonrpc import Id, same_id
@@ -25,7 +26,6 @@ from context_pack_adapters.mcp.wire import Refusal, error, failed, internal, not
 from context_pack_adapters.serving import CHECK
 
 if TYPE_CHECKING:
-    from context_pack.kernel.errors import Failure
     from context_pack.toolkit.call import Overdue
 
 CALL_SECONDS = 45.0
@@ -198,13 +198,7 @@ class Job:
 
     def refuse(self, reason: str, words: str) -> None:
         """Refuse a call for which the system has no thread or memory."""
-
-        def refused() -> Failure:
-            from context_pack.kernel.errors import Code, Failure
-
-            return Failure(Code.IO_ERROR, words, {"reason": reason})
-
-        self._give_up(refused)
+        self._give_up(lambda: Failure(Code.IO_ERROR, words, {"reason": reason}))
 
     def _give_up(self, make: Callable[[], Failure]) -> None:
         """Reply with a failure, unless a reply was sent; the work's own result is then not sent."""

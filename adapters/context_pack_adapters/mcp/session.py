@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from context_pack.kernel.errors import clip
 from context_pack_adapters.mcp.batch import ReplyBatch
 from context_pack_adapters.mcp.eras import MAX_INSTRUCTIONS_BYTES, ServerFacts, envelope_of
 from context_pack_adapters.mcp.exchange import Exchange, Sink
@@ -34,7 +35,7 @@ from context_pack_adapters.mcp.jsonrpc import (
 from context_pack_adapters.mcp.methods import Families, Methods
 from context_pack_adapters.mcp.shelf import OnDemand, Published
 from context_pack_adapters.mcp.subscriptions import Subscriptions
-from context_pack_adapters.mcp.wire import Refusal, error, internal, reply, shown
+from context_pack_adapters.mcp.wire import Refusal, error, internal, reply
 
 if TYPE_CHECKING:
     from context_pack.toolkit.registry import Registry
@@ -188,7 +189,7 @@ class ProtocolSession:
         envelope = envelope_of(params) if params and "_meta" in params else None
         handler = (self._methods.legacy if envelope is None else self._methods.modern).get(method)
         if handler is None:
-            raise Refusal(METHOD_NOT_FOUND, f"Method not found: {shown(method)}")
+            raise Refusal(METHOD_NOT_FOUND, f"Method not found: {clip(method)}")
         if type(params) is list and method != "initialize":  # a handshake is never an error
             raise Refusal(INVALID_PARAMS, "Invalid params: an object is expected")
         given = params if type(params) is dict else _NO_PARAMS

@@ -129,12 +129,6 @@ def _structured(answer: Answer) -> str:
     return text.replace("\n", "")
 
 
-def shown(name: str) -> str:
-    """A caller's own word, safe to repeat: one printable line of at most 80 characters."""
-    clean = "".join(char if char.isprintable() else "?" for char in name[:81])
-    return clean if len(clean) <= 80 else clean[:79] + "…"
-
-
 def joined(members: Sequence[bytes]) -> bytes:
     """One JSON array of whole replies."""
     return b"[" + b",".join(members) + b"]"

@@ -15,8 +15,7 @@ from context_pack.bundles.domain.model import Bundle, Diagnostic, Entity, Unload
 from context_pack.bundles.ports import BundleFiles, BundlePlace, BundleStore, FoundBundles
 from context_pack.bundles.usecases.loading import Loaded, load, read_head
 from context_pack.kernel.classes import frozen
-from context_pack.kernel.errors import Code, Failure, invalid
-from context_pack.toolkit.arguments import clip
+from context_pack.kernel.errors import Code, Failure, clip, invalid
 from context_pack.toolkit.call import Call
 
 R = TypeVar("R")

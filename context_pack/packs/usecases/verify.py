@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from context_pack.kernel.classes import evolve, frozen
-from context_pack.kernel.errors import Code, Failure, invalid
+from context_pack.kernel.errors import Code, Failure, clip, invalid
 from context_pack.kernel.text import sha256_hex
 from context_pack.packs.domain.changes import advanced, check_editable, put_ref, untrustworthy
 from context_pack.packs.domain.model import Pack, Ref
@@ -13,7 +13,6 @@ from context_pack.packs.domain.states import Checked, State, problem_record
 from context_pack.packs.usecases.commands import Accept, NamedPack, PackAtRevision, Repair
 from context_pack.packs.usecases.naming import located
 from context_pack.packs.usecases.resolving import Check, PackAccess, Resolver, unwatched
-from context_pack.toolkit.arguments import clip
 
 
 @frozen

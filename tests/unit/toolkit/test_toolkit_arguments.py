@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from context_pack.kernel.classes import frozen
-from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.errors import Code, Failure, clip
 from context_pack.toolkit.arguments import (
     arg,
     array,
     boolean,
     choice,
-    clip,
     integer,
     key_of,
     number,
