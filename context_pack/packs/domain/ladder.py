@@ -154,7 +154,7 @@ def _most_similar(ref: Ref, anchor: Anchor, text: Text) -> Resolution | None:
         for place in (guess, block)
         if place is not None
         and others.isdisjoint(range(place.start, place.end + 1))
-        and _likeness(anchor, text.source, place, text.source.lines) >= LEAST_ALIKE
+        and alike(anchor.sketch, text.source, place, among_all=True) >= LEAST_ALIKE
     ]
     # The lines around the code know its borders better than a likeness does.
     return _renamed(anchor, text, likely[0]) if likely else None
@@ -184,10 +184,8 @@ def _renamed(anchor: Anchor, text: Text, place: LineRange) -> Resolution:
     return _changed(text, place)
 
 
-def _likeness(anchor: Anchor, source: SourceText, lines: LineRange, among: Sequence[str] = ()) -> float:
-    if anchor.sketch is None:
-        return 0.0
-    return alike(anchor.sketch, source.lines[lines.start - 1 : lines.end], among)
+def _likeness(anchor: Anchor, source: SourceText, lines: LineRange) -> float:
+    return 0.0 if anchor.sketch is None else alike(anchor.sketch, source, lines)
 
 
 def _same(excerpt: str, anchor: Anchor) -> bool:

@@ -7,25 +7,22 @@ the process. What share of the sketch a block holds says how alike they are; it 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from zlib import crc32
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from context_pack.kernel.lines import MAX_LINES, LineRange
-from context_pack.packs.domain.source import SourceText
+from context_pack.packs.domain.source import SourceText, word_pairs
 
 MOST_PAIRS, PAIR_DIGITS = 64, 4
 LEAST_PAIRS = 8
 """A smaller sketch says how alike a known place is, and is too little to find one by."""
 GAP_COST = 0.25
 """What a line without any pair of the sketch costs a block, in average lines of the sketched text."""
-_WORD = re.compile(r"\w+|[^\w\s]")
 
 
 def sketch_of(lines: Iterable[str]) -> str:
     """The sketch of these lines, in hexadecimal."""
-    smallest = sorted({pair for line in lines for pair in _pairs(line)})[:MOST_PAIRS]
+    smallest = sorted({pair for line in lines for pair in word_pairs(line)})[:MOST_PAIRS]
     return "".join(f"{pair:0{PAIR_DIGITS}x}" for pair in smallest)
 
 
@@ -34,17 +31,18 @@ def longest(count: int) -> int:
     return min(MAX_LINES, max(2 * count, count + 40))
 
 
-def alike(sketch: str, lines: Sequence[str], among: Sequence[str] = ()) -> float:
-    """The share of the sketch that these lines hold, from 0 to 1.
+def alike(sketch: str, source: SourceText, lines: LineRange, *, among_all: bool = False) -> float:
+    """The share of the sketch that these lines of a file hold, from 0 to 1.
 
-    A pair that stands in several of the lines `among` which they are counts as much less: what many blocks of
-    a file have in common does not tell one of them from the others.
+    Among all, a pair that stands in several lines of the file counts as much less: what many blocks of it
+    have in common does not tell one of them from the others.
     """
     wanted = _read(sketch)
-    held = {pair for line in lines for pair in _pairs(line)}
-    seen = Counter(pair for pairs in _hits(wanted, among) for pair in pairs)
+    held = set[int]().union(*_hits(wanted, source, lines.start, lines.end))
+    every = _hits(wanted, source, 1, source.count) if among_all else ()
+    seen = Counter(pair for pairs in every for pair in pairs)
     worth = {pair: 1 / max(1, seen[pair]) for pair in wanted}
-    return sum(worth[pair] for pair in wanted & held) / sum(worth.values()) if wanted else 0.0
+    return sum(worth[pair] for pair in held) / sum(worth.values()) if wanted else 0.0
 
 
 def best_block(
@@ -63,7 +61,7 @@ def best_block(
     if len(wanted) < LEAST_PAIRS:
         return None
     first, last = (1, source.count) if within is None else (within.start, within.end)
-    found_in = enumerate(_hits(wanted, source.lines[first - 1 : last]), first)
+    found_in = enumerate(_hits(wanted, source, first, last), first)
     hits = [None if line in without else pairs for line, pairs in found_in]
     seen = Counter(pair for pairs in hits if pairs for pair in pairs)
     found = _heaviest(hits, seen, GAP_COST * len(wanted) / count, longest(count))
@@ -88,19 +86,10 @@ def _heaviest(
     return found
 
 
-def _hits(wanted: set[int], lines: Iterable[str]) -> Iterator[set[int]]:
-    known: dict[str, set[int]] = {}
-    for line in lines:
-        if line not in known:
-            known[line] = wanted.intersection(_pairs(line))
-        yield known[line]
-
-
-def _pairs(line: str) -> Iterator[int]:
-    before = ""
-    for word in _WORD.findall(line):
-        yield crc32(f"{before} {word}".encode("utf-8", "surrogatepass")) & 0xFFFF
-        before = word
+def _hits(wanted: set[int], source: SourceText, first: int, last: int) -> list[set[int]]:
+    """The wanted pairs in each of these lines."""
+    pairs = source.pairs
+    return [wanted & pairs[line] for line in source.lines[first - 1 : last]]
 
 
 def _read(sketch: str) -> set[int]:

@@ -9,6 +9,7 @@ that of any run in it. Both are stored in anchors, so none may depend on the pro
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -21,6 +22,7 @@ from context_pack.kernel.text import sha256_hex
 PRIME = (1 << 30) - 35
 BASE = 0x2A3C_59E7
 CHECKSUM_DIGITS = 8
+_WORD = re.compile(r"\w+|[^\w\s]")
 
 
 def fingerprint(line: str) -> str:
@@ -45,6 +47,14 @@ def beginnings(lines: Sequence[str]) -> array[int]:
     return array("I", accumulate(following, lambda sum_, line: (sum_ * BASE + line) % PRIME, initial=0))
 
 
+def word_pairs(line: str) -> Iterator[int]:
+    """Short hashes of each word or sign of a line with the one before it."""
+    before = ""
+    for word in _WORD.findall(line):
+        yield crc32(f"{before} {word}".encode("utf-8", "surrogatepass")) & 0xFFFF
+        before = word
+
+
 def runs(sums: array[int], size: int, wanted: str) -> Iterator[int]:
     """Where runs of `size` lines with the wanted checksum begin, in order and counted from 0."""
     scale, sought = pow(BASE, size, PRIME), int(wanted, 16)
@@ -58,6 +68,14 @@ class _Fingerprints(dict[str, str]):
     def __missing__(self, line: str) -> str:
         print_ = self[line] = fingerprint(line)
         return print_
+
+
+class _WordPairs(dict[str, frozenset[int]]):
+    """The word pairs of each line, computed when first asked for: each changed ref of a file asks again."""
+
+    def __missing__(self, line: str) -> frozenset[int]:
+        pairs = self[line] = frozenset(word_pairs(line))
+        return pairs
 
 
 class SourceText:
@@ -76,6 +94,11 @@ class SourceText:
     def fingerprints(self) -> Mapping[str, str]:
         """The fingerprint of each line."""
         return _Fingerprints()
+
+    @cached_property
+    def pairs(self) -> Mapping[str, frozenset[int]]:
+        """The word pairs of each line."""
+        return _WordPairs()
 
     @cached_property
     def _like(self) -> dict[int, dict[str, list[int]]]:
