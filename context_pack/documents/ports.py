@@ -47,7 +47,7 @@ class CollectionSources(Protocol):
 
     def open(
         self, collection: Collection, fetch: bool = False, check: Check = lambda: None
-    ) -> AbstractContextManager[CollectionSource]:
+    ) -> CollectionSource:
         """The source of a collection; `fetch` brings what is far away up to date first.
 
         Raises:

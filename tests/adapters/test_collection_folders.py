@@ -34,18 +34,17 @@ def collections(root: Path, url: str = "./docs", deny: tuple[str, ...] = (), **e
 
 
 def surveyed(sources: DiskCollections, explain: bool = False) -> Survey:
-    with sources.open(sources.catalogue().collections["docs"]) as source:
-        found = source.survey(explain=explain)
+    found = sources.open(sources.catalogue().collections["docs"]).survey(explain=explain)
     assert found is not None
     return found
 
 
 def read(sources: DiskCollections) -> tuple[dict[str, str], dict[str, str]]:
     """Every document's text, and every failed one's reason."""
-    with sources.open(sources.catalogue().collections["docs"]) as source:
-        survey = source.survey()
-        assert survey is not None
-        found = list(source.read(list(survey.files)))
+    source = sources.open(sources.catalogue().collections["docs"])
+    survey = source.survey()
+    assert survey is not None
+    found = list(source.read(list(survey.files)))
     failed = [*survey.failed, *(one for one in found if isinstance(one, Failed))]
     texts = {one.document: one.text for one in found if isinstance(one, DocumentText)}
     return texts, {one.document: one.reason for one in failed}

@@ -39,8 +39,7 @@ def collections(
 
 
 def documents(sources: DiskCollections, fetch: bool = False) -> list[str]:
-    with sources.open(sources.catalogue().collections["it"], fetch) as source:
-        survey = source.survey()
+    survey = sources.open(sources.catalogue().collections["it"], fetch).survey()
     assert survey is not None
     return sorted(survey.files)
 
@@ -318,8 +317,7 @@ from context_pack_adapters.stores.collection_sources import DiskCollections
 project, user = map(Path, sys.argv[1:])
 cache = PrivateFolder(project.parent / "cache")
 sources = DiskCollections(project, project / ".s", PathPolicy(), cache, user)
-with sources.open(sources.catalogue().collections["it"], True):
-    pass
+sources.open(sources.catalogue().collections["it"], True)
 """
 
 

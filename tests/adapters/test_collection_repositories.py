@@ -57,10 +57,10 @@ def sources(tmp_path: Path, url: str) -> DiskCollections:
 def looked(
     found: DiskCollections, fetch: bool = True, since: str = ""
 ) -> tuple[Survey | None, dict[str, str]]:
-    with found.open(found.catalogue().collections["r"], fetch) as source:
-        survey = source.survey(since)
-        names = [] if survey is None else list(survey.files)
-        return survey, {one.document: one.text for one in source.read(names) if isinstance(one, DocumentText)}
+    source = found.open(found.catalogue().collections["r"], fetch)
+    survey = source.survey(since)
+    names = [] if survey is None else list(survey.files)
+    return survey, {one.document: one.text for one in source.read(names) if isinstance(one, DocumentText)}
 
 
 @pytest.mark.clause("DC-13")

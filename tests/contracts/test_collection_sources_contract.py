@@ -44,10 +44,10 @@ def config(**places: str) -> str:
 
 
 def looked(sources: CollectionSources, alias: str = "docs", **options: Any) -> tuple[Survey, dict[str, Any]]:
-    with sources.open(sources.catalogue().collections[alias]) as source:
-        survey = source.survey(**options)
-        assert survey is not None
-        found = list(source.read(sorted(survey.files)))
+    source = sources.open(sources.catalogue().collections[alias])
+    survey = source.survey(**options)
+    assert survey is not None
+    found = list(source.read(sorted(survey.files)))
     texts: dict[str, Any] = {one.document: one.text for one in found if isinstance(one, DocumentText)}
     return survey, {**texts, **{one.document: one for one in found if isinstance(one, Failed)}}
 
@@ -128,8 +128,8 @@ def test_the_configuration_is_read_and_edited_and_its_faults_are_listed(make: Ma
     assert sources.resolve("docs", "./other").id != known.id
     with pytest.raises(Failure):
         sources.resolve("docs", "ftp://x")
-    with pytest.raises(Failure) as missing, sources.open(sources.catalogue().collections["new"]):
-        pass
+    with pytest.raises(Failure) as missing:
+        sources.open(sources.catalogue().collections["new"])
     assert missing.value.code is Code.NOT_FOUND
     assert missing.value.message == "there is no folder ./new"
 

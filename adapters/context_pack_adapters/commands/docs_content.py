@@ -216,22 +216,22 @@ def pack(options: Namespace, shell: Shell) -> int:
 
     documents = open_documents(shell)
     collection = _collection(documents, options.source)
-    with documents.shelf.ports.sources.open(collection, fetch=not options.dry_run) as source:
-        survey = source.survey(explain=options.dry_run)
-        assert survey is not None
-        about = SourceDescription(
-            options.name or survey.about.name or collection.where.name,
-            options.version or survey.about.version or "0.0.0",
-            options.description or survey.about.description,
-        )
-        target = Path(working_directory(), options.output or f"{about.name}-{about.version}.tar.gz")
-        if not target.parent.is_dir():
-            raise WrongUsage(f"the folder for {target.name} does not exist; make it first")
-        if os.path.lexists(target) and not options.force:  # before anything is packed
-            raise WrongUsage(f"{target.name} is there already; --force replaces it")
-        data, packed, failed = package_of(about, source, survey)
-        if not options.dry_run:
-            write(str(target), data, replace=options.force)
+    source = documents.shelf.ports.sources.open(collection, fetch=not options.dry_run)
+    survey = source.survey(explain=options.dry_run)
+    assert survey is not None
+    about = SourceDescription(
+        options.name or survey.about.name or collection.where.name,
+        options.version or survey.about.version or "0.0.0",
+        options.description or survey.about.description,
+    )
+    target = Path(working_directory(), options.output or f"{about.name}-{about.version}.tar.gz")
+    if not target.parent.is_dir():
+        raise WrongUsage(f"the folder for {target.name} does not exist; make it first")
+    if os.path.lexists(target) and not options.force:  # before anything is packed
+        raise WrongUsage(f"{target.name} is there already; --force replaces it")
+    data, packed, failed = package_of(about, source, survey)
+    if not options.dry_run:
+        write(str(target), data, replace=options.force)
     every = (*survey.failed, *failed)
     body = {"package": str(target), "documents": packed, "bytes": len(data), "failed": _bodies(every)}
     if options.dry_run:

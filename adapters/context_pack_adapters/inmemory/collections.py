@@ -8,7 +8,6 @@ file judge a path is told from outside.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
-from contextlib import contextmanager
 
 from context_pack.documents.domain.config import (
     CONFIG_FILE,
@@ -69,10 +68,9 @@ class MemoryCollections:
         found = {alias: self._collection(entry) for alias, (entry, _) in merged(config, Config()).items()}
         return Catalogue(found, config.problems)
 
-    @contextmanager
     def open(
         self, collection: Collection, fetch: bool = False, check: Callable[[], None] = lambda: None
-    ) -> Iterator[MemorySource]:
+    ) -> MemorySource:
         """The source of a collection."""
         check()
         where = collection.where
@@ -87,7 +85,7 @@ class MemoryCollections:
         prefix = f"{folder}/" if folder else ""
         if not any(path.startswith(prefix) for path in self._files):
             raise Failure(Code.NOT_FOUND, f"there is no folder ./{folder}")
-        yield MemorySource(self._files, prefix, manifest, self._policy, self._ignoring)
+        return MemorySource(self._files, prefix, manifest, self._policy, self._ignoring)
 
     def resolve(self, alias: str, url: str, user_wide: bool = False) -> Collection:
         """The collection that such an entry of the configuration would be."""

@@ -8,8 +8,7 @@ may lie anywhere. What must not be read is judged on the whole way to it, and in
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from context_pack.documents.domain.config import (
@@ -92,10 +91,9 @@ class DiskCollections:
             self._read = (state, Catalogue(found, (*project.problems, *user.problems), user.allowed))
         return self._read[1]
 
-    @contextmanager
     def open(
         self, collection: Collection, fetch: bool = False, check: Callable[[], None] = lambda: None
-    ) -> Iterator[CollectionSource]:
+    ) -> CollectionSource:
         """The source of a collection."""
         where = collection.where
         if where.kind is PlaceKind.GIT:
@@ -108,14 +106,12 @@ class DiskCollections:
             store = GitStore(folder, where, check, trusted)
             if fetch:
                 store.fetch()
-            yield GitSource(store, where, self._policy)
-            return
+            return GitSource(store, where, self._policy)
         place = self._place(where.place, collection.user_wide)
         try:
-            source = self._local(place, where, check)
+            return self._local(place, where, check)
         except OSError as error:  # a place that cannot be looked at costs no other collection
             raise io_failure(error, self._shown(place)) from error
-        yield source
 
     def _place(self, place: str, user_wide: bool) -> Place:
         """Where a configured place is; what the user's own file names elsewhere may be a link.

@@ -73,14 +73,14 @@ class IndexKeeper:
         if fetched and self._known.get(collection.id, (0.0, None))[1] == IndexFreshness():
             return IndexFreshness()
         try:
-            with self._ports.sources.open(collection, check=check) as source:
-                changes = self._syncing.changes(collection, source)
-                if changes.survey is None:
-                    return IndexFreshness()
-                if changes.plan.is_left_to(self._ports.background, TASK, FEW_DOCUMENTS):
-                    return IndexFreshness(stale=True)
-                self._syncing.carry_out(collection, source, changes, check=check)
+            source = self._ports.sources.open(collection, check=check)
+            changes = self._syncing.changes(collection, source)
+            if changes.survey is None:
                 return IndexFreshness()
+            if changes.plan.is_left_to(self._ports.background, TASK, FEW_DOCUMENTS):
+                return IndexFreshness(stale=True)
+            self._syncing.carry_out(collection, source, changes, check=check)
+            return IndexFreshness()
         except Failure as failure:
             if fetched:
                 return IndexFreshness()

@@ -62,10 +62,8 @@ class Syncing:
         self, collection: Collection, fetch: bool, report: Report, stop: Stop, check: Check, leave: bool
     ) -> Outcome | None:
         """Do the work here and now; None if it is large and is to be left."""
-        with (
-            self.ports.locks.across_processes(collection.id, check),
-            self.ports.sources.open(collection, fetch, check) as source,
-        ):
+        with self.ports.locks.across_processes(collection.id, check):
+            source = self.ports.sources.open(collection, fetch, check)
             changes = self.changes(collection, source, again=True)
             if leave and not changes.plan.is_small(FEW_DOCUMENTS):
                 return None
@@ -88,15 +86,15 @@ class Syncing:
 
     def look(self, collection: Collection, explain: bool = True) -> Changes:
         """The changes a sync would find, without writing; unreadable documents are among the failed."""
-        with self.ports.sources.open(collection) as source:
-            changes = self.changes(collection, source, again=True, explain=explain)
-            survey, plan = changes.survey, changes.plan
-            assert survey is not None
-            failed = [one for one in source.read(list(plan.changed)) if isinstance(one, Failed)]
-            bad = {one.document for one in failed}
-            changed = {name: file for name, file in plan.changed.items() if name not in bad}
-            survey = evolve(survey, failed=(*survey.failed, *failed))
-            return evolve(changes, survey=survey, plan=evolve(plan, changed=changed))
+        source = self.ports.sources.open(collection)
+        changes = self.changes(collection, source, again=True, explain=explain)
+        survey, plan = changes.survey, changes.plan
+        assert survey is not None
+        failed = [one for one in source.read(list(plan.changed)) if isinstance(one, Failed)]
+        bad = {one.document for one in failed}
+        changed = {name: file for name, file in plan.changed.items() if name not in bad}
+        survey = evolve(survey, failed=(*survey.failed, *failed))
+        return evolve(changes, survey=survey, plan=evolve(plan, changed=changed))
 
     def changes(
         self, collection: Collection, source: CollectionSource, again: bool = False, explain: bool = False

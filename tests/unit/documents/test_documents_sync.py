@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -64,10 +63,8 @@ class Watched(MemoryCollections):
         self.read: list[str] = []
         self.unreadable: set[str] = set()
 
-    @contextmanager
-    def open(self, collection: Collection, *args: Any, **more: Any) -> Iterator[Any]:
-        with super().open(collection, *args, **more) as source:
-            yield _WatchedSource(self, source)
+    def open(self, collection: Collection, *args: Any, **more: Any) -> Any:
+        return _WatchedSource(self, super().open(collection, *args, **more))
 
 
 class _WatchedSource:
@@ -324,10 +321,8 @@ def test_entries_another_process_adds_during_a_survey_are_kept() -> None:
             return found
 
     class Racing(Watched):
-        @contextmanager
-        def open(self, collection: Collection, *args: Any, **more: Any) -> Iterator[Any]:
-            with MemoryCollections.open(self, collection, *args, **more) as source:
-                yield Raced(self, source)
+        def open(self, collection: Collection, *args: Any, **more: Any) -> Any:
+            return Raced(self, MemoryCollections.open(self, collection, *args, **more))
 
     shelf = DocumentShelf(evolve(setting.shelf.ports, sources=Racing(setting.files)), setting.clock)
     shelf.bring_up_to_date([setting.collection])
