@@ -92,16 +92,17 @@ class _BlockChange:
     def __init__(self) -> None:
         self.pieces: dict[int, int] = {}
         self.edits: dict[str, dict[int, int]] = defaultdict(dict)
-        self.new: dict[str, list[int]] = defaultdict(list)
+        self.new: dict[str, bytes] = defaultdict(bytes)
 
     def note(self, place: int, change: SlotChange) -> None:
         """Note a change of the slot at that place."""
         before, after = change.before, change.after
         self.pieces[place] = change.piece
         if before is None:
-            self.new[LENGTHS] += place, after.length
+            self.new[LENGTHS] += _pair(place, after.length)
+            pairs = {count: _pair(place, count) for count in {*after.counts.values()}}
             for word, count in after.counts.items():
-                self.new[word] += place, count
+                self.new[word] += pairs[count]
             return
         if before.length != after.length:
             self.edits[LENGTHS][place] = after.length
@@ -124,7 +125,7 @@ def change(connection: sqlite3.Connection, changes: Iterable[SlotChange]) -> Non
         connection.executemany(
             "INSERT INTO postings VALUES (?, ?, ?)"
             " ON CONFLICT DO UPDATE SET pairs = CAST(pairs || excluded.pairs AS BLOB)",
-            [(block, word, _pairs(noted.new[word])) for word in sorted(noted.new)],
+            [(block, word, noted.new[word]) for word in sorted(noted.new) if noted.new[word]],
         )
 
 
@@ -145,7 +146,7 @@ def _edit_rows(
     connection: sqlite3.Connection,
     block: int,
     edits: dict[str, dict[int, int]],
-    new: dict[str, list[int]],
+    new: dict[str, bytes],
 ) -> None:
     """Change counts in the rows of words; those of words that have no row yet are put before the new ones."""
     emptied: list[tuple[int, str]] = []
@@ -164,8 +165,7 @@ def _edit_rows(
     )
     connection.executemany("DELETE FROM postings WHERE block = ? AND word = ?", emptied)
     for word, places in edits.items():
-        first = [number for place in sorted(places) if places[place] for number in (place, places[place])]
-        new[word] = first + new.get(word, [])
+        new[word] = _edited(b"", places) + new[word]
 
 
 def _edited(pairs: bytes, counts: Mapping[int, int]) -> bytes:
@@ -175,14 +175,11 @@ def _edited(pairs: bytes, counts: Mapping[int, int]) -> bytes:
     for place in sorted(counts):
         at = bisect_left(places, place, done)
         parts.append(pairs[done * PAIR_BYTES : at * PAIR_BYTES])
-        parts.append(_pairs((place, counts[place])) if counts[place] else b"")
+        parts.append(_pair(place, counts[place]) if counts[place] else b"")
         done = at + (at < len(places) and places[at] == place)
     return b"".join([*parts, pairs[done * PAIR_BYTES :]])
 
 
-def _pairs(row: Iterable[int]) -> bytes:
-    """A row as it is stored."""
-    try:
-        return array("H", row).tobytes()
-    except OverflowError:  # by a count: a place is small
-        return array("H", [min(number, MOST_COUNTED) for number in row]).tobytes()
+def _pair(place: int, count: int) -> bytes:
+    """What a row holds of one piece."""
+    return array("H", (place, min(count, MOST_COUNTED))).tobytes()
