@@ -126,7 +126,7 @@ def _words(workspace: Workspace, query: str) -> list[str]:
     """The documents that the keyword search finds."""
     with workspace.documents.shelf.ports.index.reading() as snapshot:
         hits = snapshot.keyword(tokens(query), Scope(), LIMIT)
-        return [one.key.removesuffix(".md") for one in snapshot.found([hit.piece for hit in hits])]
+        return [one.key.removesuffix(".md") for one in snapshot.found([piece for piece, _ in hits])]
 
 
 def _fill(workspace: Workspace) -> None:

@@ -164,7 +164,7 @@ def recall(index: SqliteIndex, floors: Floors, queries: Sequence[str], embedder:
         with index.reading() as snapshot:
             found = snapshot.nearest(embedder.id, vector, Scope(), SHOWN)
         # By score, because equal vectors are as good as each other.
-        hits += sum(hit.score >= true - 1e-6 for hit in found)
+        hits += sum(score >= true - 1e-6 for _, score in found)
     return hits / (SHOWN * len(queries))
 
 

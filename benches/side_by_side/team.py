@@ -202,7 +202,7 @@ def asked(index: SearchIndex, vectors: Any, rounds: int, name: str) -> list[list
             with index.reading() as snapshot:
                 hits = snapshot.nearest(MODEL, question, scope, 10)
                 done = time.perf_counter()
-                nearest.append([one.text for one in snapshot.found([hit.piece for hit in hits])])
+                nearest.append([one.text for one in snapshot.found([piece for piece, _ in hits])])
             times["words"].append(middle - begun)
             times["vectors"].append(done - middle)
         for kind, taken in times.items():

@@ -167,7 +167,7 @@ def nearest_entries(
     depth, least = DEPTH, unrelated(embedder)
     while True:
         near = snapshot.nearest(embedder.id, vector, scope, depth)
-        scores = {hit.piece: hit.score for hit in near}
+        scores = dict(near)
         best: dict[tuple[str, str], Ranked] = {}
         for one in snapshot.found(list(scores)):
             if but is None or one.text.strip() != but.strip():
@@ -192,7 +192,7 @@ def _floor(embedder: Embedder, near: Sequence[PieceHit]) -> float:
         # the whole scale would set them against the better search.
         return 0.0
     # A sentence encoder puts all texts near each other: what tells them apart begins with the last of them.
-    return min((hit.score for hit in near), default=0.0)
+    return min((score for _, score in near), default=0.0)
 
 
 def unrelated(embedder: Embedder) -> float:

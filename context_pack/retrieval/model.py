@@ -83,11 +83,8 @@ class Scope:
     """All but this entry (corpus, key)."""
 
 
-class PieceHit(NamedTuple):
-    """A piece and its score in one search: BM25 (higher is better) or cosine."""
-
-    piece: int
-    score: float
+PieceHit = tuple[int, float]
+"""A piece and its score in one search: BM25 (higher is better) or cosine."""
 
 
 @frozen

@@ -313,7 +313,7 @@ def read_everything(index: SqliteIndex, chance: random.Random) -> None:
             snapshot.centroid("toy-16/1", "docs", key)
         hits = snapshot.keyword(chance.choices(WORDS, k=5), Scope(corpora=("docs",)), 50)
         near = snapshot.nearest("toy-16/1", asked, Scope(), 500)
-        pieces = [hit.piece for hit in [*hits, *near]]
+        pieces = [piece for piece, _ in [*hits, *near]]
         snapshot.found(pieces)
         snapshot.cosines("toy-16/1", asked, pieces)
         snapshot.unembedded("slow", pieces)

@@ -12,7 +12,7 @@ import numpy
 import pytest
 from index_entries import ToyEmbedder
 
-from context_pack.retrieval.model import IndexEntry, Piece, PieceHit, Scope
+from context_pack.retrieval.model import IndexEntry, Piece, Scope
 from context_pack_adapters.index.sqlite_index import SqliteIndex
 
 pytest.importorskip("hnswlib", reason="needs the extra hnswlib")
@@ -64,8 +64,8 @@ def graph_files(folder: Path) -> list[str]:
 def texts(index: SqliteIndex, asked: Any, scope: Scope, limit: int) -> list[tuple[str, float]]:
     with index.reading() as snapshot:
         hits = snapshot.nearest("noise-24/1", asked, scope, limit)
-        found = snapshot.found([hit.piece for hit in hits])
-        return [(each.text, hit.score) for each, hit in zip(found, hits, strict=True)]
+        found = snapshot.found([piece for piece, _ in hits])
+        return [(each.text, hit[1]) for each, hit in zip(found, hits, strict=True)]
 
 
 QUERIES = [Noise().one(f"query {number}") for number in range(25)]
@@ -109,7 +109,7 @@ def test_a_reader_of_an_older_state_sees_that_state_through_a_newer_graph(index:
         index.replace(entries(1000, 1200))
         index.tend(lambda: False)
         assert snapshot.nearest("noise-24/1", asked, Scope(), 5) == before
-        assert [each.text for each in snapshot.found([before[0].piece])] != ["brand new"]
+        assert [each.text for each in snapshot.found([before[0][0]])] != ["brand new"]
     assert texts(index, asked, Scope(), 5)[0][0] == "brand new"
 
 
@@ -159,4 +159,4 @@ def test_no_graph_is_made_for_few_vectors(tmp_path: Path, exact: SqliteIndex) ->
     exact.tend(lambda: False)
     with exact.reading() as snapshot:
         hits = snapshot.nearest("noise-24/1", QUERIES[0], Scope(), 1)
-    assert isinstance(hits[0], PieceHit)
+    assert len(hits) == 1

@@ -87,8 +87,8 @@ def test_an_index_with_a_view_for_its_state_table_is_rebuilt_unread(index: Sqlit
 def test_an_index_with_any_number_of_embedders_is_recognised(index: SqliteIndex, path: Path) -> None:
     with index.reading() as snapshot:
         (hit,) = snapshot.keyword(["appl"], Scope(), 5)
-    index.keep("another", {hit.piece: [1.0, 0.0]})
-    index.keep("a third", {hit.piece: [1.0, 0.0, 0.0]})
+    index.keep("another", {hit[0]: [1.0, 0.0]})
+    index.keep("a third", {hit[0]: [1.0, 0.0, 0.0]})
     index.renew("another", 5)
     index.close()
     assert pieces_in(path) == 1

@@ -74,13 +74,13 @@ def test_what_is_replaced_or_removed_leaves_none_of_its_words(index: SqliteIndex
     index.replace(make_entry(f"e{number}", f"red word{number} blue", "red rest") for number in range(10))
     before, count = answers(index), ask_file(path, rows)
     with index.reading() as snapshot:
-        scores = [hit.score for hit in snapshot.keyword(["red"], Scope(), 100)]
+        scores = [score for _, score in snapshot.keyword(["red"], Scope(), 100)]
     index.replace([make_entry("e3", *(f"red passing{at}" for at in range(BLOCK)))])
     assert ask_file(path, "SELECT COUNT(DISTINCT block) FROM postings") > 1, "an entry in several blocks"
     assert answers(index) != before
     index.replace([make_entry("e3", "red word3 blue", "red rest")])
     with index.reading() as snapshot:
-        assert [hit.score for hit in snapshot.keyword(["red"], Scope(), 100)] == scores
+        assert [score for _, score in snapshot.keyword(["red"], Scope(), 100)] == scores
         assert len(snapshot.keyword(["word3"], Scope(), 100)) == 1
     assert ask_file(path, "SELECT COUNT(DISTINCT word) FROM postings") == count
     index.forget("docs")
@@ -177,8 +177,8 @@ def test_the_fast_embedder_gives_a_piece_the_vector_of_its_whole_text(path: Path
             asked = fast.embed([f"{piece.context}\n\n{piece.text}"], "document")[0]
             with index.reading() as snapshot:
                 (hit,) = snapshot.nearest(fast.id, asked, Scope(), 1)
-                assert hit.score == pytest.approx(1.0, abs=1e-6)
-                assert snapshot.found([hit.piece])[0].text == piece.text
+                assert hit[1] == pytest.approx(1.0, abs=1e-6)
+                assert snapshot.found([hit[0]])[0].text == piece.text
 
 
 @pytest.mark.clause("IX-11")

@@ -91,7 +91,7 @@ def index(request: pytest.FixtureRequest, tmp_path: Path, fast: ToyEmbedder) -> 
 def shown(index: SearchIndex, hits: Sequence[PieceHit]) -> list[tuple[str, int]]:
     """Hits by name: the key of the entry, and which of its pieces."""
     with index.reading() as snapshot:
-        return [(found.key, found.index) for found in snapshot.found([hit.piece for hit in hits])]
+        return [(found.key, found.index) for found in snapshot.found([piece for piece, _ in hits])]
 
 
 def by_words(
@@ -176,15 +176,15 @@ def test_a_reader_sees_the_state_it_began_with_whatever_is_written(
         assert snapshot.corpus_facts("docs") is None
         assert len(snapshot.keyword(["pear"], Scope(), 5)) == 1
         near = snapshot.nearest(fast.id, asked, Scope(), 5)
-        assert [found.text for found in snapshot.found([hit.piece for hit in near])] == [
+        assert [found.text for found in snapshot.found([piece for piece, _ in near])] == [
             "pears are green or yellow",
             "apples are red",
         ]
     with index.reading() as snapshot:
         assert snapshot.keyword(["pear"], Scope(), 5) == []
         newer = snapshot.nearest(fast.id, asked, Scope(), 5)
-        assert {found.key for found in snapshot.found([hit.piece for hit in newer])} == {"trees"}
-        assert snapshot.found([hit.piece for hit in near]) == []
+        assert {found.key for found in snapshot.found([piece for piece, _ in newer])} == {"trees"}
+        assert snapshot.found([piece for piece, _ in near]) == []
 
 
 @pytest.mark.clause("IX-02")
@@ -248,7 +248,7 @@ def test_words_rank_by_bm25_with_names_worth_three(index: SearchIndex) -> None:
     # fewer, whatever is a stop-word: its length is taken from the scores themselves.
     idf = math.log(1 + (3 - 2 + 0.5) / (2 + 0.5))
     assert ideal == pytest.approx(idf * 2.2)
-    assert all(hit.score < ideal for hit in hits)
+    assert all(score < ideal for _, score in hits)
 
     def score(tf: float, rate: float) -> float:
         return idf * tf * 2.2 / (tf + rate)
@@ -258,8 +258,8 @@ def test_words_rank_by_bm25_with_names_worth_three(index: SearchIndex) -> None:
     for c_length in range(3, 9):
         usual = (11 + c_length) / 3
         rates = {key: 1.2 * (0.25 + 0.75 * length / usual) for key, length in lengths.items()}
-        if by_key["a", 1].score == pytest.approx(score(2.0, rates["a"])):
-            assert by_key["b", 1].score == pytest.approx(score(4.0, rates["b"]))
+        if by_key["a", 1][1] == pytest.approx(score(2.0, rates["a"])):
+            assert by_key["b", 1][1] == pytest.approx(score(4.0, rates["b"]))
             break
     else:
         pytest.fail(f"no length explains {hits}")
@@ -298,8 +298,8 @@ def test_repeated_words_count_and_a_word_that_most_pieces_hold_still_counts(inde
     assert by_words(index, "red", "red", "red", "red", "red", "two", limit=1) != []
     with index.reading() as snapshot:
         once, twice = (snapshot.keyword(["red"] * times, Scope(), 3) for times in (1, 2))
-    assert [hit.score * 2 for hit in once] == pytest.approx([hit.score for hit in twice])
-    assert once[0].score > 0.05
+    assert [score * 2 for _, score in once] == pytest.approx([score for _, score in twice])
+    assert once[0][1] > 0.05
 
 
 @pytest.mark.clause("IX-09")
@@ -308,7 +308,7 @@ def test_a_very_long_query_is_answered_by_its_weightiest_words(index: SearchInde
     many = [f"w{n}x{m}" for n in range(20) for m in range(9)]
     with index.reading() as snapshot:
         hits = snapshot.keyword([*many, "pear", "pear"], Scope(), 50)
-        assert snapshot.ideal([*many, "pear", "pear"]) >= hits[0].score
+        assert snapshot.ideal([*many, "pear", "pear"]) >= hits[0][1]
     assert ("fruit", 2) in shown(index, hits)
 
 
@@ -380,17 +380,17 @@ def test_cosines_are_true_and_the_same_whichever_way_they_are_asked(
     asked = fast.one("apples are red")
     with index.reading() as snapshot:
         hits = snapshot.nearest(fast.id, asked, Scope(), 10)
-        pieces = [hit.piece for hit in hits]
+        pieces = [piece for piece, _ in hits]
         assert len(hits) == 5
-        assert snapshot.cosines(fast.id, asked, [*pieces, 7]) == {hit.piece: hit.score for hit in hits}
+        assert snapshot.cosines(fast.id, asked, [*pieces, 7]) == dict(hits)
         assert (
             snapshot.nearest(fast.id, asked, Scope(corpora=("docs",)), 2)
-            == [hit for hit in hits if snapshot.found([hit.piece])[0].corpus == "docs"][:2]
+            == [hit for hit in hits if snapshot.found([hit[0]])[0].corpus == "docs"][:2]
         )
         for hit, found in zip(hits, snapshot.found(pieces), strict=True):
             made = fast.one(f"{found.key} > {found.heading} {found.text}")
-            assert hit.score == pytest.approx(float(sum(made * asked)), abs=1e-6)
-        assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+            assert hit[1] == pytest.approx(float(sum(made * asked)), abs=1e-6)
+        assert [score for _, score in hits] == sorted((score for _, score in hits), reverse=True)
 
 
 @pytest.mark.clause("IX-11")
@@ -403,9 +403,9 @@ def test_vectors_made_without_numpy_find_the_same_in_the_same_order(
     with index.reading() as snapshot:
         plain = snapshot.nearest(fast.id, array("f", asked), scope, 4)
         known = snapshot.nearest(fast.id, asked, scope, 4)
-        assert {one.key for one in snapshot.found([hit.piece for hit in plain])} == keys
-    assert [hit.piece for hit in plain] == [hit.piece for hit in known]
-    assert [hit.score for hit in plain] == pytest.approx([hit.score for hit in known], abs=1e-12)
+        assert {one.key for one in snapshot.found([piece for piece, _ in plain])} == keys
+    assert [piece for piece, _ in plain] == [piece for piece, _ in known]
+    assert [score for _, score in plain] == pytest.approx([score for _, score in known], abs=1e-12)
 
 
 @pytest.mark.clause("IX-11")
@@ -418,8 +418,8 @@ def test_equal_cosines_are_ordered_by_piece(index: SearchIndex, fast: ToyEmbedde
         hits = snapshot.nearest(fast.id, fast.one("c just the same"), Scope(), 7)
         every = snapshot.nearest(fast.id, fast.one("c just the same"), Scope(), 100)
     assert hits == every[:7]
-    assert [hit.piece for hit in every] == sorted(hit.piece for hit in every)
-    assert {hit.score for hit in every} == {every[0].score}
+    assert [piece for piece, _ in every] == sorted(piece for piece, _ in every)
+    assert {score for _, score in every} == {every[0][1]}
 
 
 def test_an_unknown_embedder_or_a_vector_of_another_length_finds_nothing(
@@ -477,9 +477,9 @@ def test_a_found_piece_has_everything_that_is_shown(index: SearchIndex) -> None:
     index.replace([CARS])
     with index.reading() as snapshot:
         (hit,) = snapshot.keyword(["car"], Scope(), 5)
-        assert snapshot.found([hit.piece]) == [
+        assert snapshot.found([hit[0]]) == [
             FoundPiece(
-                hit.piece, "other", "cars", "Cars", 1, 1, "red cars are fast", 1, 1, "part 1", "page", "", {},
+                hit[0], "other", "cars", "Cars", 1, 1, "red cars are fast", 1, 1, "part 1", "page", "", {},
                 {"wheels": 4},
             )
         ]  # fmt: skip
@@ -540,7 +540,7 @@ def test_vectors_of_gone_pieces_and_impossible_vectors_are_dropped(index: Search
     index.keep("slow", {second: [float("nan"), 0.0]})
     index.keep("slow", {})
     with index.reading() as snapshot:
-        assert snapshot.nearest("slow", [1.0, 0.0], Scope(), 5) == [PieceHit(first, 1.0)]
+        assert snapshot.nearest("slow", [1.0, 0.0], Scope(), 5) == [(first, 1.0)]
         assert snapshot.progress("slow", Scope()) == Progress(1, 2)
 
 
@@ -554,8 +554,8 @@ def test_vectors_of_another_length_take_the_place_of_all_older_ones(index: Searc
         with index.reading() as snapshot:
             assert snapshot.dimension("slow") == len(vector)
             assert snapshot.progress("slow", Scope()) == Progress(2, 2)
-            assert [hit.piece for hit in snapshot.nearest("slow", vector, Scope(), 5)] == [first, second]
-            assert snapshot.nearest("slow", vector, Scope(), 5)[0].score == pytest.approx(1.0)
+            assert [piece for piece, _ in snapshot.nearest("slow", vector, Scope(), 5)] == [first, second]
+            assert snapshot.nearest("slow", vector, Scope(), 5)[0][1] == pytest.approx(1.0)
     assert index.notices() == [OTHER_VECTORS, OTHER_VECTORS]
     index.renew("slow", 2)
     with index.reading() as snapshot:
@@ -656,10 +656,10 @@ def answers(index: SearchIndex, fast: ToyEmbedder, asked: str) -> list[Any]:
                 snapshot.keyword(asked.split(), scope, 4),
                 snapshot.nearest(fast.id, fast.one(asked), scope, 4),
             ):
-                found = snapshot.found([hit.piece for hit in hits])
+                found = snapshot.found([piece for piece, _ in hits])
                 # Which of two equal pieces comes first depends on when they came: compare them as a set.
                 result.append(sorted(
-                    (round(hit.score, 9), each.corpus, each.key, each.text, each.total)
+                    (round(hit[1], 9), each.corpus, each.key, each.text, each.total)
                     for hit, each in zip(hits, found, strict=True)
                 ))  # fmt: skip
             result.append(snapshot.progress(fast.id, scope))

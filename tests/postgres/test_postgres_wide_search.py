@@ -33,7 +33,7 @@ def test_newly_written_pieces_are_found_by_vector_in_any_scope(
         for asked in (texts[0], texts[555], texts[-1]):
             vector = embedder.one(f"00000 > part 1 {asked}")
             everywhere = snapshot.nearest(embedder.id, vector, Scope(), 10)
-            assert asked in [one.text for one in snapshot.found([hit.piece for hit in everywhere])]
+            assert asked in [one.text for one in snapshot.found([piece for piece, _ in everywhere])]
             inside = snapshot.nearest(embedder.id, vector, Scope(corpora=("narrow",)), len(texts))
-            found = snapshot.found([hit.piece for hit in inside])
+            found = snapshot.found([piece for piece, _ in inside])
             assert sorted(one.text for one in found) == sorted(narrow)

@@ -81,10 +81,10 @@ def check(index: SqliteIndex, asked: Any) -> int:
         assert total.done == total.total
         near = snapshot.nearest("toy-16/1", asked, Scope(), 1000)
         assert len(near) == total.total, (len(near), total)
-        found = snapshot.found([hit.piece for hit in near])
+        found = snapshot.found([piece for piece, _ in near])
         assert len(found) == len(near)
         words = snapshot.keyword(["piec"], Scope(), 1000)
-        assert {hit.piece for hit in words} == {hit.piece for hit in near}
+        assert {piece for piece, _ in words} == {piece for piece, _ in near}
     return len(names)
 
 

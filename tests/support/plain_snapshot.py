@@ -91,8 +91,8 @@ class PlainSnapshot:
                 if (tf := passage.weights.get(word, 0.0))
             ]
             if parts:
-                hits.append(PieceHit(piece, sum(parts)))
-        return sorted(hits, key=lambda hit: (-hit.score, hit.piece))[: max(limit, 0)]
+                hits.append((piece, sum(parts)))
+        return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[: max(limit, 0)]
 
     def named(self, names: Sequence[str], scope: Scope, limit: int) -> Sequence[int]:
         """Pieces whose heading is one of these names, or ends in it after a dot, in their order."""
@@ -123,7 +123,7 @@ class PlainSnapshot:
         matrix = Matrix(len(vector)).appended(
             numpy.array(list(kept), dtype=numpy.int64), from_blobs(list(kept.values()), len(vector))
         )
-        return [PieceHit(*hit) for hit in matrix.nearest(vector, limit, None)]
+        return matrix.nearest(vector, limit, None)
 
     def _vectors(self, embedder: str, vector: Any, pieces: Sequence[int]) -> dict[int, bytes]:
         kept = self._state.vectors.get(embedder, {})

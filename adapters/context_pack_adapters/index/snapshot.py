@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from itertools import starmap
 from typing import Any, NamedTuple, TypeVar
 
 from context_pack.retrieval.model import FoundPiece, PieceHit, Progress, Scope
@@ -86,8 +85,7 @@ class SqliteSnapshot(CatalogueReader):
         """The best pieces by BM25 for these tokens (repeats count), best first, ties by piece."""
         with self._guarded():
             query, ranges = self._asked(words), self._within(scope)
-            hits = keyword_hits(query, self._rows, self._lengths(), ranges, bounded(limit))
-            return list(starmap(PieceHit, hits))
+            return keyword_hits(query, self._rows, self._lengths(), ranges, bounded(limit))
 
     def found(self, pieces: Sequence[int]) -> Sequence[FoundPiece]:
         """These pieces, in that order; those that are gone are left out."""
@@ -154,19 +152,17 @@ class SqliteSnapshot(CatalogueReader):
             if known is None or limit <= 0 or len(vector) != known.dimension:
                 return []
             if (hits := self._by_graph(known, embedder, vector, scope, limit)) is not None:
-                return list(starmap(PieceHit, hits))
+                return hits
             held = self._shared.vectors
             last = last_vector(connection, known)
             plain = is_plain(vector) and not held.is_worth_loading(known, last)
             few = None if held.holds(known) else self._few(known, scope, last, plain)
             if few is None:
                 all_of = held.held(self._opened, connection, self._here(), known)
-                near = all_of.matrix.nearest(vector, limit, rows_for(all_of, connection, scope))
-            elif plain:
-                near = plain_nearest(vector, few, limit)
-            else:
-                near = matrix_of(dict(few), known.dimension).nearest(vector, limit, None)
-            return list(starmap(PieceHit, near))
+                return all_of.matrix.nearest(vector, limit, rows_for(all_of, connection, scope))
+            if plain:
+                return plain_nearest(vector, few, limit)
+            return matrix_of(dict(few), known.dimension).nearest(vector, limit, None)
 
     def _by_graph(
         self, known: EmbedderRow, name: str, vector: Any, scope: Scope, limit: int

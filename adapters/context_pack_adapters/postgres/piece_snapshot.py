@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import starmap
 from typing import Any, LiteralString
 
 from context_pack.retrieval.model import FoundPiece, IndexEntry, Piece, PieceHit, Progress, Scope, Summary
@@ -85,7 +84,7 @@ class PostgresSnapshot:
             limit=bounded(limit),
             **sql.scope_values(scope),
         )
-        return [PieceHit(piece, score) for piece, score in rows]
+        return [(piece, score) for piece, score in rows]
 
     def named(self, names: Sequence[str], scope: Scope, limit: int) -> Sequence[int]:
         """Pieces whose heading is one of these names, or ends in it after a dot, in their order."""
@@ -134,7 +133,7 @@ class PostgresSnapshot:
             rows = self._link.together((sql.ITERATIVE, {}), (near, given), besides=SECONDS)[1].fetchall()
         # Computed again, so that a piece has the same cosine whichever way it was found.
         scores = self.cosines(embedder, vector, [piece for piece, _ in rows])
-        return sorted(starmap(PieceHit, scores.items()), key=lambda hit: (-hit.score, hit.piece))
+        return sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))
 
     def _is_narrow(self, embedder: str, scope: Scope) -> bool:
         """Whether the scope has few enough vectors to compare them all; no more than that are counted."""

@@ -141,5 +141,5 @@ class SplitSnapshot:
 
 
 def _best(parts: Sequence[Part], ask: Callable[[Part], Sequence[PieceHit]], limit: int) -> Sequence[PieceHit]:
-    hits = [PieceHit(part.sign * hit.piece, hit.score) for part in parts for hit in ask(part)]
-    return hits if len(parts) == 1 else sorted(hits, key=lambda hit: -hit.score)[: max(limit, 0)]
+    hits = [(part.sign * piece, score) for part in parts for piece, score in ask(part)]
+    return hits if len(parts) == 1 else sorted(hits, key=lambda hit: -hit[1])[: max(limit, 0)]
