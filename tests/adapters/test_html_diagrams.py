@@ -16,6 +16,7 @@ from context_pack_adapters.html.drawing import ENGINE, INSTALL, Undrawn, draw
 from context_pack_adapters.html.engine import NOT_INSTALLED
 from context_pack_adapters.html.figures import Figure, figure, figures
 from context_pack_adapters.html.svg import Picture, harmless
+from context_pack_adapters.system import python_environment
 
 FLOW = "flowchart LR\n  A[Read bytes] --> B{Whole?}\n  B -- yes --> C[(Store)]"
 BROKEN = "flowchart LR\n  A --> --> B[[["
@@ -164,7 +165,8 @@ def test_a_diagram_that_crashes_the_renderer_fails_alone() -> None:
 @pytest.mark.clause("HTML-12")
 def test_without_the_drawing_package_the_note_says_how_to_get_it() -> None:
     bare = (ENGINE[0], "-S", *ENGINE[1:])  # -S: no installed packages
-    assert subprocess.run(bare, input=b"[]", check=False).returncode == NOT_INSTALLED
+    child = subprocess.run(bare, input=b"[]", env=python_environment(), check=False)
+    assert child.returncode == NOT_INSTALLED
     answers = draw([FLOW, FLOW], engine=bare)
     assert answers == [Undrawn(INSTALL)] * 2
     assert "pip install" in INSTALL

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 from context_pack.kernel.classes import frozen
 from context_pack_adapters.html.engine import NOT_INSTALLED
+from context_pack_adapters.system import python_command, python_environment
 
 MOST_SECONDS = 60.0
 INSTALL = 'to have diagrams drawn, run: pip install "context-pack[html]", and export again'
-# -P: the engine's folder must not be on its import path.
-ENGINE = (sys.executable, "-P", str(Path(__file__).with_name("engine.py")))
+ENGINE = python_command("from context_pack_adapters.html.engine import main; raise SystemExit(main())")
 
 
 @frozen
@@ -57,6 +55,7 @@ def _run(engine: Sequence[str], sources: Sequence[str], seconds: float) -> tuple
             input=json.dumps(sources).encode(),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            env=python_environment(),
             timeout=seconds,
             check=False,
         )

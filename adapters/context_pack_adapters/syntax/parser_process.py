@@ -17,10 +17,10 @@ from typing import IO, NamedTuple
 
 from context_pack.kernel.syntax import NotParsed, Syntax
 from context_pack_adapters.syntax.records import Answer, to_record
+from context_pack_adapters.system import limit_memory, limit_time
 
 IDLE_SECONDS = 60.0
 SECONDS_EACH = 10.0
-MOST_BYTES = 2 * 1024**3
 
 
 class ParseRequest(NamedTuple):
@@ -37,7 +37,7 @@ def serve() -> None:
     from context_pack_adapters.syntax.tree_sitter_syntax import TreeSitterSyntax
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for those who started us
-    _limit_memory()
+    limit_memory()
     syntax = TreeSitterSyntax()
     asked = os.fdopen(0, "rb")
     answered = os.fdopen(os.dup(1), "wb")
@@ -52,9 +52,9 @@ def serve() -> None:
             for call, language, size, name in json.loads(line)
         ]
         for request in requests:
-            _limit_time(SECONDS_EACH)
+            limit_time(SECONDS_EACH)
             answer = json.dumps(to_record(answer_of(syntax, request))).encode()
-            _limit_time(0)
+            limit_time(0)
             _send(answered, answer)
 
 
@@ -77,20 +77,3 @@ def _comes(asked: IO[bytes]) -> bool:
 def _send(answered: IO[bytes], line: bytes) -> None:
     answered.write(line + b"\n")
     answered.flush()
-
-
-def _limit_time(seconds: float) -> None:
-    """From here on, never more processor time than this, 0 is no limit: it ends even a loop in a grammar."""
-    if sys.platform != "win32":
-        signal.setitimer(signal.ITIMER_PROF, seconds)
-
-
-def _limit_memory() -> None:
-    """Never more memory than this, where the system can be asked so; and no dumps of it."""
-    if sys.platform != "win32":
-        import resource
-
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        most = MOST_BYTES if hard == resource.RLIM_INFINITY else min(MOST_BYTES, hard)
-        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
