@@ -28,16 +28,6 @@ FileRow = tuple[str, int, int, int, int]
 """A file as a look at its folder finds it: name, size, modified, changed, inode."""
 
 
-class FolderFiles(Protocol):
-    """What reads the files of a folder; a project does."""
-
-    def context_of(self, folder: ProjectFolder) -> bytes | Reason:
-        """The bytes of its context file, or why they cannot be had."""
-
-    def fingerprint_of(self, folder: ProjectFolder, check: Check) -> str | None:
-        """The fingerprint of its contents; None when a file cannot be read."""
-
-
 @frozen(eq=False)
 class ProjectFolder:
     """One folder of a project at one moment.
@@ -49,7 +39,7 @@ class ProjectFolder:
 
     scope: str
     rows: Sequence[FileRow]
-    files: FolderFiles
+    project: Project
     warnings: int = 0
     odd_context: bool = False
     settled: bool = False
@@ -81,12 +71,12 @@ class ProjectFolder:
 
     def content_fingerprint(self, check: Check) -> str | None:
         """The fingerprint of contents; None when a file cannot be read."""
-        return self.files.fingerprint_of(self, check)
+        return self.project.fingerprint_of(self, check)
 
     def context(self) -> bytes | Reason:
         """The bytes of its context file, or why they cannot be had."""
         has_one = self.odd_context or len(self.counted) < len(self.rows)
-        return self.files.context_of(self) if has_one else Reason.MISSING
+        return self.project.context_of(self) if has_one else Reason.MISSING
 
 
 @frozen
@@ -122,6 +112,12 @@ class Project(Protocol):
 
     def inside(self, scope: str) -> Sequence[str]:
         """The scopes of the folders directly in one, as far as a scan would enter them, sorted."""
+
+    def context_of(self, folder: ProjectFolder) -> bytes | Reason:
+        """The bytes of a folder's context file, or why they cannot be had."""
+
+    def fingerprint_of(self, folder: ProjectFolder, check: Check) -> str | None:
+        """The fingerprint of a folder's contents; None when a file cannot be read."""
 
     def text(self, scope: str, name: str) -> str | None:
         """The text of a file in a folder; None when it is no text, too large or not to be read."""
