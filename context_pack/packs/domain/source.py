@@ -82,7 +82,6 @@ class SourceText:
     """The text of one file with its lines, and the stamp that it was read with, if that can be relied on."""
 
     _first: Sequence[str] = ()
-    _was_cut = False
 
     def __init__(self, text: str, stamp: Stamp | None = None) -> None:
         self.stamp = stamp
@@ -135,9 +134,7 @@ class SourceText:
 
     def cut(self, start: int, end: int) -> str | None:
         """Lines `start` to `end` (1-based, both included), joined by newlines; None unless all are there."""
-        # Most files have one ref: their lines are split again for the next one, and then kept.
-        lines = self.first(end) if self._was_cut else self.text.split("\n", end)[:-1]
-        self._was_cut = True
+        lines = self.first(end)
         return "\n".join(lines[start - 1 : end]) if 1 <= start <= end <= len(lines) else None
 
     def like(self, print_: str) -> Sequence[int]:
