@@ -297,7 +297,7 @@ def _name_words(heading: str) -> tuple[str, ...]:
 
 def parts(name: str) -> tuple[str, ...]:
     """The words of a name, as they are searched."""
-    return tuple(token for part in split_identifier(name) if len(part) > 1 for token in tokens(part))
+    return tuple(tokens(" ".join([part for part in split_identifier(name) if len(part) > 1])))
 
 
 def _meet(word: str, other: str) -> bool:
