@@ -237,6 +237,18 @@ def test_another_chunker_or_embedder_means_an_empty_index_and_a_notice(path: Pat
 
 
 @pytest.mark.clause("IX-03")
+def test_other_tokens_mean_an_empty_index_and_a_notice(path: Path) -> None:
+    with closing(open_index(path)) as index:
+        index.replace([FRUIT])
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("UPDATE state SET tokens = 'words/0'")
+        other.commit()
+    with closing(open_index(path)) as index:
+        assert index.known("docs") == {}
+        assert "its words are those of words/0" in index.notices()[0]
+
+
+@pytest.mark.clause("IX-03")
 def test_another_version_of_the_format_means_an_empty_index_and_a_notice(path: Path) -> None:
     with closing(open_index(path)) as index:
         index.replace([FRUIT])

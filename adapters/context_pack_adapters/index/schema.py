@@ -1,7 +1,7 @@
 """The tables of an index file, and the checks that a file is ours and usable.
 
 The file says who made it (`application_id`), in which shape (`user_version`), and with which fast embedder,
-dimension and chunker (`state`). Anything else about it is derived from the entries that were stored.
+dimension, chunker and tokens (`state`). Anything else about it is derived from the entries that were stored.
 
 Pieces have ids that are never used twice: an entry's pieces are one run of ids, so that an entry is a range,
 and a new file begins at another number than the last one, so that what was meant for a piece of the old file
@@ -18,6 +18,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from context_pack.kernel.errors import Code, Failure
+from context_pack.retrieval.words import TOKENS
 from context_pack_adapters.index.faults import Damaged
 
 OLDEST_SQLITE = (3, 35, 0)
@@ -34,7 +35,7 @@ NAMES_WEIGHT = 3
 _TABLES = """
 CREATE TABLE state (
     one INTEGER PRIMARY KEY CHECK (one = 1),
-    fast TEXT NOT NULL, dimension INTEGER NOT NULL, chunker TEXT NOT NULL,
+    fast TEXT NOT NULL, dimension INTEGER NOT NULL, chunker TEXT NOT NULL, tokens TEXT NOT NULL,
     revision INTEGER NOT NULL, removals INTEGER NOT NULL, next_piece INTEGER NOT NULL,
     birth INTEGER NOT NULL);
 CREATE TABLE corpora (name BLOB PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
@@ -65,11 +66,12 @@ Schema = frozenset[tuple[str, str, str, str | None]]
 
 
 class IndexRecipe(NamedTuple):
-    """The embedder and chunker that an index was made with; others need a new index."""
+    """The embedder, the chunker and the tokens that an index was made with; others need a new index."""
 
     fast: str
     dimension: int
     chunker: str
+    tokens: str = TOKENS
 
 
 class StoredState(NamedTuple):
@@ -91,7 +93,7 @@ def create(connection: sqlite3.Connection, maker: IndexRecipe) -> None:
     connection.execute("BEGIN IMMEDIATE")
     _create_tables(connection)
     first = first_piece()
-    connection.execute("INSERT INTO state VALUES (1, ?, ?, ?, 0, 0, ?, ?)", (*maker, first, first))
+    connection.execute("INSERT INTO state VALUES (1, ?, ?, ?, ?, 0, 0, ?, ?)", (*maker, first, first))
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     connection.execute("COMMIT")
@@ -146,12 +148,14 @@ def mismatch(connection: sqlite3.Connection, maker: IndexRecipe) -> str | None:
     if version != SCHEMA_VERSION:
         return f"its format is version {version}, not {SCHEMA_VERSION}"
     check_schema(connection)
-    row = connection.execute("SELECT fast, dimension, chunker FROM state WHERE one = 1").fetchone()
+    row = connection.execute("SELECT fast, dimension, chunker, tokens FROM state WHERE one = 1").fetchone()
     if row is None:
         raise Damaged("its first row is missing")
     found = IndexRecipe(*row)
     if found.chunker != maker.chunker:
         return f"its texts were cut by {found.chunker}, not {maker.chunker}"
+    if found.tokens != maker.tokens:
+        return f"its words are those of {found.tokens}, not {maker.tokens}"
     if found != maker:
         return f"its vectors are of {found.fast}, not {maker.fast}"
     return None

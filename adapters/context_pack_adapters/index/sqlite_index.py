@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 from context_pack.kernel.errors import Code, Failure
 from context_pack.retrieval.model import IndexEntry, KnownEntry, Scope
 from context_pack.retrieval.ports import OTHER_VECTORS, Embedder, Stop
-from context_pack.retrieval.words import TOKENS
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.opening import AnyPlace, Place
 from context_pack_adapters.index import writing
@@ -52,8 +51,7 @@ class SqliteIndex:
         timeout: float = WRITE_SECONDS,
         graph_at: int = GRAPH_AT,
     ) -> None:
-        recipe = IndexRecipe(fast.id, fast.dimension, f"{chunker} {TOKENS}")
-        file = IndexFile(place, recipe, timeout)
+        file = IndexFile(place, IndexRecipe(fast.id, fast.dimension, chunker), timeout)
         self._begin(file, fast, Place.of(place).path, graph_at)
 
     def _begin(self, file: IndexFile, fast: Embedder, path: str, graph_at: int) -> None:
