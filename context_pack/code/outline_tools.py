@@ -11,6 +11,7 @@ from context_pack.code.usecases.usages import FindUsages, UsageFinder, Usages
 from context_pack.kernel.sentences import counted
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.spec import READS, Answer, Tool, tool
+from context_pack.toolkit.tokens import fitting, size
 
 OUTLINE_ABOUT = """\
 The definitions of a file or folder as an indented list with line ranges and signatures. Call it before \
@@ -37,7 +38,8 @@ def usages_tool(finder: UsageFinder) -> Tool:
     """`find_usages` over the source tree."""
 
     def run(command: FindUsages, call: Call) -> Answer:
-        return Answer("\n".join(usage_lines(finder.find(command, call))))
+        usages = finder.find(command, call)
+        return fitting(call.page_tokens, lambda room: Answer(usages_within(usages, room)))
 
     return tool("find_usages", "Find usages", USAGES_ABOUT, FAMILY, FindUsages, run, READS, slow=True)
 
@@ -61,18 +63,32 @@ def outlined_lines(command: CodeOutline, outlined: Outlined) -> Iterator[str]:
         yield f"No definitions{asked} in {'the project' if command.path == ROOT else command.path}."
 
 
-def usage_lines(usages: Usages) -> Iterator[str]:
-    """Usages as a list by file, definitions first."""
+def usages_within(usages: Usages, room: int) -> str:
+    """Usages as a list in so many bytes, or in the few more that one definition and one use take."""
+    most = len(usages.definitions) + len(usages.uses)
+    while size(text := "\n".join(usage_lines(usages, most))) > room and most > 2:
+        most = max(2, most * room // size(text))
+    return text
+
+
+def usage_lines(usages: Usages, most: int) -> Iterator[str]:
+    """At most so many usages as a list by file, definitions first, and those on the first page only."""
+    known = () if usages.offset else usages.definitions
+    definitions = known[: min(usages.limit, max(most // 2, most - len(usages.uses)))]
+    uses = usages.uses[: most - len(definitions)]
     counts = f"{counted(len(usages.definitions), 'definition')}, {counted(usages.total, 'use')}"
     yield f"{usages.name}: {counts}; by name, not by type"
-    if len(usages.uses) < usages.total or not usages.complete:
-        shown = f"{len(usages.uses)} of {'at least ' * (not usages.complete)}{usages.total} uses"
-        end = usages.offset + len(usages.uses)
-        yield f"[{shown} shown; narrow path{f', or go on with offset {end}' * (end < usages.total)}]"
-    for usage in usages.definitions:
+    cut = [f"{len(definitions)} of {len(known)} definitions"] * (len(definitions) < len(known))
+    if len(uses) < usages.total or not usages.complete:
+        cut.append(f"{len(uses)} of {'at least ' * (not usages.complete)}{usages.total} uses")
+    end = usages.offset + len(uses)
+    how = f"[{' and '.join(cut)} shown; narrow path{f', or go on with offset {end}' * (end < usages.total)}]"
+    if cut:
+        yield how
+    for usage in definitions:
         yield f"defined {usage.path}:{usage.line} {usage.inside}: {usage.text}"
     last = None
-    for usage in usages.uses:
+    for usage in uses:
         if usage.path != last:
             last = usage.path
             yield usage.path
@@ -83,3 +99,5 @@ def usage_lines(usages: Usages) -> Iterator[str]:
         )
         more = len(usages.unparsed) - MOST_UNPARSED
         yield f"Not parsed, with matching lines: {named}{f' and {more} more files' if more > 0 else ''}"
+    if end < usages.total:
+        yield how

@@ -41,7 +41,7 @@ class FindUsages:
 
     name: str = arg(text(1, 200, pattern=r"^[^\s\"'`()]+$"), "The name; of `Class.method` the last part")
     path: str | None = arg(text(1, LONGEST_PATH), "Only in this file or folder", default=None)
-    limit: int = arg(integer(1, MOST_USES), "Most uses", default=DEFAULT_USES)
+    limit: int = arg(integer(1, MOST_USES), "Most uses, and definitions", default=DEFAULT_USES)
     offset: int = arg(integer(0), "Uses to skip", default=0)
 
 
@@ -59,7 +59,7 @@ class Usage:
 
 @frozen
 class Usages:
-    """Where a name is defined and used; `uses` are those from `offset` on.
+    """Where a name is defined and used; `uses` are those from `offset` on, at most `limit`.
 
     `unparsed` counts matching lines of files that are not parsed.
     """
@@ -71,6 +71,7 @@ class Usages:
     unparsed: Mapping[str, int]
     complete: bool
     offset: int = 0
+    limit: int = DEFAULT_USES
 
 
 @frozen
@@ -110,7 +111,8 @@ class UsageFinder:
                 (definitions if is_definition and _fits(usage, command.name) else uses).append(usage)
         page = tuple(uses[command.offset : command.offset + command.limit])
         complete = len(found.hits) == found.total
-        return Usages(command.name, tuple(definitions), page, len(uses), unparsed, complete, command.offset)
+        asked = command.offset, command.limit
+        return Usages(command.name, tuple(definitions), page, len(uses), unparsed, complete, *asked)
 
     def callers(self, name: str, most: int, call: Call) -> list[Usage]:
         """The first use in each of so many other definitions, tests aside; none of a name that is everywhere.

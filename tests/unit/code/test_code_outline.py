@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from context_pack import Failure
+from context_pack.code.outline_tools import usages_within
+from context_pack.code.usecases.usages import Usage, Usages
 from context_pack.toolkit.tokens import estimate_tokens
 from context_pack_adapters import open_memory_workspace
 
@@ -220,12 +222,34 @@ def test_uses_are_limited_and_counted_and_a_path_narrows_them() -> None:
     lines = call("find_usages", name="price", limit=1).split("\n")
     assert lines[1] == "[1 of 4 uses shown; narrow path, or go on with offset 1]"
     assert lines[3:5] == ["shop/cart.py", "  3: from .money import price"]
+    assert lines[-1] == lines[1]
     last = call("find_usages", name="price", limit=3, offset=3).split("\n")
     assert last[1] == "[1 of 4 uses shown; narrow path]"
     assert last[-1] == call("find_usages", name="price").split("\n")[-1]
     assert call("find_usages", name="price", offset=9).split("\n")[1] == "[0 of 4 uses shown; narrow path]"
     assert "shop/" not in call("find_usages", name="price", path="tests")
     assert "tests/" not in call("find_usages", name="price", path="shop/cart.py")
+
+
+@pytest.mark.clause("CD-86")
+def test_usages_of_a_common_name_fit_the_page_and_are_read_to_the_end() -> None:
+    definitions = tuple(Usage(f"m{number}.py", 1, "load", "def load()") for number in range(300))
+    uses = tuple(Usage(f"m{number}.py", 5, "", "load()") for number in range(300))
+    offset: int | None = 0
+    seen: list[str] = []
+    while offset is not None:
+        usages = Usages("load", definitions, uses[offset:], len(uses), {}, True, offset, 500)
+        text = usages_within(usages, 4_000)
+        assert len(text) <= 4_000
+        lines = text.split("\n")
+        assert (definitions[0].path in lines[2]) == (offset == 0)
+        seen += [line for line in lines if line.endswith(": load()")]
+        found = re.search(r"offset (\d+)]", lines[1])
+        assert found is None or lines[-1] == lines[1]
+        offset = None if found is None else int(found[1])
+    assert len(seen) == 300
+    files: dict[str, str | bytes] = {"m.py": "def load():\n    return 1\n\n\n" * 60}
+    assert "[50 of 60 definitions shown; narrow path]" in call("find_usages", files, name="load")
 
 
 @pytest.mark.clause("CD-86")
