@@ -83,6 +83,7 @@ def _record(command: GrepCodebase, searched: Searched, most: int) -> dict[str, A
     if shown < len(found.hits):
         words = (
             f"Only {shown} of {len(found.hits)} matches fit into {command.max_tokens} tokens; "
+            f"{'ask with context 0, or ' if command.context else ''}"
             "narrow the pattern or filePattern to see the others"
         )
         record = {"message": words, **record}

@@ -230,6 +230,7 @@ def test_matches_that_do_not_fit_are_left_out_and_named() -> None:
     assert found["totalMatches"] == 100
     assert found["truncated"] is True
     assert found["message"].startswith(f"Only {len(found['matches'])} of 100 matches fit")
+    assert "; ask with context 0, or narrow the pattern" in found["message"]
 
 
 @pytest.mark.clause("CD-71")
