@@ -120,11 +120,6 @@ def schema_of(command: type) -> Schema:
     return schema
 
 
-def problems(command: type, arguments: Mapping[str, Any]) -> list[Problem]:
-    """Everything wrong with `arguments` (the first few), the shallowest first."""
-    return problems_of(command_schema(command), arguments)
-
-
 def with_whole_numbers(schema: Schema, value: Any) -> Any:
     """A value with `5.0` as 5 wherever an integer is wanted; JSON does not tell the two apart."""
     kind = schema.get("type")
@@ -145,10 +140,11 @@ def parse(command: type[C], arguments: Mapping[str, Any], lenient: bool = False)
         Failure: `invalid_data`; `details.field` names the argument, `details.problems` each fault by path.
     """
     kind: type = command
-    faults = problems(kind, arguments)
+    schema = command_schema(kind)
+    faults = problems_of(schema, arguments)
     if faults and lenient:
-        arguments = with_whole_numbers(command_schema(kind), arguments)
-        faults = problems(kind, arguments)
+        arguments = with_whole_numbers(schema, arguments)
+        faults = problems_of(schema, arguments)
     if faults:
         first = faults[0]
         details: dict[str, Any] = {"field": first.field, "path": first.path}

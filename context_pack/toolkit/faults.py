@@ -100,10 +100,13 @@ def _check(schema: Schema, value: Any, path: tuple[str | int, ...], broken: list
                     if name in value:
                         _check(wanted[name], value[name], (*path, name), broken)
             elif rule == "required":
-                broken += [_Broken(path, rule, name, schema) for name in wanted if name not in value]
+                for name in wanted:
+                    if name not in value:
+                        broken.append(_Broken(path, rule, name, schema))
             elif rule == "additionalProperties" and not wanted:
-                names = (str(name) for name in value if name not in schema.get("properties", ()))
-                broken += [_Broken(path, rule, name, schema) for name in islice(names, MAX_PROBLEMS)]
+                unknown = [name for name in value if name not in schema.get("properties", ())]
+                for name in unknown[:MAX_PROBLEMS]:
+                    broken.append(_Broken(path, rule, str(name), schema))
         elif rule == "items" and isinstance(value, list) and len(value) <= schema.get("maxItems", math.inf):
             for index, item in enumerate(value):
                 if len(broken) < MAX_LOOKED_AT:

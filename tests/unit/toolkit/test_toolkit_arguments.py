@@ -19,15 +19,20 @@ from context_pack.toolkit.arguments import (
     array,
     boolean,
     choice,
+    command_schema,
     integer,
     key_of,
     number,
     parse,
-    problems,
     schema_of,
     text,
 )
-from context_pack.toolkit.faults import problems_of
+from context_pack.toolkit.faults import Problem, problems_of
+
+
+def problems(command: type, arguments: Any) -> list[Problem]:
+    """What is wrong with the arguments of a command."""
+    return problems_of(command_schema(command), arguments)
 
 
 @frozen
