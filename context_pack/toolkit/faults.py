@@ -36,7 +36,15 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Common argument names of other tools, in lower case, and ours to suggest for them."""
 _SURROGATE = lazy_pattern("[\ud800-\udfff]")
-_CLASSES: Mapping[str, type] = {"string": str, "boolean": bool, "array": list, "object": dict}
+_CLASSES: Mapping[str, type | tuple[type, ...]] = {
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+}
+_BOUNDED = ("integer", "number")
 _SIZES: Mapping[str, tuple[type[str] | type[list[Any]], Callable[[int, int], bool]]] = {
     "minLength": (str, ge),
     "maxLength": (str, le),
@@ -116,9 +124,7 @@ def _check(schema: Schema, value: Any, path: tuple[str | int, ...], broken: list
 def _holds(rule: str, wanted: Any, value: Any, schema: Schema) -> bool:
     """Whether a value keeps a rule about itself; a rule for another type is kept."""
     if rule == "type":
-        if wanted in ("integer", "number"):
-            return is_whole(value) if wanted == "integer" else is_number(value)
-        return isinstance(value, _CLASSES[wanted])
+        return isinstance(value, _CLASSES[wanted]) and (wanted not in _BOUNDED or is_number(value))
     if rule in _SIZES:
         kind, keeps = _SIZES[rule]
         return not isinstance(value, kind) or keeps(len(value), wanted)
@@ -146,14 +152,11 @@ def _half_characters(value: Any, path: str, field: str) -> Iterator[Problem]:
             yield from _half_characters(inner, f"{path}[{index}]", field)
 
 
-def is_whole(value: object) -> bool:
-    """Whether it is an integer, and no truth value."""
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
 def is_number(value: object) -> bool:
-    """Whether it is a finite number."""
-    return is_whole(value) or (isinstance(value, float) and math.isfinite(value))
+    """Whether it is a finite number, and no truth value."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def has_half_characters(value: Any) -> bool:

@@ -21,7 +21,6 @@ from context_pack.toolkit.faults import (
     Schema,
     has_half_characters,
     is_number,
-    is_whole,
     problems_of,
 )
 from context_pack_adapters import open_memory_workspace
@@ -68,7 +67,10 @@ def values(schema: Schema) -> st.SearchStrategy[Any]:
 
 
 TYPES = Draft202012Validator.TYPE_CHECKER.redefine_many(
-    {"integer": lambda _, value: is_whole(value), "number": lambda _, value: is_number(value)}
+    {
+        "integer": lambda _, value: is_number(value) and isinstance(value, int),
+        "number": lambda _, value: is_number(value),
+    }
 )
 make: Any = extend
 STRICT = make(Draft202012Validator, type_checker=TYPES)
