@@ -18,6 +18,7 @@ MIN_FENCE = 3
 FENCE = "`" * MIN_FENCE
 
 _BACKTICKS = lazy_pattern(r"`+")
+_SURROGATE = lazy_pattern("[\ud800-\udfff]")
 _UNSAFE = lazy_pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
 
@@ -79,3 +80,12 @@ def is_single_line(text: str) -> bool:
 def single_line(text: str) -> str:
     """The text on one line, trimmed: each run of breaks and control characters becomes a space."""
     return _UNSAFE.sub(" ", text).strip()
+
+
+def has_half_characters(value: Any) -> bool:
+    """Whether a text, or one in a value or among its names, holds a lone surrogate."""
+    if isinstance(value, str):
+        return not value.isascii() and _SURROGATE.search(value) is not None
+    if isinstance(value, dict):
+        return any(map(has_half_characters, value)) or any(map(has_half_characters, value.values()))
+    return isinstance(value, list) and any(map(has_half_characters, value))

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import clip
 from context_pack.kernel.nearness import close
-from context_pack.kernel.patterns import lazy_pattern
+from context_pack.kernel.text import has_half_characters
 
 Schema = dict[str, Any]
 
@@ -35,7 +35,6 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
     "id": ("entityId",),
 }  # fmt: skip
 """Common argument names of other tools, in lower case, and ours to suggest for them."""
-_SURROGATE = lazy_pattern("[\ud800-\udfff]")
 _CLASSES: Mapping[str, type | tuple[type, ...]] = {
     "string": str,
     "integer": int,
@@ -157,15 +156,6 @@ def is_number(value: object) -> bool:
     if isinstance(value, float):
         return math.isfinite(value)
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def has_half_characters(value: Any) -> bool:
-    """Whether a text, or one in a value or among its names, holds a lone surrogate."""
-    if isinstance(value, str):
-        return not value.isascii() and _SURROGATE.search(value) is not None
-    if isinstance(value, dict):
-        return any(map(has_half_characters, value)) or any(map(has_half_characters, value.values()))
-    return isinstance(value, list) and any(map(has_half_characters, value))
 
 
 @cache

@@ -11,8 +11,9 @@ import math
 import re
 from typing import Any
 
+from context_pack.kernel.text import has_half_characters
 from context_pack_adapters.stores.yaml_core import MAX_DEPTH, Malformed, Rules, decoded, load
-from context_pack_adapters.stores.yaml_values import MOST_DIGITS, is_whole
+from context_pack_adapters.stores.yaml_values import MOST_DIGITS
 
 YAML_SUFFIXES = (".yaml", ".yml")
 # Of a text that is JSON, at least up to where it is nested too deep.
@@ -39,7 +40,7 @@ def parse_json(data: bytes, max_depth: int = MAX_DEPTH) -> Any:
     text = decoded(data)
     try:
         value = json.loads(text, parse_constant=_refuse, parse_float=_float, parse_int=_int)
-        if _is_deeper(value, max_depth) or ("\\u" in text and not is_whole(value)):
+        if _is_deeper(value, max_depth) or ("\\u" in text and has_half_characters(value)):
             raise _Unwritable
     except json.JSONDecodeError as error:
         raise Malformed(f"not valid JSON: {error.msg}", error.lineno, error.colno) from None
@@ -79,7 +80,7 @@ def _first_fault(text: str, max_depth: int) -> Malformed:
 
 def _fault_of(token: str) -> str | None:
     if token[0] == '"':
-        return None if is_whole(json.loads(token)) else "half a character (a lone surrogate)"
+        return "half a character (a lone surrogate)" if has_half_characters(json.loads(token)) else None
     if token[0] not in "-0123456789NI":
         return None
     if token.lstrip("-").isdigit():

@@ -14,7 +14,8 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
-from context_pack_adapters.stores.yaml_values import Anchors, Malformed, Pairs, at, core_scalar, is_whole
+from context_pack.kernel.text import has_half_characters
+from context_pack_adapters.stores.yaml_values import Anchors, Malformed, Pairs, at, core_scalar
 
 __all__ = ["CORE", "Malformed", "Rules", "core_scalar", "decoded", "load"]
 
@@ -60,7 +61,7 @@ def load(data: bytes | str, rules: Rules = CORE) -> Any:
     except yaml.YAMLError as error:
         raise _explained(error, text) from None
     # Only an escape can spell half a character, and only PyYAML's slow parser lets it through.
-    if "\\u" in text and not is_whole(value):
+    if "\\u" in text and has_half_characters(value):
         raise Malformed("half a character (a lone surrogate)")
     return value
 

@@ -27,7 +27,6 @@ _INT = lazy_pattern(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = lazy_pattern(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NOT_FINITE = {"inf": math.inf, "Inf": math.inf, "INF": math.inf}
 _NAN = frozenset({".nan", ".NaN", ".NAN"})
-_SURROGATE = lazy_pattern("[\ud800-\udfff]")
 _PAIR = lazy_pattern(r"(?<!\\)((?:\\\\)*)(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})")
 _SHIFT = 0x800
 """From the halves of characters to private characters."""
@@ -76,15 +75,6 @@ def _number(text: str) -> Any:
     if word in _NOT_FINITE and sign in ("", "-", "+"):
         return -_NOT_FINITE[word] if sign == "-" else _NOT_FINITE[word]
     return math.nan if text in _NAN else text
-
-
-def is_whole(value: Any) -> bool:
-    """Whether no text in the value holds half a character, which no UTF-8 could carry."""
-    if isinstance(value, str):
-        return _SURROGATE.search(value) is None
-    if isinstance(value, dict):
-        return all(map(is_whole, value)) and all(map(is_whole, value.values()))
-    return not isinstance(value, list) or all(map(is_whole, value))
 
 
 class Pairs:

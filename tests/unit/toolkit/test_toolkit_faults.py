@@ -15,11 +15,11 @@ from jsonschema import Draft202012Validator
 from jsonschema.validators import extend
 
 from context_pack.contexts.domain.schema import CONTEXT_SCHEMA
+from context_pack.kernel.text import has_half_characters
 from context_pack.toolkit.arguments import schema_of
 from context_pack.toolkit.faults import (
     VALUE_RULES,
     Schema,
-    has_half_characters,
     is_number,
     problems_of,
 )
