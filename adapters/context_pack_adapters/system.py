@@ -1,4 +1,4 @@
-"""The real clock, the real randomness, threads, and this interpreter in other processes, with limits."""
+"""The real clock, the real randomness, threads, and this interpreter in other processes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
-
-MOST_MEMORY = 2 * 1024**3
 
 
 class SystemClock:
@@ -59,22 +57,3 @@ def python_environment() -> dict[str, str]:
     ours = [import_module(name).__path__[0] for name in ("context_pack", "context_pack_adapters")]
     places = [*(str(Path(place).parent) for place in ours), os.environ.get("PYTHONPATH", "")]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, dict.fromkeys(places)))}
-
-
-def limit_time(seconds: float) -> None:
-    """Never more processor time than this from now on, 0 is no limit: it ends even a loop in foreign code."""
-    if sys.platform != "win32":
-        import signal
-
-        signal.setitimer(signal.ITIMER_PROF, seconds)
-
-
-def limit_memory(most: int = MOST_MEMORY) -> None:
-    """Never more memory than this, where the system can be asked so; and no dumps of it."""
-    if sys.platform != "win32":
-        import resource
-
-        _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sys
 
-from context_pack_adapters.system import limit_memory, limit_time
+from context_pack_adapters.child_limits import limit_memory, limit_time
 
 SECONDS_EACH = 5
 MOST_SVG = 2 * 1024**2

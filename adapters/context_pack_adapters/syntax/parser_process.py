@@ -16,8 +16,8 @@ import sys
 from typing import IO, NamedTuple
 
 from context_pack.kernel.syntax import NotParsed, Syntax
+from context_pack_adapters.child_limits import limit_memory, limit_time
 from context_pack_adapters.syntax.records import Answer, to_record
-from context_pack_adapters.system import limit_memory, limit_time
 
 IDLE_SECONDS = 60.0
 SECONDS_EACH = 10.0
