@@ -157,7 +157,10 @@ class Job:
                 return
             self._begun = True
         self._until = self._desk.monotonic() + self.seconds
-        body = self._outcome()
+        try:
+            body = self._outcome()
+        except BaseException:  # memory ended while the trouble was told; what that took is free again
+            body = error(self.exchange.id, internal())
         if not self._end():
             return
         if self._progress is not None:

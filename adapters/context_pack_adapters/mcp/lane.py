@@ -106,7 +106,10 @@ class Lane:
                 self._has_moved, self._moved = False, now
                 if self._few > 1:
                     return
-            if self.queue and self._active < self._room(now) and self._free() is not None:
+            if self.queue and not self._at_work and now - self._moved >= STUCK_SECONDS:
+                self._moved = now  # whoever was to work has ended before it began: memory was short
+                self._join()
+            elif self.queue and self._active < self._room(now) and self._free() is not None:
                 self._join()
 
     def _room(self, now: float) -> int:
