@@ -13,7 +13,6 @@ from hanging import never_hanging
 from index_entries import ToyEmbedder, make_entry
 
 from context_pack.retrieval.model import Scope
-from context_pack.retrieval.words import TOKENS
 from context_pack.toolkit.call import Cancelled
 from context_pack_adapters.index.connections import connect, pieces_in
 from context_pack_adapters.index.file import IndexFile
@@ -140,7 +139,7 @@ def withdrawn_after(looks: int) -> Iterator[None]:
 @pytest.mark.clause("IX-23")
 def test_a_cancelled_call_stops_an_endless_query_and_keeps_the_file(index: SqliteIndex, path: Path) -> None:
     embedder = ToyEmbedder()
-    file = IndexFile(path, IndexRecipe(embedder.id, embedder.dimension, f"test/1 {TOKENS}"), 5.0)
+    file = IndexFile(path, IndexRecipe(embedder.id, embedder.dimension, "test/1"), 5.0)
     with never_hanging(), withdrawn_after(20), pytest.raises(Cancelled):
         file.read(lambda connection: connection.execute(ENDLESS).fetchall())
     with never_hanging(), withdrawn_after(20), pytest.raises(Cancelled):
