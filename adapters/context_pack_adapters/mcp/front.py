@@ -13,11 +13,10 @@ import math
 import select
 import threading
 import time
-from _thread import start_new_thread
 from collections.abc import Callable
 from queue import SimpleQueue
 
-from context_pack_adapters.mcp.lane import Entry, LaneJob
+from context_pack_adapters.mcp.lane import Entry, LaneJob, start
 from context_pack_adapters.mcp.lanes import Lanes
 from context_pack_adapters.mcp.writer import PIPE_ATOMIC, Writer
 
@@ -66,7 +65,7 @@ class Front:
         self._watched = False
         self._watch()  # a plain file cannot be waited for: better known now
         self._unwatch()
-        start_new_thread(self._run, ())
+        start(self._run)
 
     @property
     def due(self) -> float:

@@ -21,6 +21,8 @@ MOST_LOST = 32
 """How many stuck threads of a lane are replaced."""
 STUCK_SECONDS = 0.3
 WRITE_HEADSTART_SECONDS = 0.25
+BEGINNING_BYTES = 1 << 22
+"""What a thread may need before its first line, besides its stack."""
 
 
 class LaneJob(Protocol):
@@ -61,6 +63,18 @@ class Entry(NamedTuple):
     job: LaneJob
     follows: Mutation | None
     mutation: Mutation | None
+
+
+def start(work: Callable[[], None]) -> None:
+    """Have a thread of its own do the work.
+
+    Raises:
+        RuntimeError: the system grants no thread.
+        MemoryError: it would end before it begins, and nobody would know.
+    """
+    bytearray(BEGINNING_BYTES)
+    # Not `Thread.start`, which waits for the thread: for ever, if memory ends at that moment.
+    start_new_thread(work, ())
 
 
 class Lane:
@@ -106,10 +120,7 @@ class Lane:
                 self._has_moved, self._moved = False, now
                 if self._few > 1:
                     return
-            if self.queue and not self._at_work and now - self._moved >= STUCK_SECONDS:
-                self._moved = now  # whoever was to work has ended before it began: memory was short
-                self._join()
-            elif self.queue and self._active < self._room(now) and self._free() is not None:
+            if self.queue and self._active < self._room(now) and self._free() is not None:
                 self._join()
 
     def _room(self, now: float) -> int:
@@ -153,8 +164,7 @@ class Lane:
         """Put one more thread to work, idle or new; False if the system refuses a thread."""
         if self._active == self._threads:
             try:
-                # Not `Thread.start`, which waits for the thread: for ever, if memory ends at that moment.
-                start_new_thread(self._serve, ())
+                start(self._serve)
             except (RuntimeError, MemoryError):
                 return False
             self._threads += 1

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections.abc import Callable
 
 import pytest
 from waiting import PATIENCE
 
-from context_pack_adapters.mcp.lane import MOST_LOST, Entry, Lane
+from context_pack_adapters.mcp.lane import MOST_LOST
 from context_pack_adapters.mcp.lanes import FULL_JOBS, Lanes
 
 
@@ -184,30 +183,6 @@ def test_changes_of_other_packs_pass_a_stuck_change_in_order() -> None:
     stuck.set()
     assert lanes.settle(PATIENCE)
     assert log == ["one", "two", "one", "three", "hung", "locked", "", "four"]
-
-
-class ShortOfMemory(Lane):
-    """A lane whose first thread ends before it takes a job."""
-
-    began = 0
-
-    def _serve(self) -> None:
-        self.began += 1
-        if self.began > 1:
-            super()._serve()
-
-
-@pytest.mark.clause("TR-54")
-@pytest.mark.parametrize("threads", [(1, 1), (4, 16)])
-def test_a_thread_that_ended_before_it_began_is_replaced(threads: tuple[int, int]) -> None:
-    done = threading.Event()
-    lane = ShortOfMemory(*threads, threading.Lock(), lambda _: done.set())
-    assert lane.put(Entry(Task("waits", "read", []), None, None))
-    for _ in range(round(PATIENCE / 0.01)):
-        lane.nudge(time.monotonic())
-        if done.wait(0.01):
-            break
-    assert done.is_set()
 
 
 def until(done: threading.Event, lanes: Lanes) -> None:
