@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
 
-if TYPE_CHECKING:
-    from context_pack.contexts.usecases.query import ContextQueries
-    from context_pack.kernel.lines import LineRange
-    from context_pack.kernel.ports import Reason
-    from context_pack.memory.domain.code_place import CodePlace, CodeState
-    from context_pack.memory.ports import PackNote
-    from context_pack.packs.domain.model import Pack, Ref
-    from context_pack.packs.domain.scopes import Scopes, ScopeState
-    from context_pack.packs.domain.source import SourceText
-    from context_pack.packs.ports import PackStore, Waiting
-    from context_pack.packs.usecases.read import PackReader
+from context_pack.contexts.usecases.commands import CheckFreshness
+from context_pack.contexts.usecases.query import CheckedContext, ContextQueries
+from context_pack.kernel.errors import Failure, invalid
+from context_pack.kernel.lines import MAX_LINES, LineRange
+from context_pack.kernel.ports import Reason
+from context_pack.memory.domain.code_place import CodePlace, CodeState
+from context_pack.memory.ports import PackNote
+from context_pack.packs.domain.findings import is_own, own_description, own_heading, own_title, own_why
+from context_pack.packs.domain.model import Pack, Ref
+from context_pack.packs.domain.record import anchor_from, to_record
+from context_pack.packs.domain.scopes import Scopes, ScopeState
+from context_pack.packs.domain.source import SourceText
+from context_pack.packs.domain.values import path as parse_path
+from context_pack.packs.ports import PackStore, Waiting
+from context_pack.packs.usecases.pointing import located, warning_of
+from context_pack.packs.usecases.read import PackReader
+from context_pack.packs.usecases.resolving import Resolver, unwatched
 
 
 @frozen
@@ -34,10 +39,6 @@ class ContextsAsScopes:
 
 
 def _state(queries: ContextQueries, scope: str, waiting: Waiting) -> ScopeState:
-    from context_pack.contexts.usecases.commands import CheckFreshness
-    from context_pack.contexts.usecases.query import CheckedContext
-    from context_pack.packs.domain.scopes import ScopeState
-
     found = queries.check(CheckFreshness(scope=scope), waiting)
     return ScopeState(found.freshness.state) if isinstance(found, CheckedContext) else ScopeState.MISSING
 
@@ -50,14 +51,6 @@ class AnchoredPlaces:
 
     def anchored(self, path: str | None, lines: LineRange | None, symbol: str | None) -> CodePlace:
         """The place of a file, of lines of it or of a definition, with an anchor of its text as it is now."""
-        from context_pack.kernel.errors import invalid
-        from context_pack.memory.domain.code_place import CodePlace
-        from context_pack.packs.domain.model import Ref
-        from context_pack.packs.domain.record import to_record
-        from context_pack.packs.domain.values import path as parse_path
-        from context_pack.packs.usecases.pointing import located, warning_of
-        from context_pack.packs.usecases.resolving import Resolver, unwatched
-
         resolver = Resolver.over(self.reader(), unwatched)
         file = None if path is None else parse_path(path)
         if symbol is not None:
@@ -71,9 +64,6 @@ class AnchoredPlaces:
 
     def states(self, places: Sequence[CodePlace], check: Waiting = lambda: None) -> Sequence[CodeState]:
         """The state of the code of each place."""
-        from context_pack.memory.domain.code_place import CodeState
-        from context_pack.packs.usecases.resolving import Resolver
-
         refs = list(map(_ref, places))
         resolver = Resolver.over(self.reader(), check, refs).recalling()
         states = []
@@ -87,10 +77,6 @@ class AnchoredPlaces:
 
 def _whole_file(text: SourceText | Reason) -> LineRange:
     """Every line of a file; the first one of a file that cannot be read, which says why later."""
-    from context_pack.kernel.errors import invalid
-    from context_pack.kernel.lines import MAX_LINES, LineRange
-    from context_pack.kernel.ports import Reason
-
     count = 1 if isinstance(text, Reason) else max(1, text.count)
     if count > MAX_LINES:
         raise invalid(f"the file has more than {MAX_LINES} lines; give 'lines'", "lines")
@@ -99,10 +85,6 @@ def _whole_file(text: SourceText | Reason) -> LineRange:
 
 def _ref(place: CodePlace) -> Ref:
     """A place as the ref of a pack; without an anchor if the stored one is malformed."""
-    from context_pack.kernel.errors import Failure
-    from context_pack.packs.domain.model import Ref
-    from context_pack.packs.domain.record import anchor_from
-
     try:
         anchor = anchor_from(place.anchor, "code.anchor")
     except Failure:
@@ -124,9 +106,6 @@ class PacksAsNotes:
 
 def _notes(pack: Pack) -> Iterator[PackNote]:
     """The hand-written texts of a pack; generated ones repeat the question and are left out."""
-    from context_pack.memory.ports import PackNote
-    from context_pack.packs.domain.findings import is_own, own_description, own_heading, own_title, own_why
-
     title = own_title(pack)
     for section in pack.sections:
         words = list(filter(None, (title, pack.brief, own_heading(pack, section), own_description(section))))

@@ -5,66 +5,44 @@ The registry of tools, the library and the commands take their use cases from `c
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from context_pack.kernel.classes import field, frozen
+from attrs import field, frozen
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from context_pack.bundles.ports import BundleStore
-    from context_pack.bundles.usecases.shelf import BundleShelf
-    from context_pack.code.ports import AccessLog, CodeSearch
-    from context_pack.code.usecases.grep import CodeSearcher
-    from context_pack.code.usecases.outline import Outliner
-    from context_pack.code.usecases.read_file import FileReader
-    from context_pack.code.usecases.usages import UsageFinder
-    from context_pack.contexts.ports import ContextPorts
-    from context_pack.contexts.usecases.query import ContextQueries
-    from context_pack.contexts.usecases.refresh import ContextRefresher
-    from context_pack.documents.ports import DocumentPorts
-    from context_pack.documents.usecases.search import Finder
-    from context_pack.documents.usecases.shelf import DocumentShelf
-    from context_pack.kernel.ports import Clock, SourceTree
-    from context_pack.kernel.syntax import Syntax
-    from context_pack.memory.ports import CodePlaces, MemoryPorts
-    from context_pack.memory.usecases.indexing import CodeIndexer
-    from context_pack.memory.usecases.record import Recorder
-    from context_pack.memory.usecases.search import MemorySearcher
-    from context_pack.packs.ports import ExcerptStore, PackHistory, PackStore
-    from context_pack.packs.usecases.draft import PackDrafter
-    from context_pack.packs.usecases.listing import PackLister
-    from context_pack.packs.usecases.read import PackReader
-    from context_pack.packs.usecases.resolving import RefMemory
-    from context_pack.packs.usecases.verify import PackVerifier
-    from context_pack.packs.usecases.write import PackWriter
+from context_pack.between_features import AnchoredPlaces, ContextsAsScopes, PacksAsNotes
+from context_pack.bundles.ports import BundleStore
+from context_pack.bundles.usecases.shelf import BundleShelf
+from context_pack.code.domain.access import UnkeptAccess
+from context_pack.code.ports import AccessLog, CodeSearch
+from context_pack.code.usecases.grep import CodeSearcher
+from context_pack.code.usecases.outline import Outliner
+from context_pack.code.usecases.read_file import FileReader
+from context_pack.code.usecases.usages import UsageFinder
+from context_pack.contexts.ports import ContextPorts
+from context_pack.contexts.usecases.query import ContextQueries
+from context_pack.contexts.usecases.refresh import ContextRefresher
+from context_pack.documents.ports import DocumentPorts
+from context_pack.documents.usecases.search import Finder
+from context_pack.documents.usecases.shelf import DocumentShelf
+from context_pack.excerpting import FoundExcerpts
+from context_pack.kernel.ports import Clock, SourceTree
+from context_pack.kernel.syntax import NoSyntax, Syntax
+from context_pack.memory.ports import CodePlaces, MemoryPorts
+from context_pack.memory.usecases.indexing import CodeIndexer
+from context_pack.memory.usecases.record import Recorder
+from context_pack.memory.usecases.refresh import Refresher
+from context_pack.memory.usecases.search import MemorySearcher
+from context_pack.packs.ports import ExcerptStore, NoExcerptStore, NoHistory, PackHistory, PackStore
+from context_pack.packs.usecases.draft import PackDrafter
+from context_pack.packs.usecases.listing import PackLister
+from context_pack.packs.usecases.read import PackReader
+from context_pack.packs.usecases.resolving import RefMemory
+from context_pack.packs.usecases.verify import PackVerifier
+from context_pack.packs.usecases.write import PackWriter
 
 DEFAULT_MAX_SOURCE_BYTES = 2 * 1024 * 1024
-
-
-def _no_syntax() -> Syntax:
-    from context_pack.kernel.syntax import NoSyntax
-
-    return NoSyntax()
-
-
-def _no_excerpts() -> ExcerptStore:
-    from context_pack.packs.ports import NoExcerptStore
-
-    return NoExcerptStore()
-
-
-def _no_history() -> PackHistory:
-    from context_pack.packs.ports import NoHistory
-
-    return NoHistory()
-
-
-def _no_access() -> AccessLog:
-    from context_pack.code.domain.access import UnkeptAccess
-
-    return UnkeptAccess()
 
 
 @frozen
@@ -74,11 +52,11 @@ class Ports:
     clock: Clock
     source: SourceTree
     packs: PackStore
-    syntax: Syntax = field(factory=_no_syntax)
-    excerpts: ExcerptStore = field(factory=_no_excerpts)
-    history: PackHistory = field(factory=_no_history)
+    syntax: Syntax = field(factory=NoSyntax)
+    excerpts: ExcerptStore = field(factory=NoExcerptStore)
+    history: PackHistory = field(factory=NoHistory)
     search: CodeSearch | None = None
-    access: AccessLog = field(factory=_no_access)
+    access: AccessLog = field(factory=UnkeptAccess)
     bundles: BundleStore | None = None
     contexts: ContextPorts | None = None
     documents: DocumentPorts | None = None
@@ -103,16 +81,11 @@ class PackCases:
     @cached_property
     def lister(self) -> PackLister:
         """Lists packs."""
-        from context_pack.packs.usecases.listing import PackLister
-
         return PackLister(self._ports.packs, self._ports.clock)
 
     @cached_property
     def reader(self) -> PackReader:
         """Reads packs with their code, and with the contexts that they rely on."""
-        from context_pack.between_features import ContextsAsScopes
-        from context_pack.packs.usecases.read import PackReader
-
         cases, has = self._cases, self._ports.has
         scopes = ContextsAsScopes(lambda: cases.contexts.queries if has("contexts") else None)
         return PackReader(*self._parts, scopes, self._ports.history)
@@ -120,23 +93,16 @@ class PackCases:
     @cached_property
     def writer(self) -> PackWriter:
         """Makes and changes packs."""
-        from context_pack.packs.usecases.write import PackWriter
-
         return PackWriter(*self._parts)
 
     @cached_property
     def verifier(self) -> PackVerifier:
         """Checks and repairs refs."""
-        from context_pack.packs.usecases.verify import PackVerifier
-
         return PackVerifier(*self._parts)
 
     @cached_property
     def drafter(self) -> PackDrafter:
         """Makes packs of what the searches find."""
-        from context_pack.excerpting import FoundExcerpts
-        from context_pack.packs.usecases.draft import PackDrafter
-
         cases, has = self._cases, self._ports.has
         found = FoundExcerpts(
             self._ports.source,
@@ -151,8 +117,6 @@ class PackCases:
         self,
     ) -> tuple[PackStore, SourceTree, Clock, int, RefMemory, Syntax, ExcerptStore]:
         """Shared: what one of them found out about a file, the others need not find out again."""
-        from context_pack.packs.usecases.resolving import RefMemory
-
         ports, most = self._ports, self._max_source_bytes
         return ports.packs, ports.source, ports.clock, most, RefMemory(), ports.syntax, ports.excerpts
 
@@ -166,30 +130,22 @@ class CodeCases:
     @cached_property
     def reader(self) -> FileReader:
         """Reads files."""
-        from context_pack.code.usecases.read_file import FileReader
-
         return FileReader(self._ports.source, self._ports.syntax)
 
     @cached_property
     def outliner(self) -> Outliner:
         """Outlines files and folders."""
-        from context_pack.code.usecases.outline import Outliner
-
         return Outliner(self._ports.source, self._ports.syntax, self._ports.clock.monotonic)
 
     @cached_property
     def searcher(self) -> CodeSearcher:
         """Searches for lines."""
-        from context_pack.code.usecases.grep import CodeSearcher
-
         assert self._ports.search is not None
         return CodeSearcher(self._ports.search, self._ports.clock.monotonic)
 
     @cached_property
     def usages(self) -> UsageFinder:
         """Finds where names are used."""
-        from context_pack.code.usecases.usages import UsageFinder
-
         assert self._ports.search is not None
         return UsageFinder(self._ports.source, self._ports.syntax, self._ports.search)
 
@@ -208,15 +164,11 @@ class ContextCases:
     @cached_property
     def queries(self) -> ContextQueries:
         """Reads contexts and tells whether they are fresh."""
-        from context_pack.contexts.usecases.query import ContextQueries
-
         return ContextQueries(self._contexts.projects, self._contexts.format)
 
     @cached_property
     def refresher(self) -> ContextRefresher:
         """Writes contexts anew."""
-        from context_pack.contexts.usecases.refresh import ContextRefresher
-
         contexts, ports = self._contexts, self._ports
         return ContextRefresher(contexts.format, contexts.memory, ports.clock, ports.syntax)
 
@@ -242,24 +194,16 @@ class MemoryCases:
     @cached_property
     def recorder(self) -> Recorder:
         """Records discoveries."""
-        from context_pack.memory.usecases.record import Recorder
-
         return Recorder(self._memory.discoveries, self._memory.sessions, self._ports.clock, self.places)
 
     @cached_property
     def places(self) -> CodePlaces:
         """Anchors the code that discoveries are about, as packs anchor theirs."""
-        from context_pack.between_features import AnchoredPlaces
-
         return AnchoredPlaces(self._packs)
 
     @cached_property
     def searcher(self) -> MemorySearcher:
         """Searches discoveries, sessions, packs and code."""
-        from context_pack.between_features import PacksAsNotes
-        from context_pack.memory.usecases.refresh import Refresher
-        from context_pack.memory.usecases.search import MemorySearcher
-
         monotonic = self._ports.clock.monotonic
         refresher = Refresher(self._memory, PacksAsNotes(lambda: self._ports.packs), monotonic)
         return MemorySearcher(self._memory, refresher, monotonic, self.places)
@@ -267,8 +211,6 @@ class MemoryCases:
     @cached_property
     def indexer(self) -> CodeIndexer:
         """Indexes code."""
-        from context_pack.memory.usecases.indexing import CodeIndexer
-
         return CodeIndexer.over(self._memory)
 
 
@@ -295,8 +237,6 @@ class UseCases:
     @cached_property
     def bundles(self) -> BundleShelf:
         """Bundles: everything is done with the shelf that they stand on."""
-        from context_pack.bundles.usecases.shelf import BundleShelf
-
         assert self.ports.bundles is not None
         return BundleShelf(self.ports.bundles)
 
@@ -308,9 +248,6 @@ class UseCases:
     @cached_property
     def documents(self) -> DocumentCases:
         """Documents."""
-        from context_pack.documents.usecases.search import Finder
-        from context_pack.documents.usecases.shelf import DocumentShelf
-
         assert self.ports.documents is not None
         shelf = DocumentShelf(self.ports.documents, self.ports.clock.monotonic)
         return DocumentCases(shelf, Finder(shelf, self.ports.clock.monotonic))
