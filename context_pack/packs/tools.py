@@ -13,7 +13,8 @@ from functools import partial
 from math import inf
 from typing import Any
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
+
 from context_pack.kernel.errors import Failure, clip, invalid
 from context_pack.kernel.nearness import close
 from context_pack.kernel.ports import Clock
@@ -102,7 +103,7 @@ def pack_error(failure: Failure, failed: FailedCall) -> Answer:
     return json_answer(body, is_error=True)
 
 
-FAMILY = Family("packs", pack_error, strict_integers=True)
+FAMILY = Family("packs", pack_error)
 
 
 def build(cases: PackUseCases, clock: Clock) -> tuple[Tool, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from context_pack.kernel.classes import define, field
+from attrs import define, field
+
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 

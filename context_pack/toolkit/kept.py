@@ -6,7 +6,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Generic, TypeVar
 
-from context_pack.kernel.classes import define, evolve, field
+from attrs import define, evolve, field
+
 from context_pack.toolkit.spec import Answer, json_answer
 
 F = TypeVar("F")

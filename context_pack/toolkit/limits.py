@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import Any
 
-from context_pack.kernel.classes import define, field
+from attrs import define, field
+
 from context_pack.kernel.errors import Code, Failure
 
 WINDOW_SECONDS = 60.0

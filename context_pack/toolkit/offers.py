@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from context_pack.kernel.classes import field, frozen
+from attrs import field, frozen
 
 Completer = Callable[[str, Mapping[str, str]], Iterable[str]]
 """(typed prefix, other arguments) -> values, best first."""

@@ -1,16 +1,12 @@
-"""What a schema wants of a value, in words: for `context-pack tools`, and for the tables of the contract."""
+"""What a schema wants of a value, in words: for errors, `context-pack tools` and the contract's tables."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from context_pack.toolkit.faults import Schema
 
-_PLAIN = {"integer": "integer", "number": "number", "boolean": "true or false", "object": "object"}
-
-
-def rule_in_words(schema: Schema) -> str:
+def rule_in_words(schema: Mapping[str, Any]) -> str:
     """What a value must be: `integer, 1 to 500`, `string, 3 to 120 characters`, `list of …`."""
     match schema.get("type"):
         case "string" if "enum" in schema:
@@ -20,8 +16,10 @@ def rule_in_words(schema: Schema) -> str:
         case "array":
             count = _span(schema, "minItems", "maxItems", "").removeprefix(", ")
             return f"list of {count + ' × ' if count else ''}{rule_in_words(schema['items'])}"
+        case "boolean":
+            return "true or false"
         case kind:
-            return _PLAIN.get(str(kind), "any value") + _span(schema, "minimum", "maximum", "")
+            return str(kind or "any value") + _span(schema, "minimum", "maximum", "")
 
 
 def _span(schema: Mapping[str, Any], low: str, high: str, unit: str) -> str:
@@ -35,7 +33,7 @@ def _span(schema: Mapping[str, Any], low: str, high: str, unit: str) -> str:
     return f", {least}{unit}" if least == most else f", {least} to {most}{unit}"
 
 
-def _pattern(schema: Schema) -> str:
+def _pattern(schema: Mapping[str, Any]) -> str:
     pattern = schema.get("pattern")
     if pattern is None:
         return ""

@@ -11,7 +11,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from context_pack.kernel.classes import field, frozen
+from attrs import field, frozen
+
 from context_pack.kernel.errors import Failure
 from context_pack.toolkit.arguments import Schema, schema_of
 from context_pack.toolkit.call import Call
@@ -72,14 +73,10 @@ class ErrorShape(Protocol):
 
 @frozen
 class Family:
-    """Tools of one feature: its name and the shape of its errors.
-
-    With `strict_integers` a whole number that is sent as `5.0` is refused, as the page of the packs wants it.
-    """
+    """Tools of one feature: its name and the shape of its errors."""
 
     name: str
     error: ErrorShape
-    strict_integers: bool = False
 
 
 @frozen

@@ -9,11 +9,10 @@ once in tokens, and made again in less room where it has too many.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 from typing import Protocol, TypeVar
-
-from context_pack.kernel.patterns import lazy_pattern
 
 
 class HasText(Protocol):
@@ -35,8 +34,8 @@ _WORDS = bytes(code if code < 127 and chr(code).isalnum() else 32 for code in ra
 _MARKS = bytes(code if code < 127 and not chr(code).isalnum() else 32 for code in range(33, 256)).rjust(256)
 _OTHERS = bytes(code for code in range(256) if not (code < 32 or code >= 127) or chr(code) in "\t\r\n")
 """What is neither a control character nor outside ASCII."""
-_PIECE = lazy_pattern(rb"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]{1,3}|[A-Z]")
-_RULE = lazy_pattern(rb"(.)\1{3,}")
+_PIECE = re.compile(rb"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]{1,3}|[A-Z]")
+_RULE = re.compile(rb"(.)\1{3,}")
 
 
 def estimate_tokens(text: str) -> int:

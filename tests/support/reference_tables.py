@@ -10,7 +10,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from context_pack.kernel.classes import NOT_GIVEN, frozen
+from attrs import NOTHING, frozen
+
 from context_pack.toolkit.arguments import Schema, arguments_of
 from context_pack.toolkit.rule_words import rule_in_words
 from context_pack.toolkit.spec import Tool
@@ -36,7 +37,7 @@ def reference(tool: Tool) -> str:
 
 def _rows(command: type) -> Iterator[Row]:
     for name, argument, default in arguments_of(command):
-        presence = "required" if default is NOT_GIVEN else _default(default) or "–"
+        presence = "required" if default is NOTHING else _default(default) or "–"
         schema = argument.schema()
         yield Row(name, rule_in_words(schema), presence, argument.description)
         yield from _nested(name, schema)
@@ -72,7 +73,7 @@ def _actions(tool: Tool) -> str:
         for name, _, default in arguments_of(command):
             if name == "action":
                 continue
-            if default is NOT_GIVEN:
+            if default is NOTHING:
                 required.append(f"`{name}`")
             else:
                 optional.append(f"`{name}`" + (f" ({_default(default)})" if _default(default) else ""))

@@ -10,13 +10,19 @@ from typing import Any
 
 from context_pack.bundles.domain.steps import COST
 from context_pack.kernel.text import single_line
-from context_pack.toolkit.faults import TYPE_NAMES
 
 FORBIDDEN: dict[str, Any] = {"not": {}}
 """A schema that no value fits."""
 _SHOWN = 120
 
-_NAMES = {**TYPE_NAMES, "null": "null"}
+_NAMES = {
+    "string": "a string",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "an object",
+}
 _DEMANDS = {
     "minLength": "must have at least {} characters",
     "maxLength": "must have at most {} characters",

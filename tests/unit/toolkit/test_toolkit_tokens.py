@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from attrs import frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack.kernel.classes import frozen
 from context_pack.toolkit.tokens import estimate_tokens, fitting, room_of
 
 # Texts, and the most tokens that cl100k, o200k and the published tokenizer of Claude 2 have for them.
