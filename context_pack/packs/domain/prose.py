@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from context_pack.kernel.classes import define, evolve, field, frozen
-from context_pack.kernel.containing import contained, pieces_of
+from attrs import define, evolve, field, frozen
+
+from context_pack.kernel.containing import contained
 from context_pack.kernel.text import MIN_FENCE
 from context_pack.toolkit.tokens import size
 
@@ -160,7 +161,7 @@ class _TextPass:
         runs = [0]
         while index < len(self.texts) and self.fences[index] is fence:
             if index in self.halves or self.fences[index + 1] is fence:
-                runs += map(fence.run, pieces_of(self.texts[index]))
+                runs += [fence.run(self.texts[index])]
             index += 1
         least = max(MIN_FENCE, max(runs) + 1)
         length = fence.length if least <= fence.length <= MOST_RUN else least
