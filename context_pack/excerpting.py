@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from attrs import evolve, frozen
+
 from context_pack.code.usecases.usages import UsageFinder
 from context_pack.documents.usecases.commands import SearchDocuments as DocumentSearch
 from context_pack.documents.usecases.search import Finder, RankedPassage
-from context_pack.kernel.classes import evolve, frozen
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceFile, SourceTree

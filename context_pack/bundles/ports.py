@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol, TypeVar
 
+from attrs import frozen
+
 from context_pack.bundles.domain.model import Diagnostic
-from context_pack.kernel.classes import frozen
 from context_pack.kernel.paths import RelativePath
 
 T = TypeVar("T")

@@ -11,6 +11,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from attrs import frozen
+
 from context_pack.bundles.domain.document import MORE
 from context_pack.bundles.domain.model import Entity, compact
 from context_pack.bundles.usecases.commands import ExportContext, ExportMarkdown, GetContext
@@ -23,7 +25,6 @@ from context_pack.bundles.usecases.neighbours import (
     target_record,
 )
 from context_pack.bundles.usecases.shelf import BundleShelf, OpenedBundle
-from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Code, Failure, Kind
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.yaml_text import yaml_text

@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
+from attrs import field, frozen
+
 from context_pack.contexts.domain.fingerprint import fingerprint, stat_row
 from context_pack.contexts.domain.model import CONTEXT_FILE, MalformedContext
 from context_pack.contexts.domain.scan import ScanRules, is_source, kept_scopes
-from context_pack.kernel.classes import field, frozen
 from context_pack.kernel.ports import Reason
 
 Check = Callable[[], None]

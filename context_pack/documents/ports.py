@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
+from attrs import frozen
+
 from context_pack.documents.domain.model import Catalogue, Collection, DocumentText, Failed, Survey
-from context_pack.kernel.classes import frozen
 from context_pack.retrieval.ports import Background, Embedder, SearchIndex
 
 Check = Callable[[], None]

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from attrs import frozen
+
 from context_pack.documents.domain.model import Collection
 from context_pack.documents.family import FAMILY, MOST_HEADING, Body, hit_body, named, outcome_body
 from context_pack.documents.usecases import commands
@@ -16,7 +18,6 @@ from context_pack.documents.usecases.freshness import IndexFreshness
 from context_pack.documents.usecases.search import Answered, Finder, SearchAnswers
 from context_pack.documents.usecases.shelf import NOTHING_CONFIGURED, DocumentShelf
 from context_pack.documents.usecases.sync_all import sync_all, under_every_name
-from context_pack.kernel.classes import frozen
 from context_pack.retrieval.model import IndexEntry
 from context_pack.retrieval.searching import retry_if_damaged
 from context_pack.toolkit.call import Call

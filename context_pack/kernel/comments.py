@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from context_pack.kernel.patterns import lazy_pattern
 from context_pack.kernel.sentences import first_sentence
 
 HASH = frozenset(
@@ -16,18 +15,18 @@ DASHES = frozenset({"sql", "lua", "hs"})
 MARKUP = frozenset({"html", "xml", "vue", "svelte", "md", "mdx"})
 MOST_LINES = 60
 
-_SKIPPED = lazy_pattern(
+_SKIPPED = re.compile(
     r"(?:#!.*|['\"]use \w+['\"];?|<\?(?:php|xml)[^\n]*|<!DOCTYPE[^\n]*|\s*)\n", re.IGNORECASE
 )
-_LEGAL = lazy_pattern(r"copyright|licen[cs]e|all rights reserved|spdx-", re.IGNORECASE)
-_TOOLING = lazy_pattern(
+_LEGAL = re.compile(r"copyright|licen[cs]e|all rights reserved|spdx-", re.IGNORECASE)
+_TOOLING = re.compile(
     r"^(?:eslint|prettier|tslint|ts-|@ts-|noqa|type:|pylint|flake8|-\*-|vim:|region\b|coding[:=]|istanbul|"
     r"jshint|global |go:build|\+build|generated|code generated)",
     re.IGNORECASE,
 )
-_BLOCK = lazy_pattern(r"/\*[*!]?(?P<body>.*?)\*/", re.DOTALL)
-_MARKUP = lazy_pattern(r"<!--(?P<body>.*?)-->", re.DOTALL)
-_STARS = lazy_pattern(r"^[ \t]*\*+[ \t]?", re.MULTILINE)
+_BLOCK = re.compile(r"/\*[*!]?(?P<body>.*?)\*/", re.DOTALL)
+_MARKUP = re.compile(r"<!--(?P<body>.*?)-->", re.DOTALL)
+_STARS = re.compile(r"^[ \t]*\*+[ \t]?", re.MULTILINE)
 
 
 def about(comments: Iterable[str]) -> str:

@@ -10,9 +10,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta, timezone
 
-from context_pack.kernel.patterns import lazy_pattern
-
-_INSTANT = lazy_pattern(
+_INSTANT = re.compile(
     r"(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))",
     re.ASCII,
 )

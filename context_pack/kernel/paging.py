@@ -13,7 +13,8 @@ from base64 import b64decode, urlsafe_b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
+
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.text import canonical_json, sha256_hex
 

@@ -14,10 +14,10 @@ from collections.abc import Iterable
 from fnmatch import translate
 from functools import lru_cache
 
-from context_pack.kernel.classes import Attribute, field, frozen
+from attrs import Attribute, field, frozen
+
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.globs import Step, covers
-from context_pack.kernel.patterns import lazy_pattern
 
 MAX_PATH_BYTES = 1024
 DENIED_SEGMENTS = (
@@ -32,10 +32,10 @@ EXCLUDED_FOLDERS = frozenset({"node_modules", ".git", "dist", "build", ".next", 
 """Folder names skipped by whole-project walks: build output, dependencies, our own storage."""
 
 _HINT = "give the path from the source root, as in src/app.py"
-_DRIVE = lazy_pattern(r"[A-Za-z]:")
-_PLAIN = lazy_pattern(r"\w[\w.-]*+(?:/\w[\w.-]*+)*+", re.ASCII)
+_DRIVE = re.compile(r"[A-Za-z]:")
+_PLAIN = re.compile(r"\w[\w.-]*+(?:/\w[\w.-]*+)*+", re.ASCII)
 # Line and paragraph separators are refused with the control characters: a path is shown on one line.
-_UNSAFE = lazy_pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def _check(_: object, __: Attribute[str], value: str) -> None:
@@ -135,7 +135,7 @@ def _spellings(name: str) -> set[str]:
 
 
 def _any_of(globs: Iterable[str]) -> re.Pattern[str]:
-    return lazy_pattern("|".join(translate(_folded(glob)) for glob in globs))
+    return re.compile("|".join(translate(_folded(glob)) for glob in globs))
 
 
 def _opens(glob: str) -> Step[set[str]]:

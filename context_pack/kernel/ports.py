@@ -7,7 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
-from context_pack.kernel.classes import field, frozen
+from attrs import field, frozen
+
 from context_pack.kernel.paths import RelativePath
 
 

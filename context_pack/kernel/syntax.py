@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import Protocol
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
 
 _JOINTS = re.compile(r":+|\.|(?<=\w)(?<!\br)#")
 """What holds a qualified name together: `A.b`, `A::b`, `A#b`; not the sign of `#secret` or `r#type`."""

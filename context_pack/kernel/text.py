@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from typing import Any
 
-from context_pack.kernel.patterns import lazy_pattern
 from context_pack.kernel.ports import Reason
 
 SNIFFED_BYTES = 8192
 MIN_FENCE = 3
 FENCE = "`" * MIN_FENCE
 
-_BACKTICKS = lazy_pattern(r"`+")
-_SURROGATE = lazy_pattern("[\ud800-\udfff]")
-_UNSAFE = lazy_pattern("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
+_BACKTICKS = re.compile(r"`+")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
 
 def decode(data: bytes) -> str | Reason:

@@ -11,17 +11,15 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from context_pack.kernel.patterns import lazy_pattern
-
 # Certainly a plain string for every reader: words that begin with a letter, single spaces between them.
-_PLAIN = lazy_pattern(r"[A-Za-z][A-Za-z0-9_./+-]*(?: [A-Za-z0-9_./(][A-Za-z0-9_./()+,;-]*)*")
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./+-]*(?: [A-Za-z0-9_./(][A-Za-z0-9_./()+,;-]*)*")
 _AMBIGUOUS = frozenset(
     ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "none", "nan", "inf", "infinity"]
 )
-_ESCAPED = lazy_pattern('["\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]')
+_ESCAPED = re.compile('["\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]')
 _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 # A block keeps its text as it stands unless a line has blanks where editors and readers disagree about them.
-_NO_BLOCK = lazy_pattern(
+_NO_BLOCK = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]|^[ \n]| $| \n|\n\n$"
 )
 

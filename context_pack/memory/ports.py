@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from context_pack.kernel.classes import field, frozen
+from attrs import field, frozen
 
 if TYPE_CHECKING:
     from context_pack.kernel.lines import LineRange

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
-from context_pack.kernel.classes import field, frozen
+from attrs import field, frozen
+
 from context_pack.kernel.errors import Code, Failure
 from context_pack.packs.domain.model import Listed, Pack
 from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import NamedTuple
 
-from context_pack.kernel.classes import evolve, frozen
+from attrs import evolve, frozen
+
 from context_pack.retrieval.fusion import (
     DEPTH,
     Shares,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
-from context_pack.kernel.classes import field, frozen
+from attrs import field, frozen
 
 
 @frozen

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import ParamSpec, TypeVar
 
-from context_pack.kernel.classes import evolve, field, frozen
+from attrs import evolve, field, frozen
+
 from context_pack.kernel.errors import Failure
 from context_pack.retrieval.answering import FLOOR, AskedQuestion, answered, nearest_entries, with_warning
 from context_pack.retrieval.filling import fill, fill_within

@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from context_pack.kernel.classes import define, field, frozen
+from attrs import define, field, frozen
+
 from context_pack.kernel.errors import Failure
 from context_pack.retrieval.model import IndexEntry, KnownEntry, Progress
 from context_pack.retrieval.ports import Background, SearchIndex, Stop

@@ -17,8 +17,6 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-from context_pack.kernel.patterns import lazy_pattern
-
 TOKENS = "words/1"
 """Another value, other tokens: an index made with another one is made anew."""
 LONGEST = 64
@@ -37,23 +35,23 @@ _STOPPED = """
 """
 STOP_WORDS = frozenset(_STOPPED.split())
 
-_ASCII_RUN = lazy_pattern(r"[A-Za-z0-9_]+(?:(?:[-./]|::?|->)[A-Za-z0-9_]+)*+")
+_ASCII_RUN = re.compile(r"[A-Za-z0-9_]+(?:(?:[-./]|::?|->)[A-Za-z0-9_]+)*+")
 # Every foreign character counts as a letter here; what it is, is asked once per run.
-_ANY_RUN = lazy_pattern(r"[^\x00-/:-@[-^`{-\x7f]+(?:(?:[-./]|::?|->)[^\x00-/:-@[-^`{-\x7f]+)*+")
+_ANY_RUN = re.compile(r"[^\x00-/:-@[-^`{-\x7f]+(?:(?:[-./]|::?|->)[^\x00-/:-@[-^`{-\x7f]+)*+")
 # Languages whose names end in signs; `c++` in a loop is taken for one, `x#y` and `c+++` are not.
-_LANGUAGE = lazy_pattern(r"(?<![A-Za-z0-9_])(?:([Cc])(\+\+)|([CcFf])#)(?![A-Za-z_+#])")
-_SEPARATORS = lazy_pattern(r"->|[-./:]+")
+_LANGUAGE = re.compile(r"(?<![A-Za-z0-9_])(?:([Cc])(\+\+)|([CcFf])#)(?![A-Za-z_+#])")
+_SEPARATORS = re.compile(r"->|[-./:]+")
 # The shape of a word (A upper, a lower, 0 digit, x letters without case) falls apart into the shapes of its
 # parts.
-_PARTS = lazy_pattern(r"A{2,}a(?!a)|A+(?!a)|A?a+|0+|x+")
-_ASCII_PARTS = lazy_pattern(r"[A-Z]{2,}[a-z](?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_PARTS = re.compile(r"A{2,}a(?!a)|A+(?!a)|A?a+|0+|x+")
+_ASCII_PARTS = re.compile(r"[A-Z]{2,}[a-z](?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 # Letters that do not come apart into a letter and an accent.
 _LETTERS = str.maketrans(
     dict(zip("øØłŁđĐıþð", "oOlLdDitd", strict=True)) | {"æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "’": "'"}
 )
 # Accents of Latin, Greek and Cyrillic, points of Hebrew, short vowels of Arabic; what other scripts write
 # above or below a letter is part of the word.
-_ACCENTS = lazy_pattern(
+_ACCENTS = re.compile(
     "[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u064b-\u065f\u0670\u1ab0-\u1aff\u1dc0-\u1dff]+"
 )
 _HAN = "\u2e80-\u2fdf\u3005\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"

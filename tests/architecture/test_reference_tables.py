@@ -9,10 +9,10 @@ import re
 from typing import Any
 
 import pytest
+from attrs import frozen
 from pages import contract, contract_pages
 from reference_tables import reference
 
-from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Failure
 from context_pack.toolkit.arguments import Schema, arg, array, choice, integer, schema_of, text
 from context_pack.toolkit.call import QuietCall

@@ -22,7 +22,8 @@ from typing import Any
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(CHECKOUT), str(CHECKOUT / "adapters")]
 
-from context_pack.kernel.classes import define, frozen  # noqa: E402
+from attrs import define, frozen  # noqa: E402
+
 from context_pack.kernel.errors import Failure  # noqa: E402
 from context_pack.toolkit.call import Call  # noqa: E402
 from context_pack.toolkit.offers import (  # noqa: E402

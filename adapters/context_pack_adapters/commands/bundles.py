@@ -309,8 +309,9 @@ def stale(options: Namespace, shell: Shell) -> int:
       context-pack bundles stale snapshot.json
       context-pack bundles stale snapshot.yaml --json
     """
+    from attrs import evolve
+
     from context_pack.bundles.usecases.checking import compare, read_snapshot
-    from context_pack.kernel.classes import evolve
 
     snapshot = read_snapshot(_parsed(options.file))
     if options.depth is not None:

@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from context_pack.kernel.classes import field, frozen
+from attrs import field, frozen
+
 from context_pack.kernel.sentences import counted
 from context_pack.memory.domain.entries import CODE, CORPORA, FAILED, PLAIN, SKIPPED
 from context_pack_adapters.commands.arguments import command, flag

@@ -12,7 +12,8 @@ import re
 from collections.abc import Callable, Collection
 from functools import lru_cache
 
-from context_pack.kernel.classes import evolve, frozen
+from attrs import evolve, frozen
+
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack_adapters.disk.gitignore import IgnoreFile

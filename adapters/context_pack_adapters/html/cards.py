@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from context_pack.kernel.classes import evolve, frozen
+from attrs import evolve, frozen
+
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.sentences import counted
 from context_pack.packs.domain.model import CodeLocation, Ref

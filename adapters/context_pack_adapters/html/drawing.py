@@ -11,7 +11,8 @@ import subprocess
 import time
 from collections.abc import Sequence
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
+
 from context_pack_adapters.html.engine import NOT_INSTALLED
 from context_pack_adapters.system import python_command, python_environment
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Sequence
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
+
 from context_pack.packs.domain.model import Diagram
 from context_pack_adapters.html import mermaid
 from context_pack_adapters.html.drawing import Undrawn, draw

@@ -13,7 +13,8 @@ from datetime import datetime
 from functools import cache
 from pkgutil import get_data
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
+
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.sentences import counted
 from context_pack.kernel.ttl import human, is_expired, remaining_seconds

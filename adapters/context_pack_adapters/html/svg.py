@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
 
 SVG = "http://www.w3.org/2000/svg"
 _XLINK_HREF = "{http://www.w3.org/1999/xlink}href"

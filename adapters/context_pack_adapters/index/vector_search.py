@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from context_pack.kernel.classes import evolve, field, frozen
+from attrs import evolve, field, frozen
+
 from context_pack.retrieval.model import Scope
 from context_pack_adapters.index.schema import StoredState, vector_table
 from context_pack_adapters.index.values import admits_nothing, condition, marks, portions

@@ -14,10 +14,10 @@ from contextlib import contextmanager, suppress
 from typing import Any, LiteralString, TypeVar
 
 import psycopg
+from attrs import field, frozen
 from psycopg import errors
 from psycopg.abc import RV, PQGen
 
-from context_pack.kernel.classes import field, frozen
 from context_pack.kernel.errors import Code, Failure
 from context_pack.packs.ports import Waiting, patiently
 from context_pack_adapters.postgres.faults import (

@@ -6,7 +6,8 @@ from base64 import b32decode
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from context_pack.kernel.classes import define, field
+from attrs import define, field
+
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ports import IdSource
 from context_pack.memory.ports import DiscoveryStore

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, LiteralString
 from uuid import UUID, uuid4
 
+from attrs import evolve
 from psycopg.pq import TransactionStatus
 
-from context_pack.kernel.classes import evolve
 from context_pack.kernel.errors import Failure
 from context_pack.memory.domain.discovery import Discovery, is_id
 from context_pack.memory.ports import Recorded

@@ -15,9 +15,9 @@ from typing import LiteralString
 from uuid import UUID
 
 import psycopg
+from attrs import frozen
 from psycopg import sql
 
-from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Failure
 from context_pack.packs.domain.model import Pack
 from context_pack_adapters.postgres.connection import Database, Link

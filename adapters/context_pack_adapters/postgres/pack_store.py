@@ -13,9 +13,9 @@ from datetime import datetime
 from typing import Any, LiteralString, NamedTuple
 from uuid import UUID, uuid4
 
+from attrs import evolve
 from psycopg.errors import UniqueViolation
 
-from context_pack.kernel.classes import evolve
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ids import PACK_ID_BYTES, is_pack_id, pack_id
 from context_pack.kernel.ports import Clock, IdSource

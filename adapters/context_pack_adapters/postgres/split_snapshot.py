@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from attrs import evolve
+
 from context_pack.documents.domain.naming import is_shared
-from context_pack.kernel.classes import evolve
 from context_pack.retrieval.model import FoundPiece, IndexEntry, PieceHit, Progress, Scope, Summary
 from context_pack.retrieval.ports import Snapshot
 

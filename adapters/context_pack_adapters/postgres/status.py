@@ -6,7 +6,8 @@ import time
 from statistics import median
 from typing import LiteralString
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
+
 from context_pack_adapters.postgres.connection import VERSION, Database
 
 _ROUNDS = 5

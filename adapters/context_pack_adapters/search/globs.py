@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterator
 
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.globs import alternatives
-from context_pack.kernel.patterns import lazy_pattern
 from context_pack_adapters.disk.gitignore import IgnoreFile
 
 FIELD = "filePattern"
 _MEMBER = r"(?>\[:.*?:\]|\\.|[^\]\\])"
-_PIECE = lazy_pattern(
+_PIECE = re.compile(
     rf"\\[*?\[\]{{}}!,\\# ]|\[[!^]?(?:\]|{_MEMBER}){_MEMBER}*+\]|(?P<wrong>\[|\\\Z)|\\|.", re.DOTALL
 )
 """A piece of a glob: an escape, a set, what is not closed, a separator (any other backslash), a character."""

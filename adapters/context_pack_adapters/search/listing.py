@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from threading import Lock
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
+
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.disk.ignore import IGNORE_FILES
 from context_pack_adapters.disk.opening import status_of

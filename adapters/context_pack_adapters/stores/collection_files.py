@@ -16,6 +16,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 
+from attrs import evolve
+
 from context_pack.documents.domain.manifest import DocumentManifest
 from context_pack.documents.domain.model import DocumentText, Failed, Survey
 from context_pack.documents.domain.reading import (
@@ -29,7 +31,6 @@ from context_pack.documents.domain.reading import (
     marked,
     unspeakable,
 )
-from context_pack.kernel.classes import evolve
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.retrieval.upkeep import File

@@ -11,11 +11,12 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 
+from attrs import frozen
+
 from context_pack.contexts.domain.fingerprint import content_row, fingerprint
 from context_pack.contexts.domain.model import CONTEXT_FILE, ROOT_SCOPE
 from context_pack.contexts.domain.scan import gather_rules, is_entered
 from context_pack.contexts.ports import Check, ContextFormat, ProjectFolder, Scan
-from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason

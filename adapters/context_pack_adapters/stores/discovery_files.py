@@ -17,7 +17,8 @@ from contextlib import contextmanager, suppress
 from itertools import count
 from typing import NamedTuple
 
-from context_pack.kernel.classes import evolve
+from attrs import evolve
+
 from context_pack.kernel.errors import Code, Failure
 from context_pack.memory.domain.discovery import (
     Discovery,

@@ -17,7 +17,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
+
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.disk.private import FOLDER_MODE
 

@@ -19,7 +19,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Generic, NamedTuple, TypeVar
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
+
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ids import is_pack_id
 from context_pack.packs.domain.model import Listed, Pack, PackSummary

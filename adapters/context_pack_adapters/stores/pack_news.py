@@ -13,7 +13,8 @@ from datetime import datetime
 from threading import Lock
 from typing import Protocol
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
+
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.ids import is_pack_id
 from context_pack.kernel.ports import Clock

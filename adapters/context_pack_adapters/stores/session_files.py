@@ -15,7 +15,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from threading import Lock, Timer, get_ident
 
-from context_pack.kernel.classes import evolve
+from attrs import evolve
+
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock
 from context_pack.memory.domain.discovery import is_id

@@ -13,8 +13,6 @@ from bisect import bisect_left
 from itertools import islice
 from typing import Any, NamedTuple
 
-from context_pack.kernel.patterns import lazy_pattern
-
 MOST_ALIASED = 1_000_000
 """How much all aliases of a file may add to it, in characters and values."""
 MOST_DIGITS = 3_000
@@ -23,16 +21,16 @@ MOST_DIGITS = 3_000
 _NULL = frozenset({"", "~", "null", "Null", "NULL"})
 _BOOL = {word: value for value, word in ((True, "true"), (False, "false"))}
 _BOOL |= {form: value for word, value in _BOOL.items() for form in (word.title(), word.upper())}
-_INT = lazy_pattern(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
-_FLOAT = lazy_pattern(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NOT_FINITE = {"inf": math.inf, "Inf": math.inf, "INF": math.inf}
 _NAN = frozenset({".nan", ".NaN", ".NAN"})
-_PAIR = lazy_pattern(r"(?<!\\)((?:\\\\)*)(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})")
+_PAIR = re.compile(r"(?<!\\)((?:\\\\)*)(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})")
 _SHIFT = 0x800
 """From the halves of characters to private characters."""
-_PRIVATE = lazy_pattern(r"[\ue000-\ue7ff]|\\u[eE][0-7]|\\U0000[eE][0-7]")
-_PRIVATE_ESCAPES = lazy_pattern(r"\\ue[0-3][0-9a-f]{2}\\ue[4-7][0-9a-f]{2}")
-_STAND_IN = lazy_pattern("[\ue000-\ue3ff][\ue400-\ue7ff]")
+_PRIVATE = re.compile(r"[\ue000-\ue7ff]|\\u[eE][0-7]|\\U0000[eE][0-7]")
+_PRIVATE_ESCAPES = re.compile(r"\\ue[0-3][0-9a-f]{2}\\ue[4-7][0-9a-f]{2}")
+_STAND_IN = re.compile("[\ue000-\ue3ff][\ue400-\ue7ff]")
 _NUMBER_STARTS = frozenset("-+.0123456789")
 
 

@@ -6,9 +6,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable
 
+from attrs import define, field
 from tree_sitter import Node
-
-from context_pack.kernel.classes import define, field
 
 MOST_ABOVE = 200
 """How many lines above a definition may belong to it."""

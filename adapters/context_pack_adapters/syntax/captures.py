@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from attrs import define
 from tree_sitter import Node
 
-from context_pack.kernel.classes import define
 from context_pack.kernel.sentences import one_line
 from context_pack.kernel.syntax import Definition, DefinitionKind
 from context_pack_adapters.syntax.above import CommentsAbove, comments_text, last_row, text_of

@@ -15,9 +15,9 @@ from importlib.util import module_from_spec
 from pkgutil import get_data
 from typing import Any, cast
 
+from attrs import frozen
 from tree_sitter import Language, Parser, Query, QueryCursor, Range
 
-from context_pack.kernel.classes import frozen
 from context_pack_adapters.syntax.sources import SOURCES, GrammarSource
 
 SLICE_MICROS = 250_000

@@ -23,7 +23,8 @@ from itertools import islice
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
-from context_pack.kernel.classes import define, field
+from attrs import define, field
+
 from context_pack.kernel.syntax import NotParsed, Parsed, Spans, Syntax
 from context_pack.kernel.text import sha256_hex
 from context_pack_adapters.syntax.parser_process import ParseRequest, answer_of

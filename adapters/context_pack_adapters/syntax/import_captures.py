@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from attrs import define, field
 from tree_sitter import Node
 
-from context_pack.kernel.classes import define, field
 from context_pack.kernel.syntax import Import
 from context_pack_adapters.syntax.above import CommentsAbove, text_of
 

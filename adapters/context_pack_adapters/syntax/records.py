@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any
 
-from context_pack.kernel.classes import fields
+from attrs import fields
+
 from context_pack.kernel.syntax import Definition, DefinitionKind, Import, NotParsed, Parsed, Spans
 
 Answer = Parsed | NotParsed | Spans | Sequence[int]

@@ -11,8 +11,9 @@ import posixpath
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from attrs import define, field, frozen
+
 from context_pack.bundles.domain.model import BundleSpot, Diagnostic, EntityKind, Relation
-from context_pack.kernel.classes import define, field, frozen
 from context_pack.kernel.paths import RelativePath
 
 MANIFEST = "sdd-bundle.yaml"

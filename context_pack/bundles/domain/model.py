@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from context_pack.kernel.classes import field, frozen
+from attrs import field, frozen
 
 
 class DiagnosticSubject(StrEnum):

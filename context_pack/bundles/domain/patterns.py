@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from attrs import define, field
+
 from context_pack.bundles.domain.steps import Steps
-from context_pack.kernel.classes import define, field
 
 PATIENCE = 0.2
 """The time limit of one search, in seconds."""

@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from attrs import frozen
+
 from context_pack.bundles.domain.patterns import Patterns
 from context_pack.bundles.domain.schema_files import looked_up
 from context_pack.bundles.domain.steps import cost_of
 from context_pack.bundles.domain.words import title_of
-from context_pack.kernel.classes import frozen
 
 MARK = "x-sdd-refTargets"
 _LEADS_ON = frozenset({MARK, "$ref", "$dynamicRef"})

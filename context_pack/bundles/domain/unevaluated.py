@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from attrs import frozen
+
 from context_pack.bundles.domain.patterns import Patterns
 from context_pack.bundles.domain.steps import Steps, cost_of
-from context_pack.kernel.classes import frozen
 
 _ALTERNATIVES = ("allOf", "anyOf", "oneOf")
 _REST_OF_FIELDS = ("additionalProperties", "unevaluatedProperties")

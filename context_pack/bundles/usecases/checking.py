@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from attrs import frozen
+
 from context_pack.bundles.domain.model import Bundle, Diagnostic, DiagnosticSubject, Unloadable
 from context_pack.bundles.usecases.export import select
 from context_pack.bundles.usecases.shelf import EntityAddress, OpenedBundle
-from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import invalid
 
 DEFAULT_DEPTH = 3

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from attrs import frozen
+
 from context_pack.bundles.domain.document import document
 from context_pack.bundles.domain.model import Bundle, Edge, Entity, address_of, compact, exported
 from context_pack.bundles.domain.modified import spelled
 from context_pack.bundles.usecases.commands import MOST_DEPTH, ExportContext, ExportMarkdown
 from context_pack.bundles.usecases.shelf import EntityAddress, OpenedBundle, require
-from context_pack.kernel.classes import frozen
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.text import canonical_json, sha256_hex
 

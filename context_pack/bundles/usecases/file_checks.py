@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from attrs import frozen
+
 from context_pack.bundles.domain.manifest import BundleType, path_inside
 from context_pack.bundles.domain.model import BundleSpot, Diagnostic, DiagnosticSubject, Entity, EntityKind
 from context_pack.bundles.domain.modified import last_modified
@@ -17,7 +19,6 @@ from context_pack.bundles.domain.schema_files import SchemaWorld, file_of, refs_
 from context_pack.bundles.domain.steps import Steps
 from context_pack.bundles.domain.validation import Validation
 from context_pack.bundles.ports import BundleFiles, Document, Flaw
-from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import RelativePath
 

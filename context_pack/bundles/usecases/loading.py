@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from attrs import field, frozen
+
 from context_pack.bundles.domain.manifest import (
     MANIFEST,
     BundleManifest,
@@ -36,7 +38,6 @@ from context_pack.bundles.usecases.file_checks import (
     document_at,
     read_schemas,
 )
-from context_pack.kernel.classes import field, frozen
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import RelativePath
 

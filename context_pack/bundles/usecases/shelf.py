@@ -11,10 +11,11 @@ from heapq import nlargest
 from posixpath import commonprefix
 from typing import TypeVar
 
+from attrs import frozen
+
 from context_pack.bundles.domain.model import Bundle, Diagnostic, Entity, Unloadable
 from context_pack.bundles.ports import BundleFiles, BundlePlace, BundleStore, FoundBundles
 from context_pack.bundles.usecases.loading import Loaded, load, read_head
-from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Code, Failure, clip, invalid
 from context_pack.toolkit.call import Call
 

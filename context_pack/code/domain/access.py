@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from context_pack.kernel.classes import evolve, frozen
+from attrs import evolve, frozen
+
 from context_pack.kernel.paths import RelativePath
 
 RECENCY_SHARE = 0.6

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
+
 from context_pack.kernel.syntax import Definition
 
 INDENT = "  "

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
+
 from context_pack.toolkit.rows import as_json, beginning
 
 JSON_GROWTH = 6

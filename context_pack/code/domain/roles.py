@@ -5,10 +5,10 @@ The first rule that fits decides, in that order; names are compared without case
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.patterns import lazy_pattern
 from context_pack.kernel.roles import is_test
 
 
@@ -35,7 +35,7 @@ ENTRY_NAMES = frozenset(
         "program", "bootstrap",
     }
 )  # fmt: skip
-_CONFIG_NAME = lazy_pattern(
+_CONFIG_NAME = re.compile(
     r".*\.config\.[cm]?[jt]s|\.[a-z0-9_-]+rc(?:\.[a-z]+)?|\.env\..*|\..*ignore|.*\.lock"
     r"|(?:requirements|constraints)[\w.-]*\.txt"
 )

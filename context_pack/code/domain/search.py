@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
 
 MAX_FILE_BYTES = 1024 * 1024
 MAX_PATTERN_CHARS = 200

@@ -12,12 +12,12 @@ import re
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
+from attrs import frozen
+
 from context_pack.code.domain.search import INVALID_PATTERN
 from context_pack.code.domain.search_literals import Needs, needs_of
 from context_pack.code.domain.search_tokens import BadPattern, Token, tokens_of
-from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.patterns import lazy_pattern
 
 LINEAR, SQUARE, UNKNOWN = range(3)
 """How the time for a line grows with its length, however unlucky."""
@@ -27,7 +27,7 @@ LONG = 6
 """From so many characters on a literal is found faster by `regex` in memory than by ripgrep on disk."""
 _FEW_WAYS = 64
 _RUN_STARTS = {(r"\w", 1): r"\b", (".", 0): "^", (".", 1): "^"}
-_SAME = lazy_pattern(
+_SAME = re.compile(
     r"""\^?(?:
       [\w\ ,;:=<>@%!"'`/~&\#-] | \\[.+*?()|\[\]{}^$\\/-] | \\[wdsWDSb] | \.
     | \((?![?*]) | \(\?: | \) | \| | (?:[*+?]|\{\d{1,3}(?:,\d{0,3})?\})(?!\+)
@@ -36,7 +36,7 @@ _SAME = lazy_pattern(
     re.VERBOSE | re.ASCII,
 )
 _ASCII = bytes(range(128))
-_UNUSUAL = lazy_pattern(
+_UNUSUAL = re.compile(
     "[^\x80-\u012f\u0132-\u017e\u0180-\u0377\u037b-\u052f\u05d0-\u05ea\u0620-\u06ff\u0900-\u097f\u0e01-\u0e3a"
     "\u0e3f-\u0e5b\u1e00-\u1f15\u2000-\u2064\u2070\u2071\u2074-\u208e\u20a0-\u20bf\u2100-\u2129\u212b-\u218b"
     "\u2190-\u23ff\u2460-\u2b73\u3000-\u303f\u3041-\u3096\u3099-\u30ff\u3105-\u312f\u4e00-\u9fef\uac00-\ud7a3"

@@ -12,9 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from context_pack.kernel.patterns import lazy_pattern
-
-_TOKEN = lazy_pattern(
+_TOKEN = re.compile(
     r"""
       (?P<comment> \(\?\#[^)]*\) )
     | (?P<quote> \\Q.*?(?:\\E|\Z) )
@@ -34,10 +32,10 @@ _TOKEN = lazy_pattern(
     """.replace("_{", "[0-9A-Fa-f]{"),
     re.VERBOSE | re.DOTALL,
 )
-_WORD = lazy_pattern(r"\w+")
-_BLANK = lazy_pattern(r"\s+|#[^\n]*")
-_MEMBER = lazy_pattern(r"\[:\^?\w+:\]|(?P<code>\\[xu]\{[0-9A-Fa-f]{1,6}\})|\\.|\[", re.DOTALL)
-_HARMLESS = lazy_pattern(r"(?:[^\\\x00-\x1f\[]|\\[wd]|\\[^A-Za-z0-9\x00-\x1f])*")
+_WORD = re.compile(r"\w+")
+_BLANK = re.compile(r"\s+|#[^\n]*")
+_MEMBER = re.compile(r"\[:\^?\w+:\]|(?P<code>\\[xu]\{[0-9A-Fa-f]{1,6}\})|\\.|\[", re.DOTALL)
+_HARMLESS = re.compile(r"(?:[^\\\x00-\x1f\[]|\\[wd]|\\[^A-Za-z0-9\x00-\x1f])*")
 """The inside of a set that cannot have a line feed for a member."""
 _CONTROLS = {"a": "\a", "t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r"}
 _PLACES = {"b": r"\b", "B": r"\B", "K": r"\K", "A": "^", "Z": "$", "z": "$"}

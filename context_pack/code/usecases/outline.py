@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import accumulate, takewhile
 
+from attrs import evolve, field, frozen
+
 from context_pack.code.domain.outline import FileOutline, chosen, outline_lines
 from context_pack.code.usecases.read_file import (
     LONGEST_PATH,
@@ -18,7 +20,6 @@ from context_pack.code.usecases.read_file import (
     read_source,
     within_root,
 )
-from context_pack.kernel.classes import evolve, field, frozen
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceFile, SourceTree

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from attrs import frozen
+
 from context_pack.code.domain.imports.table import resolver_of
 from context_pack.code.domain.imports.tree import Imports, TooManyPlaces, Unparsable, imports_of
 from context_pack.code.domain.outline import nearly_named
 from context_pack.code.domain.pages import JSON_GROWTH, Span, paged
 from context_pack.code.usecases.source_view import SourceView
-from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.nearness import near_paths

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from attrs import define, field
+
 from context_pack.code.domain.imports.tree import TooManyPlaces, within
-from context_pack.kernel.classes import define, field
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath

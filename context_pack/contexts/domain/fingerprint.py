@@ -13,7 +13,7 @@ from enum import StrEnum
 from hashlib import sha256
 from math import floor
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
 
 DIGITS = 8
 

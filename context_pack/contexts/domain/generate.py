@@ -11,13 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from attrs import frozen
+
 from context_pack.contexts.domain.manifests import ManifestFacts, joined, read_manifest
 from context_pack.contexts.domain.model import ROOT_SCOPE
 from context_pack.contexts.domain.outline import PROSE, Outline
 from context_pack.contexts.domain.prose import paragraph_of, title_of
 from context_pack.contexts.domain.purposes import counterpart_of, is_test, purpose_of, spoken
 from context_pack.contexts.domain.schema import FIELDS, VERSION
-from context_pack.kernel.classes import frozen
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.sentences import counted, first_sentence, one_line
 

@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
+
 from context_pack.kernel.toml_source import toml_of
 
 LOCK_FILES: Mapping[str, str] = {

@@ -11,8 +11,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from attrs import frozen
+
 from context_pack.contexts.domain.schema import CONTEXT_SCHEMA, FIELDS, VERSION, Schema
-from context_pack.kernel.classes import frozen
 from context_pack.toolkit.faults import problems_of
 
 CONTEXT_FILE = ".context.yaml"

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from attrs import evolve, frozen
+
 from context_pack.contexts.domain.model import CONFIG_FILE, CONTEXT_FILE, ROOT_SCOPE, MalformedContext
-from context_pack.kernel.classes import evolve, frozen
 
 IGNORE_FILES = (".gitignore", ".contextignore")
 DEFAULT_MIN_TOKENS = 4096

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
+
 from context_pack.toolkit.arguments import arg, array, text
 
 PATH_CHARS = 4096

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from attrs import frozen
+
 from context_pack.contexts.domain.fingerprint import Freshness, FreshnessState
 from context_pack.contexts.domain.model import (
     Context,
@@ -23,7 +25,6 @@ from context_pack.contexts.domain.model import (
 from context_pack.contexts.ports import Check, ContextFormat, Project, ProjectFolder, Projects, unwatched
 from context_pack.contexts.usecases.commands import CheckFreshness, ListContexts, QueryContext
 from context_pack.contexts.usecases.reading import OUTSIDE, context_of, freshness_of, gist_of
-from context_pack.kernel.classes import frozen
 from context_pack.kernel.ports import Reason
 
 FOLDERS_BETWEEN_CHECKS = 64

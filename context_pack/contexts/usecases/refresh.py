@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from attrs import define, field, frozen
+
 from context_pack.contexts.domain.agents import AGENTS_FILE, block_of, with_block
 from context_pack.contexts.domain.fingerprint import Freshness, FreshnessState, Method
 from context_pack.contexts.domain.generate import (
@@ -42,7 +44,6 @@ from context_pack.contexts.usecases.reading import (
     freshness_of,
 )
 from context_pack.contexts.usecases.surveying import Surveyor
-from context_pack.kernel.classes import define, field, frozen
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.ports import Clock, Reason

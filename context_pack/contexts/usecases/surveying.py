@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
+from attrs import evolve
+
 from context_pack.contexts.domain.generate import Child, FolderFile, Subject, Surroundings
 from context_pack.contexts.domain.manifests import ManifestFacts, is_manifest
 from context_pack.contexts.domain.model import ROOT_SCOPE, ContextSummary
@@ -12,7 +14,6 @@ from context_pack.contexts.domain.outline import Outline, outline_of
 from context_pack.contexts.domain.scan import parent_of
 from context_pack.contexts.ports import ContextFormat, Project, ProjectFolder, Scan
 from context_pack.contexts.usecases.reading import gist_of
-from context_pack.kernel.classes import evolve
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.syntax import Syntax
 

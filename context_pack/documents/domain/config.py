@@ -12,9 +12,10 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from attrs import field, frozen
+
 from context_pack.documents.domain.permits import ALLOWED, permits_in
 from context_pack.documents.domain.source_address import SourceAddress, parse_where, without_login
-from context_pack.kernel.classes import field, frozen
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.text import is_single_line
 

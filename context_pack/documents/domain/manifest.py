@@ -11,9 +11,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from attrs import field, frozen
+
 from context_pack.documents.domain.globs import leads_out, matcher
 from context_pack.documents.domain.model import Failed, SourceDescription
-from context_pack.kernel.classes import field, frozen
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.paths import RelativePath
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from attrs import field, frozen
+
 from context_pack.documents.domain.source_address import SourceAddress
-from context_pack.kernel.classes import field, frozen
 from context_pack.retrieval.upkeep import File, IndexPlan
 
 

@@ -6,7 +6,8 @@ of the same or a higher level, or before any heading where subsections are left 
 
 from __future__ import annotations
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
+
 from context_pack.retrieval.headings import headings
 
 MOST_DEPTH = 6

@@ -11,7 +11,8 @@ import re
 from enum import StrEnum
 from urllib.parse import unquote
 
-from context_pack.kernel.classes import field, frozen
+from attrs import field, frozen
+
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.text import is_single_line

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
+
 from context_pack.toolkit.arguments import arg, array, boolean, integer, number, text
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from attrs import frozen
+
 from context_pack.documents.domain.model import Collection
 from context_pack.documents.ports import Check, DocumentPorts
 from context_pack.documents.usecases.sync import FEW_DOCUMENTS, TASK, Syncing
-from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Code, Failure
 
 LOOK_SECONDS = 2.0

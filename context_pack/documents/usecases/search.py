@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from attrs import frozen
+
 from context_pack.documents.domain.model import Catalogue, Collection
 from context_pack.documents.ports import Check
 from context_pack.documents.usecases.commands import (
@@ -16,7 +18,6 @@ from context_pack.documents.usecases.commands import (
 from context_pack.documents.usecases.freshness import IndexFreshness
 from context_pack.documents.usecases.shelf import NOTHING_CONFIGURED, DocumentShelf
 from context_pack.documents.usecases.sync import TASK
-from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.retrieval.model import Progress, Scope
 from context_pack.retrieval.ports import Stop

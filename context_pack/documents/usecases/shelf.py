@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from attrs import frozen
+
 from context_pack.documents.domain.model import Catalogue, Collection
 from context_pack.documents.domain.naming import not_found
 from context_pack.documents.domain.sections import (
@@ -15,7 +17,6 @@ from context_pack.documents.domain.source_address import without_login
 from context_pack.documents.ports import Check, DocumentPorts
 from context_pack.documents.usecases.freshness import IndexFreshness, IndexKeeper
 from context_pack.documents.usecases.sync import Syncing
-from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.retrieval.headings import Heading, headings
 from context_pack.retrieval.model import IndexEntry, Summary

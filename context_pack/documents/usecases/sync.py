@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from attrs import evolve, frozen
+
 from context_pack.documents.domain.model import Changes, Collection, DocumentText, Failed, Outcome, Survey
 from context_pack.documents.ports import Check, CollectionSource, DocumentPorts
-from context_pack.kernel.classes import evolve, frozen
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.text import sha256_hex
 from context_pack.retrieval.chunking import chunks

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from attrs import evolve
+
 from context_pack.documents.domain.model import Collection, Outcome
 from context_pack.documents.domain.naming import is_shared
 from context_pack.documents.ports import Check
 from context_pack.documents.usecases.shelf import DocumentShelf
-from context_pack.kernel.classes import evolve
 from context_pack.retrieval.model import KnownEntry
 from context_pack.retrieval.ports import Stop
 from context_pack.retrieval.upkeep import Report

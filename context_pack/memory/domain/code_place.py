@@ -9,7 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from context_pack.kernel.classes import field, frozen
+from attrs import field, frozen
+
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath

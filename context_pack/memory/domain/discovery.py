@@ -7,16 +7,17 @@ without looking at any other. Operators inside a text count: `x >= 3` is not `x 
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from context_pack.kernel.classes import evolve, field, frozen
+from attrs import evolve, field, frozen
+
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.instants import format_instant, parse_instant
-from context_pack.kernel.patterns import lazy_pattern
 from context_pack.kernel.text import sha256_hex
 from context_pack.memory.domain import code_place
 from context_pack.memory.domain.code_place import CodePlace
@@ -28,11 +29,11 @@ FIELDS = frozenset(
     {"version", "id", "type", "module", "session", "date", "last_seen", "times", "superseded_by", "code"}
 )
 
-_ID = lazy_pattern(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-_UNWANTED = lazy_pattern("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-_EMPHASIS = lazy_pattern("[`*\"'“”‘’«»]")
+_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_EMPHASIS = re.compile("[`*\"'“”‘’«»]")
 # Full-width marks are plain ones once normalised; the stops and commas of other scripts are not.
-_WORD_END = lazy_pattern(r"[.,;:!?…。、।॥؟،؛۔።]+(?=\s|$)")
+_WORD_END = re.compile(r"[.,;:!?…。、।॥؟،؛۔።]+(?=\s|$)")
 
 
 class DiscoveryType(StrEnum):

@@ -18,7 +18,8 @@ from math import log
 from operator import itemgetter
 from typing import NamedTuple
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
+
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.roles import is_test
 from context_pack.memory.domain.entries import CODE, NO_CODE

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from context_pack.kernel.classes import evolve, field, frozen
+from attrs import evolve, field, frozen
+
 from context_pack.kernel.instants import format_instant, parse_instant
 from context_pack.memory.domain.discovery import is_id
 

@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import log
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
+
 from context_pack.kernel.text import split_lines
 from context_pack.retrieval.words import tokens
 

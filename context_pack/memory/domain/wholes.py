@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from context_pack.kernel.classes import evolve
+from attrs import evolve
+
 from context_pack.memory.domain.entries import CODE
 from context_pack.retrieval.model import FoundPiece, Ranked
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
+
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.syntax import NotParsed, Syntax
 from context_pack.memory.domain.entries import CODE, FAILED, PLAIN, SKIPPED

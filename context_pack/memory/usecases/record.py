@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from context_pack.kernel.classes import evolve, frozen
+from attrs import evolve, frozen
+
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.paths import MAX_PATH_BYTES as PATH_CHARS
 from context_pack.kernel.ports import Clock

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-from context_pack.kernel.classes import evolve, frozen
+from attrs import evolve, frozen
+
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.paths import RelativePath, module_of

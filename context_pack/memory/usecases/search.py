@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from context_pack.kernel.classes import evolve, frozen
+from attrs import evolve, frozen
+
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import RelativePath, module_of
 from context_pack.memory.domain.code_place import from_record

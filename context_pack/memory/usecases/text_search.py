@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
+
 from context_pack.memory.domain.text_lines import TextLine, WordWeights, beginnings, best_line, held
 from context_pack.memory.ports import CodeTree
 

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from zlib import crc32
 
-from context_pack.kernel.classes import field, frozen
+from attrs import field, frozen
+
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.lines import MAX_LINES, LineRange
 from context_pack.kernel.syntax import Definition

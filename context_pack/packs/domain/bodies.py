@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from functools import cached_property
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
+
 from context_pack.kernel.text import MIN_FENCE, fence_for
 from context_pack.packs.domain.prose import Fence, fences_of, part_of
 from context_pack.toolkit.tokens import size

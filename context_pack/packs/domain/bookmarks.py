@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
+
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.paging import decode_cursor, encode_cursor
 from context_pack.packs.domain.bodies import START, BodyPosition

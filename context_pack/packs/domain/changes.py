@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, Protocol, TypeVar
 
-from context_pack.kernel.classes import evolve
+from attrs import evolve
+
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.sentences import counted
 from context_pack.packs.domain.model import Diagram, Pack, Ref, Section, Status

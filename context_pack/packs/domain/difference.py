@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
+
 from context_pack.packs.domain.bodies import Body, Style
 
 CONTEXT = 3

@@ -13,7 +13,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
-from context_pack.kernel.classes import evolve, field, frozen
+from attrs import evolve, field, frozen
+
 from context_pack.kernel.containing import contained
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.ttl import ends_soon, human, remaining_seconds

@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import TypeVar
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
+
 from context_pack.kernel.paging import Page, page
 from context_pack.kernel.ttl import ends_soon, human, remaining_seconds
 from context_pack.packs.domain.budget import Line, joined, shrunk

@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from context_pack.kernel.classes import Attribute, field, frozen
+from attrs import Attribute, field, frozen
+
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.ids import is_pack_id
 from context_pack.kernel.instants import format_instant

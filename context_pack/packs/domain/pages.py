@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
 
 
 class Mode(StrEnum):

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
+
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.text import sha256_hex
 from context_pack.packs.domain.anchors import Anchor

@@ -8,13 +8,12 @@ and files are split for it.
 
 from __future__ import annotations
 
+import re
 from typing import Generic, TypeVar
-
-from context_pack.kernel.patterns import lazy_pattern
 
 PIECE, STEPS = 48, (500, 100)
 """How long a sample is, and how many characters samples are apart."""
-_SAMPLES = {step: lazy_pattern(rf"(?s:.{{{step - PIECE - 1}}}).*+\n((?s:.{{0,{PIECE}}}))") for step in STEPS}
+_SAMPLES = {step: re.compile(rf"(?s:.{{{step - PIECE - 1}}}).*+\n((?s:.{{0,{PIECE}}}))") for step in STEPS}
 
 T = TypeVar("T")
 

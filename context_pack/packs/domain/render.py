@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from context_pack.kernel.classes import define, evolve, field
+from attrs import define, evolve, field
+
 from context_pack.kernel.errors import invalid
 from context_pack.packs.domain import layout
 from context_pack.packs.domain.bodies import START, BodyPosition, piece, whole

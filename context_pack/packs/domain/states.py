@@ -11,7 +11,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from context_pack.kernel.classes import field, frozen
+from attrs import field, frozen
+
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.ports import Reason
 from context_pack.packs.domain.bodies import Body, Style

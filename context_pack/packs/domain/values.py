@@ -8,6 +8,7 @@ be longer, and is still rendered safely.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from typing import Any
@@ -15,16 +16,15 @@ from typing import Any
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.ids import is_pack_id
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.patterns import lazy_pattern
 from context_pack.kernel.text import is_single_line
 
 ROOT_SCOPE = "."
 KEY_PATTERN = "^[a-z0-9][a-z0-9_-]{1,63}$"
-_KEY = lazy_pattern("[a-z0-9][a-z0-9_-]{1,63}")
-_SURROGATE = lazy_pattern("[\ud800-\udfff]")
+_KEY = re.compile("[a-z0-9][a-z0-9_-]{1,63}")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _UNSEEN_KINDS = frozenset({"Cc", "Cf", "Co"})
 # Joiners, fillers, selectors and reserved places that show nothing, though their category does not say so.
-_UNSEEN = lazy_pattern(
+_UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufdd0-\ufdef\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
     "\ufffe\uffff\U0001d159\U000e0000-\U000e0fff]"
 )

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
+
 from context_pack.kernel.lines import LAST_LINE
 from context_pack.kernel.ttl import MAX_MINUTES
 from context_pack.packs.domain import values

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from context_pack.kernel.classes import define, evolve, field, frozen
+from attrs import define, evolve, field, frozen
+
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.lines import MAX_LINES, LineRange
 from context_pack.kernel.paths import RelativePath

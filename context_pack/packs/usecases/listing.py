@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from context_pack.kernel.classes import define, field
+from attrs import define, field
+
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paging import Page
 from context_pack.kernel.ports import Clock

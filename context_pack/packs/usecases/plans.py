@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from context_pack.kernel.classes import evolve, frozen
+from attrs import evolve, frozen
+
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.ttl import expiry, extended

@@ -12,7 +12,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from context_pack.kernel.classes import define, evolve, field, frozen
+from attrs import define, evolve, field, frozen
+
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.nearness import close

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from context_pack.kernel.classes import evolve, frozen
+from attrs import evolve, frozen
+
 from context_pack.kernel.errors import Code, Failure, clip, invalid
 from context_pack.kernel.text import sha256_hex
 from context_pack.packs.domain.changes import advanced, check_editable, put_ref, untrustworthy

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from context_pack.kernel.classes import evolve, frozen
+from attrs import evolve, frozen
+
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.ttl import expiry
 from context_pack.packs.domain import values

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from attrs import define, field
 from context_trees import FORMAT, PROJECT, Asked, memory_contexts, refresher
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,7 +18,6 @@ from context_pack.contexts.domain.recognition import KnownFolder, looks_generate
 from context_pack.contexts.ports import ContextPorts
 from context_pack.contexts.usecases.query import RefusedQuery
 from context_pack.contexts.usecases.refresh import FolderOutcome, RefreshRequest
-from context_pack.kernel.classes import define, field
 from context_pack.kernel.ports import Reason
 from context_pack_adapters.inmemory import FixedClock
 from context_pack_adapters.inmemory.contexts import MemoryDerivedMemory

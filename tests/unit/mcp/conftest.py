@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
+from attrs import define, field, frozen
 
-from context_pack.kernel.classes import define, field, frozen
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.arguments import arg, choice
 from context_pack.toolkit.arguments import text as string

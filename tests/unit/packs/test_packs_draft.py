@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from context_pack.kernel.classes import evolve
 from context_pack.kernel.errors import Failure
 from context_pack.packs.domain.model import Pack, Status
 from context_pack.packs.ports import Excerpt, Excerpted, Waiting, patiently

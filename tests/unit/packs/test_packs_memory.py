@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import pytest
+from attrs import define, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from context_pack.kernel.classes import define, field
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import FileNames, FolderNames, SourceFile, Stamp, Unreadable

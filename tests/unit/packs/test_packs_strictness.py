@@ -29,7 +29,7 @@ UNTARGETED = {"create", "list"}
 READS = {"create", "list", "get", "verify"}
 WRONG: dict[str, list[Any]] = {
     "string": [None, 1, 1.5, True, [], {}],
-    "integer": [None, "1", 1.0, 1.5, True, [], {}],
+    "integer": [None, "1", 1.5, True, [], {}],
     "array": [None, "x", 1, {}, True],
 }
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from attrs import define
+
 from context_pack.code.domain.imports.namespaces import Origin, folders_of, origin
 from context_pack.code.domain.imports.tree import (
     Found,
@@ -18,7 +20,6 @@ from context_pack.code.domain.imports.tree import (
     folder_of,
     within,
 )
-from context_pack.kernel.classes import define
 from context_pack.kernel.syntax import Parsed
 
 MOST_LOOKED_INTO = 200

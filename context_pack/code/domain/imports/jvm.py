@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from attrs import define, field, frozen
+
 from context_pack.code.domain.imports.namespaces import Origin, origin
 from context_pack.code.domain.imports.tree import (
     Found,
@@ -21,7 +23,6 @@ from context_pack.code.domain.imports.tree import (
     name_of,
     within,
 )
-from context_pack.kernel.classes import define, field, frozen
 from context_pack.kernel.syntax import Import, Parsed
 
 ENDINGS = (".java", ".kt")

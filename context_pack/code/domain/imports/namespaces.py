@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from attrs import frozen
+
 from context_pack.code.domain.imports.tree import TreeView, within
-from context_pack.kernel.classes import frozen
 
 MOST_FOLDERS = 200
 

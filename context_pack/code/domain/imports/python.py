@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from attrs import define, field, frozen
+
 from context_pack.code.domain.imports.tree import (
     Found,
     TreeView,
@@ -20,7 +22,6 @@ from context_pack.code.domain.imports.tree import (
     join,
     within,
 )
-from context_pack.kernel.classes import define, field, frozen
 from context_pack.kernel.syntax import Parsed
 
 ENDINGS = (".py", ".pyi")

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from attrs import frozen
+
 from context_pack.code.domain.imports.rust_crates import Neighbourhood
 from context_pack.code.domain.imports.tree import Found, TreeView, folder_of, join, within
-from context_pack.kernel.classes import frozen
 from context_pack.kernel.syntax import Import, Parsed
 
 MOST_NESTED = 64

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+from attrs import define, field, frozen
+
 from context_pack.code.domain.imports.tree import (
     TreeView,
     ancestors,
@@ -23,7 +25,6 @@ from context_pack.code.domain.imports.tree import (
     nearest,
     within,
 )
-from context_pack.kernel.classes import define, field, frozen
 from context_pack.kernel.toml_source import toml_of
 
 MANIFEST = "Cargo.toml"

@@ -11,7 +11,8 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
-from context_pack.kernel.classes import frozen
+from attrs import frozen
+
 from context_pack.kernel.syntax import Parsed
 
 

@@ -14,6 +14,8 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
+from attrs import frozen
+
 from context_pack.code.domain.imports.tree import (
     TreeView,
     first_file,
@@ -24,7 +26,6 @@ from context_pack.code.domain.imports.tree import (
     within,
 )
 from context_pack.code.domain.imports.workspaces import Workspaces
-from context_pack.kernel.classes import frozen
 
 MOST_EXTENDED = 50
 MOST_REFERENCES = 20

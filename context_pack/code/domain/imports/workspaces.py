@@ -14,8 +14,9 @@ from fnmatch import translate
 from itertools import islice
 from typing import Any
 
+from attrs import define, field
+
 from context_pack.code.domain.imports.tree import TreeView, ancestors, join, json_object, name_of, within
-from context_pack.kernel.classes import define, field
 from context_pack.kernel.paths import EXCLUDED_FOLDERS
 
 PACKAGE = "package.json"
