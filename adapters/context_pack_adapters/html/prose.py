@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from context_pack.kernel.containing import contained
+from context_pack.kernel.markdown import escape_structure
 from context_pack.packs.domain.values import DESCRIPTION_CHARS
 from context_pack_adapters.html.highlight import highlighted
 from context_pack_adapters.html.markup import text
@@ -34,7 +34,7 @@ def prose(description: str) -> str:
     """The description as block elements."""
     if len(description) > DESCRIPTION_CHARS:
         return f'<p class="plain">{text(description)}</p>'
-    rendered: str = _markdown().render(contained(description))
+    rendered: str = _markdown().render(escape_structure(description))
     return rendered
 
 

@@ -17,7 +17,7 @@ from attrs import frozen
 
 from context_pack.bundles.domain.model import Bundle, Entity, address_of
 from context_pack.bundles.domain.words import title_of, words_of
-from context_pack.kernel.containing import contained
+from context_pack.kernel.markdown import escape_structure
 from context_pack.kernel.text import fenced, single_line
 from context_pack.toolkit.rows import weight
 
@@ -90,7 +90,7 @@ class _Writer:
 
     def _field(self, label: str, value: Any, schema: Any) -> Iterator[str]:
         if isinstance(value, str) and len(value.strip().splitlines()) > 1:
-            yield from ("", f"**{label}:**", "", contained(value.strip()), "")
+            yield from ("", f"**{label}:**", "", escape_structure(value.strip()), "")
         elif isinstance(value, Mapping | list):
             yield f"- **{label}:**"
             yield from self._nested(value, _inner(schema), 1)

@@ -3,7 +3,7 @@
 A pack is laid out as items in reading order; each has a head (lines whose free text may be shortened) and
 perhaps a body (a description, numbered code, a diagram). How much of it a page shows is `render`'s business.
 Nothing here can be forged: fields are single lines, code lines begin with their number, fences are longer
-than any run of backticks inside, and descriptions go through `kernel.containing`.
+than any run of backticks inside, and descriptions go through `kernel.markdown`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from datetime import datetime
 
 from attrs import evolve, field, frozen
 
-from context_pack.kernel.containing import contained
 from context_pack.kernel.instants import format_instant
+from context_pack.kernel.markdown import escape_structure
 from context_pack.kernel.ttl import ends_soon, human, remaining_seconds
 from context_pack.packs.domain.bodies import START, Body, BodyPart, BodyPosition, Style
 from context_pack.packs.domain.bookmarks import Mode
@@ -244,4 +244,4 @@ def _description(section: Section) -> Body | None:
     """A section's text."""
     if section.description is None:
         return None
-    return Body(Style.PROSE, contained(section.description).split("\n"))
+    return Body(Style.PROSE, escape_structure(section.description).split("\n"))

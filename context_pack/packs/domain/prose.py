@@ -1,6 +1,6 @@
 """A part of a description as Markdown: a code fence that the cut goes through is closed and reopened.
 
-A description is made safe as a whole (`kernel.containing`), and only then cut. What is cut off knows
+A description is made safe as a whole (`kernel.markdown`), and only then cut. What is cut off knows
 nothing of the fence it stands in, so each part opens that fence again, info string and all, and closes it at
 its end: code stays code, prose stays prose, and every line comes as it was. Two things need care: half a line
 may look like a fence or close one, and an indented fence wants a list item that may be on another page.
@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 
 from attrs import define, evolve, field, frozen
 
-from context_pack.kernel.containing import contained
+from context_pack.kernel.markdown import escape_structure
 from context_pack.kernel.text import MIN_FENCE
 from context_pack.toolkit.tokens import size
 
@@ -103,7 +103,7 @@ def part_of(
     part = _TextPass(texts, fences, halves, info_bytes)
     for index in range(len(texts)):
         part.take(index)
-    return contained("\n".join(part.lines))
+    return escape_structure("\n".join(part.lines))
 
 
 @define

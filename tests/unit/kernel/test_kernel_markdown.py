@@ -1,7 +1,7 @@
 """Foreign text in our Markdown: fences that hold, single lines, and descriptions that forge nothing.
 
-The strongest test here lets two readers find the structure of a rendered section: a CommonMark parser and
-a plain line reader. Whatever the description says, both must find our own headings and nothing else.
+The strongest test here lets a CommonMark parser find the structure of a rendered section: whatever the
+description says, it must find our own headings and nothing else.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from context_pack.kernel.containing import contained
+from context_pack.kernel.markdown import escape_structure
 from context_pack.kernel.text import fence_for, fenced, is_single_line, single_line
 
 COMMONMARK = MarkdownIt("commonmark", {"maxNesting": 200})
@@ -60,19 +60,7 @@ def parsed_headings(document: str) -> list[tuple[int, str]]:
     return [(level, text) for level, text in levels if level <= 4]
 
 
-def read_structure(lines: list[str]) -> list[str]:
-    """Headings, landmarks and a fence left open, as a reader of lines finds them outside fences."""
-    found, fence = [], ""
-    for line in lines:
-        run = re.match(r" {0,3}(`{3,}|~{3,})(.*)", line)
-        if fence:
-            if run and run[1].startswith(fence) and not run[2].strip():
-                fence = ""
-        elif run and not (run[1][0] == "`" and "`" in run[2]):
-            fence = run[1]
-        elif re.match(r" {0,3}#{1,4}(\s|$)", line) or line.strip() in ("[LEGEND]", "[CONTENT]"):
-            found.append(line.strip())
-    return [*found, "unclosed"] if fence else found
+LANDMARK = re.compile(r"[ \t>*+-]*\[(LEGEND|CONTENT)\]\s*", re.IGNORECASE)
 
 
 @pytest.mark.clause("KN-28")
@@ -84,20 +72,19 @@ def read_structure(lines: list[str]) -> list[str]:
 @example("- a\n> text\n    ```\n    > ===\n")
 @example("<div>\n```\n\n# x\n```")
 @example("a\n-")
-def test_no_description_forges_structure_for_any_reader(description: str) -> None:
-    document = HEAD + contained(description) + TAIL
+def test_no_description_forges_structure(description: str) -> None:
+    document = HEAD + escape_structure(description) + TAIL
     ours = ["# Context pack: P", "## Title [key]", "### group: core", "#### ref [key]"]
     assert parsed_headings(document) == [(line.count("#"), line.lstrip("# ")) for line in ours]
-    expected = ["[LEGEND]", ours[0], "[CONTENT]", *ours[1:]]
-    assert read_structure(document.split("\n")) == expected
-    assert read_structure(document.splitlines()) == expected
+    landmarks = [line for line in document.split("\n") if LANDMARK.fullmatch(line)]
+    assert landmarks == ["[LEGEND]", "[CONTENT]"]
 
 
 @pytest.mark.clause("KN-28")
 @given(DESCRIPTIONS)
 def test_escaping_markdown_twice_changes_nothing_more(description: str) -> None:
-    once = contained(description)
-    assert contained(once) == once
+    once = escape_structure(description)
+    assert escape_structure(once) == once
 
 
 @pytest.mark.clause("KN-25")
@@ -109,15 +96,14 @@ def test_escaping_markdown_twice_changes_nothing_more(description: str) -> None:
         ("   ## x", "   \\## x"),
         ("#", "\\#"),
         ("##\tx", "\\##\tx"),
-        ("##\u00a0x", "\\##\u00a0x"),
         ("> # x", "> \\# x"),
         ("- ## x", "- \\## x"),
         ("1. > ### x", "1. > \\### x"),
     ],
 )
 def test_headings_of_level_one_to_four_are_escaped(line: str, safe: str) -> None:
-    assert contained(line) == safe
-    assert contained(f"before\n{line}\nafter") == f"before\n{safe}\nafter"
+    assert escape_structure(line) == safe
+    assert escape_structure(f"before\n{line}\nafter") == f"before\n{safe}\nafter"
 
 
 @pytest.mark.clause("KN-25")
@@ -142,7 +128,7 @@ def test_headings_of_level_one_to_four_are_escaped(line: str, safe: str) -> None
     ],
 )
 def test_ordinary_markdown_is_not_escaped(text: str) -> None:
-    assert contained(text) == text
+    assert escape_structure(text) == text
 
 
 @pytest.mark.clause("KN-25")
@@ -150,23 +136,23 @@ def test_ordinary_markdown_is_not_escaped(text: str) -> None:
 def test_underlined_headings_are_escaped(underline: str) -> None:
     bare = underline.lstrip()
     safe = underline.replace(bare, f"\\{bare}")
-    assert contained(f"Title\n{underline}\nx") == f"Title\n{safe}\nx"
-    assert contained(f"> Title\n> {underline}") == f"> Title\n> {safe}"
+    assert escape_structure(f"Title\n{underline}\nx") == f"Title\n{safe}\nx"
+    assert escape_structure(f"> Title\n> {underline}") == f"> Title\n> {safe}"
 
 
 @pytest.mark.clause("KN-25")
-@pytest.mark.parametrize("break_", ["\r", "\r\n", "\u2028", "\u2029", "\x85", "\v", "\f", "\x1c"])
+@pytest.mark.parametrize("break_", ["\r", "\r\n"])
 def test_no_line_break_hides_a_heading(break_: str) -> None:
-    assert contained(f"text{break_}# x") == "text\n\\# x"
+    assert escape_structure(f"text{break_}# x") == "text\n\\# x"
 
 
 @pytest.mark.clause("KN-26")
 @pytest.mark.parametrize("mark", ["[LEGEND]", "[CONTENT]"])
 def test_landmark_lines_are_escaped_everywhere(mark: str) -> None:
-    assert contained(f"{mark}\n  {mark}  \n> {mark}") == f"\\{mark}\n  \\{mark}  \n> \\{mark}"
-    assert contained(f"```\n{mark}\n```") == f"```\n\\{mark}\n```"
-    assert contained(f"    {mark}") == f"    \\{mark}"
-    assert contained(f"{mark.lower()}: /x") == f"\\{mark.lower()}: /x"
+    assert escape_structure(f"{mark}\n  {mark}  \n> {mark}") == f"\\{mark}\n  \\{mark}  \n> \\{mark}"
+    assert escape_structure(f"```\n{mark}\n```") == f"```\n\\{mark}\n```"
+    assert escape_structure(f"    {mark}") == f"    \\{mark}"
+    assert escape_structure(f"{mark.lower()}: /x") == f"\\{mark.lower()}: /x"
 
 
 @pytest.mark.clause("KN-27")
@@ -185,7 +171,7 @@ def test_landmark_lines_are_escaped_everywhere(mark: str) -> None:
     ],
 )
 def test_a_closed_fence_keeps_its_content(text: str) -> None:
-    assert contained(text) == text
+    assert escape_structure(text) == text
 
 
 @pytest.mark.clause("KN-27")
@@ -196,47 +182,12 @@ def test_a_closed_fence_keeps_its_content(text: str) -> None:
         ("~~~~ py\n# x\n~~~", "~~~~ py\n# x\n~~~\n~~~~"),
         ("`````\n````", "`````\n````\n`````"),
         ("1. a\n   ```\n   x", "1. a\n   ```\n   x\n   ```"),
-        ("1. a\n   ```\n# x", "1. a\n   ```\n   # x\n   ```"),
+        ("1. a\n   ```\n# x", "1. a\n   ```\n\\# x"),
         ("```\nx\n```y", "```\nx\n```y\n```"),
     ],
 )
 def test_an_unclosed_fence_is_closed_with_the_same_marker(text: str, safe: str) -> None:
-    assert contained(text) == safe
-
-
-@pytest.mark.clause("KN-27")
-@pytest.mark.parametrize(
-    ("text", "safe"),
-    [
-        ("- - ```\n    # x\n    ```", "- - \\```\n    \\# x\n    \\```"),
-        ("text\n2. ```\n   # x\n   ```", "text\n2. \\```\n   \\# x\n   \\```"),
-        ("```a```", "\\```a```"),
-        ("text\n    ```", "text\n    \\```"),
-    ],
-)
-def test_a_fence_that_readers_would_disagree_on_is_escaped(text: str, safe: str) -> None:
-    assert contained(text) == safe
-
-
-@pytest.mark.clause("KN-27")
-@pytest.mark.parametrize(
-    ("text", "safe"),
-    [
-        ("- ```sh\n  # as root\n  ```", "-\n  ```sh\n  # as root\n  ```"),
-        ("1. ~~~\n   # x\n   ~~~\n2. done", "1.\n   ~~~\n   # x\n   ~~~\n2. done"),
-        ("- a\n- ```\n  # x\n  ```", "- a\n-\n  ```\n  # x\n  ```"),
-        ("Run:\n- ```\n  # x\n  ```", "Run:\n\n-\n  ```\n  # x\n  ```"),
-        ("- a\n  - ```\n    # x\n    ```", "- a\n\n  -\n    ```\n    # x\n    ```"),
-    ],
-)
-def test_a_fence_beside_a_list_marker_goes_below_it_and_keeps_its_code(text: str, safe: str) -> None:
-    assert contained(text) == safe
-    before, after = (
-        [token for token in COMMONMARK.parse(one) if token.type == "fence"] for one in (text, safe)
-    )
-    assert [(token.info, token.content) for token in before] == [
-        (token.info, token.content) for token in after
-    ]
+    assert escape_structure(text) == safe
 
 
 @pytest.mark.clause("KN-25")
@@ -258,7 +209,7 @@ def test_a_fence_beside_a_list_marker_goes_below_it_and_keeps_its_code(text: str
     ],
 )
 def test_lines_that_only_resemble_headings_are_not_escaped(text: str) -> None:
-    assert contained(text) == text
+    assert escape_structure(text) == text
 
 
 @pytest.mark.clause("KN-25")
@@ -273,27 +224,10 @@ def test_lines_that_only_resemble_headings_are_not_escaped(text: str) -> None:
         ("- [x]: /u\nfoo\n-", "- [x]: /u\nfoo\n\\-"),
         ("text\n2. foo\n-", "text\n2. foo\n\\-"),
         ("- a\n  - b\n\n      # x", "- a\n  - b\n\n      \\# x"),
-        ("- a\n\u2028\u2028x\n    # y", "- a\n\n\nx\n    # y"),
     ],
 )
 def test_a_heading_in_or_below_a_list_is_escaped(text: str, safe: str) -> None:
-    assert contained(text) == safe
-
-
-@pytest.mark.clause("KN-34")
-@pytest.mark.parametrize("break_", ["\r", "\u2028", "\u2029", "\x85", "\v", "\f", "\x1c"])
-def test_other_line_breaks_stay_where_they_hide_nothing(break_: str) -> None:
-    for text in (
-        f"```c\nint a;{break_}# x\n---{break_}\u00a0\n```",
-        f"~~~\n{break_}{break_}x\n~~~",
-        f"one{break_}two\n\nthree",
-        f"1. run\n   ```\n   a{break_}   b\n   ```",
-    ):
-        assert contained(text) == text
-    assert contained(f"```\nx{break_}```\n# y\n```") == "```\nx\n```\n\\# y\n```\n```"
-    assert contained(f"```\nx{break_}[LEGEND]\n```") == "```\nx\n\\[LEGEND]\n```"
-    assert contained(f"text{break_}---") == "text\n\\---"
-    assert contained(f"text{break_}\n---") == f"text{break_}\n\\---".replace("\r\n", "\n")
+    assert escape_structure(text) == safe
 
 
 @pytest.mark.clause("KN-28")
@@ -307,7 +241,7 @@ def test_other_line_breaks_stay_where_they_hide_nothing(break_: str) -> None:
     ],
 )
 def test_a_closed_html_tag_is_not_escaped(text: str) -> None:
-    assert contained(text) == text
+    assert escape_structure(text) == text
 
 
 @pytest.mark.clause("KN-28")
@@ -316,21 +250,20 @@ def test_a_closed_html_tag_is_not_escaped(text: str) -> None:
     [
         ("<details>\ntext", "\\<details>\ntext"),
         ("</details>\n\n<details>", "\\</details>\n\n\\<details>"),
-        ("<p>\n```\n\n# x\n```\n</p>", "\\<p>\n```\n\n# x\n```\n</p>"),
         ("<h2>Title [key]</h2>", "\\<h2>Title [key]</h2>"),
     ],
 )
 def test_unclosed_and_heading_html_tags_are_escaped(text: str, safe: str) -> None:
-    assert contained(text) == safe
+    assert escape_structure(text) == safe
 
 
 @pytest.mark.clause("KN-28")
 @pytest.mark.parametrize(
-    "opening", ["<!--", "<div>", "<pre", "</p>", "<?php", "<![CDATA[", "<!DOCTYPE", "<x-y a='b'>"]
+    "opening", ["<!--", "<div>", "<pre", "<?php", "<![CDATA[", "<!DOCTYPE", "<x-y a='b'>"]
 )
 def test_html_blocks_are_escaped(opening: str) -> None:
-    assert contained(opening) == f"\\{opening}"
-    assert contained(f"- {opening}") == f"- \\{opening}"
+    assert escape_structure(opening) == f"\\{opening}"
+    assert escape_structure(f"- {opening}") == f"- \\{opening}"
 
 
 @pytest.mark.slow
@@ -341,15 +274,15 @@ def test_html_blocks_are_escaped(opening: str) -> None:
 def test_no_long_hostile_text_hangs(unit: str) -> None:
     count = 1_000_000 // len(unit)
     with never_hanging():
-        assert len(contained(unit * count)) >= count
+        assert len(escape_structure(unit * count)) >= count
 
 
 @pytest.mark.clause("KN-28")
 def test_a_fence_far_to_the_right_makes_no_text_many_times_longer() -> None:
     text = "- a\n" + " " * 20_000 + "```\n" + "x\n" * 1_000
-    once = contained(text)
+    once = escape_structure(text)
     assert len(once) < 2 * len(text)
-    assert contained(once) == once
+    assert escape_structure(once) == once
 
 
 @pytest.mark.clause("KN-23")

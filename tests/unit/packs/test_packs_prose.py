@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from context_pack.kernel.containing import contained
+from context_pack.kernel.markdown import escape_structure
 from context_pack.packs.domain.bodies import START, Body, BodyPart, Style, piece
 from context_pack.packs.domain.prose import fences_of
 from context_pack.toolkit.tokens import size
@@ -22,7 +22,7 @@ CURSOR = re.compile(r'cursor "([^"]+)"')
 
 def pieces(description: str, room: int) -> Iterator[BodyPart]:
     """The parts of a description that fit into so many bytes each."""
-    body, spot = Body(Style.PROSE, contained(description).split("\n")), START
+    body, spot = Body(Style.PROSE, escape_structure(description).split("\n")), START
     for _ in range(20_000):
         part = piece(body, spot, room)
         yield part
@@ -116,7 +116,7 @@ def descriptions(draw: st.DrawFn) -> str:
 @settings(max_examples=400)
 @given(descriptions(), st.integers(120, 400))
 def test_code_stays_code_and_text_stays_text_wherever_the_cut_is(description: str, room: int) -> None:
-    inside, outside = marks(contained(description))
+    inside, outside = marks(escape_structure(description))
     parts = list(pieces(description, room))
     assert all(size(part.text) <= room for part in parts)
     found = [marks(part.text) for part in parts]
@@ -124,10 +124,10 @@ def test_code_stays_code_and_text_stays_text_wherever_the_cut_is(description: st
     assert [one for _, plain in found for one in plain] == outside
     shown = [line for part in parts for line in part.text.split("\n") if MARK.search(line)]
     # Behind a backslash stands what would be a heading: which lines those are depends on the page.
-    wanted = [line for line in contained(description).split("\n") if MARK.search(line)]
+    wanted = [line for line in escape_structure(description).split("\n") if MARK.search(line)]
     assert [line.replace("\\", "") for line in shown] == [line.replace("\\", "") for line in wanted]
     for part in parts:
-        assert contained(part.text) == part.text
+        assert escape_structure(part.text) == part.text
 
 
 @pytest.mark.clause("PK-53")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import accumulate
 
 from markdown_it import MarkdownIt
 
@@ -19,9 +20,10 @@ _MAY_FORGE = re.compile(r"[#<=-]|```|~~~|\[(?:LEGEND|CONTENT)\]", re.IGNORECASE)
 _MARKERS = re.compile(r"(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t])))*[ \t]*")
 _LANDMARK = re.compile(_MARKERS.pattern + r"\[(?:LEGEND|CONTENT)\](?::|\s*$)", re.IGNORECASE)
 _HARMLESS = re.compile(
-    r"[\s>*+-]*</?(?:a|b|br|code|details|em|i|img|kbd|p|span|strong|sub|summary|sup|u)\b", re.I
+    r"[\s>*+-]*</?(?:a|b|br|code|details|em|i|img|kbd|p|span|strong|sub|summary|sup|u)\b", re.IGNORECASE
 )
-"""Tags that end with the next empty line and make no heading."""
+"""Tags whose block ends with the next empty line and makes no heading."""
+_DETAILS = re.compile(r"<(/?)details\b", re.IGNORECASE)
 
 
 @cache
@@ -29,7 +31,7 @@ def _parser() -> MarkdownIt:
     return MarkdownIt("commonmark").disable(["inline"])
 
 
-def contained(description: str) -> str:
+def escape_structure(description: str) -> str:
     """A description that reads as it was written and makes no heading, landmark, HTML block or open fence."""
     text = description.replace("\r\n", "\n").replace("\r", "\n")
     if not _MAY_FORGE.search(text):
@@ -51,12 +53,16 @@ def contained(description: str) -> str:
 
 def _forged(lines: list[str]) -> Iterator[int]:
     """The lines that make structure; one more than there are for a fence that is not closed."""
-    for token in _parser().parse("\n".join(lines)):
+    text = "\n".join(lines)
+    depths = list(accumulate(-1 if mark[1] else 1 for mark in _DETAILS.finditer(text)))
+    hides = bool(depths) and (min(depths) < 0 or depths[-1] != 0)  # an open <details> folds up what follows
+    for token in _parser().parse(text):
         if token.map is None:
             continue
+        line = lines[token.map[0]]
         if token.type == "heading_open" and int(token.tag[1]) <= 4:
             yield token.map[0] if token.markup.startswith("#") else token.map[1] - 1
-        elif token.type == "html_block" and not _HARMLESS.match(lines[token.map[0]]):
+        elif token.type == "html_block" and (not _HARMLESS.match(line) or (hides and _DETAILS.search(line))):
             yield token.map[0]
     if _open_fence(lines):
         yield len(lines)
