@@ -41,7 +41,7 @@ class DiskMemory(MemoryPorts):
     def discoveries(self) -> DiscoveryStore:
         """The discoveries in the storage root, or those of the team."""
         if self.ports.settings.store:
-            return self.ports.team.discoveries
+            return self.ports.team.discoveries()
         from context_pack_adapters.stores.discovery_files import DiscoveryFiles
 
         return DiscoveryFiles(storage_place(self.ports.settings), tell=self.ports.tell)
@@ -64,7 +64,7 @@ class DiskMemory(MemoryPorts):
     def token(self) -> str:
         """One text for the state of the team's discoveries and packs, or that there are no files of any."""
         if self.ports.settings.store:
-            return self.ports.team.token()
+            return self.ports.team.change_token()
         root = self.ports.settings.root
         stores = (os.path.join(root, "packs"), os.path.join(root, "memory", "discoveries"))
         return NOTHING_STORED if all(map(_is_absent, stores)) else ""

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from context_pack_adapters.disk.folder import Folder
     from context_pack_adapters.embed import Embedders
     from context_pack_adapters.index.background import ChildBackground, Done
-    from context_pack_adapters.postgres.opening import Team
+    from context_pack_adapters.postgres.opening import UnopenedTeam
+    from context_pack_adapters.postgres.team import Team
     from context_pack_adapters.stores.access_files import AccessFiles
     from context_pack_adapters.stores.bundle_files import FileBundleStore
     from context_pack_adapters.stores.pack_history import FilePackHistory
@@ -61,15 +62,7 @@ def file_packs(
 
 
 def pack_news(settings: Settings, tell: TellNews) -> NewsSource:
-    """Reports changes of the packs in the storage root, or of the team's.
-
-    Raises:
-        Failure: the driver of the team's database does not load.
-    """
-    if settings.store:
-        from context_pack_adapters.postgres.opening import Team
-
-        return Team(settings, os.environ).news(tell)
+    """Reports changes of the packs in the storage root."""
     from context_pack_adapters.stores.pack_news import PackNews
 
     return PackNews(storage_place(settings), SystemClock(), tell)
@@ -143,24 +136,24 @@ class DiskPorts(Ports):
         return FileTreeSearch(Path(settings.source_root), self.policy, settings.grep, own=copies)
 
     @cached_property
-    def team(self) -> Team:
+    def team(self) -> Team | UnopenedTeam:
         """The database that is shared, if one is configured."""
-        from context_pack_adapters.postgres.opening import Team
+        from context_pack_adapters.postgres.opening import open_team
 
-        return Team(self.settings, os.environ, self.tell)
+        return open_team(self.settings, os.environ, self.tell)
 
     @cached_property
     def packs(self) -> PackStore:
         """The packs in the storage root, or those of the team."""
         if self.settings.store:
-            return self.team.packs
+            return self.team.packs(SystemIds())
         trash = self.places.state.below("trash")
         return file_packs(self.settings, SystemIds(), self.tell, trash, self._file_history)
 
     @cached_property
     def history(self) -> PackHistory:
         """The last revisions of packs."""
-        return self.team.history if self.settings.store else self._file_history
+        return self.team.history() if self.settings.store else self._file_history
 
     @cached_property
     def _file_history(self) -> FilePackHistory:
@@ -173,7 +166,7 @@ class DiskPorts(Ports):
     def excerpts(self) -> ExcerptStore:
         """The excerpts that refs were anchored to, stored beside the packs."""
         if self.settings.store:
-            return self.team.excerpts
+            return self.team.excerpts()
         from context_pack_adapters.stores.excerpt_files import FileExcerptStore
 
         return FileExcerptStore(storage_place(self.settings), self.clock)
@@ -213,10 +206,7 @@ class DiskPorts(Ports):
         """The embedders of searches."""
         from context_pack_adapters.embed import choose
 
-        chosen = choose(self.settings.embedder, self.settings.model_dir or None, os.environ)
-        if self.settings.store and chosen.semantic is not None:
-            return chosen._replace(semantic=self.team.embedding_once(chosen.semantic))
-        return chosen
+        return choose(self.settings.embedder, self.settings.model_dir or None, os.environ)
 
     @cached_property
     def documents(self) -> DocumentPorts:
@@ -228,7 +218,6 @@ class DiskPorts(Ports):
         from context_pack_adapters.stores.collection_sources import DiskCollections
 
         settings, cache, chosen = self.settings, self.places.cache, self.embedders
-        local = SqliteIndex(cache.place.below(DOCUMENTS_INDEX), chosen.fast, chunker=CHUNKER)
         return DocumentPorts(
             sources=DiskCollections(
                 Path(settings.source_root),
@@ -238,10 +227,10 @@ class DiskPorts(Ports):
                 Path(settings.user_config) if settings.user_config else None,
                 settings.allowed_roots,
                 self.places.every_project,
-                team=bool(settings.store),
+                shared=self.team.collection if settings.store else None,
             ),
             locks=FileLocks(cache),
-            index=self.team.documents_beside(local, chosen.fast) if settings.store else local,
+            index=SqliteIndex(cache.place.below(DOCUMENTS_INDEX), chosen.fast, chunker=CHUNKER),
             fast=chosen.fast,
             semantic=chosen.semantic,
             background=self.worker,

@@ -26,7 +26,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> DiscoveryStore:
     """An empty store of each kind."""
     if request.param == "postgres":
         new_database = request.getfixturevalue("new_database")
-        from context_pack_adapters.postgres.discovery_store import PostgresDiscoveryStore
+        from context_pack_adapters.postgres.discoveries import PostgresDiscoveryStore
 
         return PostgresDiscoveryStore(new_database())
     return DiscoveryFiles(tmp_path) if request.param == "disk" else MemoryDiscoveryStore()

@@ -31,7 +31,7 @@ TEXTS = [
 Make = Callable[[], Embedder]
 
 
-@pytest.fixture(params=["hashed", "granite", "bert folder", "roberta folder", "http", "shared"])
+@pytest.fixture(params=["hashed", "granite", "bert folder", "roberta folder", "http"])
 def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
     """Makes embedders of one kind; every one made is equal."""
     if request.param == "granite" and not granite.installed():
@@ -39,12 +39,6 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
     if request.param == "http":
         with serving() as endpoint:
             yield lambda: HttpEmbedder(endpoint.url)
-        return
-    if request.param == "shared":
-        database = request.getfixturevalue("new_database")()
-        from context_pack_adapters.postgres.vectors import SharedVectors
-
-        yield lambda: SharedVectors(HashedEmbedder(), database)
         return
     if request.param in ("hashed", "granite"):
         yield HashedEmbedder if request.param == "hashed" else granite.load

@@ -40,8 +40,7 @@ def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Kept:
         store = FilePackStore(tmp_path / "root", CLOCK, SeededIds(), history=files)
     else:
         database = request.getfixturevalue("new_database")()
-        from context_pack_adapters.postgres.pack_history import PostgresPackHistory
-        from context_pack_adapters.postgres.pack_store import PostgresPackStore
+        from context_pack_adapters.postgres.packs import PostgresPackHistory, PostgresPackStore
 
         store = PostgresPackStore(database, SeededIds(), clock=CLOCK)
         history = PostgresPackHistory(database)

@@ -47,9 +47,9 @@ def heard(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Heard]:
     else:
         database = request.getfixturevalue("new_database")()
         import psycopg
-
         from context_pack_adapters.postgres.news import PostgresNews
-        from context_pack_adapters.postgres.pack_store import PostgresPackStore
+
+        from context_pack_adapters.postgres.packs import PostgresPackStore
 
         def lose() -> None:
             ours = "FROM pg_stat_activity WHERE application_name = 'context-pack'"

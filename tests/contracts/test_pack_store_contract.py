@@ -51,7 +51,7 @@ def opener(
         return lambda clock, ids, timeout: MemoryPackStore(clock, ids, timeout)
     if kind == "postgres":
         new_database = request.getfixturevalue("new_database")
-        from context_pack_adapters.postgres.pack_store import PostgresPackStore
+        from context_pack_adapters.postgres.packs import PostgresPackStore
 
         return lambda clock, ids, timeout: PostgresPackStore(new_database(), ids, timeout, clock=clock)
     return lambda clock, ids, timeout: FilePackStore(root, clock, ids, timeout)

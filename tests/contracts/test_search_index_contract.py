@@ -68,17 +68,11 @@ class Tended(SqliteIndex):
         self._changed()
 
 
-@pytest.fixture(params=["disk", "disk with graphs", "memory", "plain", "postgres"])
+@pytest.fixture(params=["disk", "disk with graphs", "memory", "plain"])
 def index(request: pytest.FixtureRequest, tmp_path: Path, fast: ToyEmbedder) -> Iterator[SearchIndex]:
     """An empty index of each kind."""
     if request.param in ("memory", "plain"):
         yield MemoryIndex(fast) if request.param == "memory" else PlainIndex(fast)
-        return
-    if request.param == "postgres":
-        database = request.getfixturevalue("new_database")()
-        from context_pack_adapters.postgres.piece_index import PostgresIndex
-
-        yield PostgresIndex(database, fast)
         return
     path = tmp_path / "derived" / "things.sqlite3"
     if request.param == "disk with graphs":

@@ -16,8 +16,8 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.memory.domain.discovery import Discovery, id_of, uuid_of
 from context_pack_adapters.inmemory import SeededIds
 from context_pack_adapters.postgres.connection import Database
-from context_pack_adapters.postgres.discovery_store import PostgresDiscoveryStore
-from context_pack_adapters.postgres.pack_store import PostgresPackStore
+from context_pack_adapters.postgres.discoveries import PostgresDiscoveryStore
+from context_pack_adapters.postgres.packs import PostgresPackStore
 from context_pack_adapters.stores import pack_format
 from context_pack_adapters.stores.discovery_files import encoded
 from context_pack_adapters.system import SystemIds

@@ -12,7 +12,7 @@ from waiting import PATIENCE
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.postgres.connection import VERSION, Address, Database
-from context_pack_adapters.postgres.pack_store import PostgresPackStore
+from context_pack_adapters.postgres.packs import PostgresPackStore
 from context_pack_adapters.postgres.schema import ROLES, STEPS, prepare
 from context_pack_adapters.stores import pack_format
 from context_pack_adapters.system import SystemClock, SystemIds

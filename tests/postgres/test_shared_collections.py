@@ -29,6 +29,11 @@ def member(folder: Path, url: str, project: str) -> Workspace:
     (folder / "own").mkdir(parents=True)
     (folder / "own/note.md").write_text(f"# Notes\n\nBadgers of {folder.name} sleep here.\n")
     (folder / "context.json").write_text(json.dumps(CONFIG))
+    return reopened(folder, url, project)
+
+
+def reopened(folder: Path, url: str, project: str) -> Workspace:
+    """The same checkout, perhaps with another database."""
     given = {
         "CONTEXT_PACK_STORE": url,
         "CONTEXT_PACK_PROJECT": project,
@@ -112,8 +117,22 @@ def test_the_same_question_has_the_same_answer_as_over_the_own_index(
 
 
 @pytest.mark.clause("TM-14", "TM-09")
-def test_without_the_database_only_local_collections_are_searched(tmp_path: Path) -> None:
+def test_without_the_database_what_was_indexed_is_searched_and_it_is_said(
+    postgres: Server, new_database: Callable[[], Database], tmp_path: Path
+) -> None:
+    project = new_database().project
+    with member(tmp_path / "ben", postgres.url, project) as ben:
+        write_guide(tmp_path / "ben", "Badgers are fed at noon.")
+        called(ben, "documents_sync")
+    with reopened(tmp_path / "ben", NOWHERE, project) as ben:
+        found = called(ben, "documents_search", query="badgers")
+        assert "fed at noon" in found
+        assert "does not answer" in found
+
+
+@pytest.mark.clause("TM-14", "TM-09")
+def test_without_the_database_local_collections_are_searched(tmp_path: Path) -> None:
     with member(tmp_path / "ada", NOWHERE, "example.org/shop") as ada:
         found = called(ada, "documents_search", query="badgers")
         assert "Badgers of ada" in found
-        assert "shared collections are not searched" in found
+        assert "does not answer" in found

@@ -126,8 +126,8 @@ def test_a_login_sees_only_projects_that_it_has_the_role_of(
     assert refused.code == 1
     assert "not in the team's database" in refused.err
     assert "--print" in eve("team", "init").err
-    tables = ["cp_packs", "cp_history", "cp_discoveries", "cp_excerpts", "cp_vectors", "cp_projects"]
-    tables += ["cp_corpora", "cp_models", "cp_entries", "cp_pieces", "cp_postings", "cp_embeddings"]
+    tables = ["cp_packs", "cp_history", "cp_discoveries", "cp_excerpts", "cp_documents", "cp_projects"]
+    tables += ["cp_collections"]
     run_sql(postgres, own_database, f"CREATE SCHEMA own AUTHORIZATION {outside}")
     with psycopg.connect(postgres.address(outside, own_database)) as connection:
         yes = "RETURNS boolean LANGUAGE sql AS 'SELECT true'"

@@ -12,7 +12,7 @@ from stdio_client import StdioClient
 from waiting import PATIENCE
 
 from context_pack_adapters.postgres.connection import Address, Database
-from context_pack_adapters.postgres.pack_store import PostgresPackStore
+from context_pack_adapters.postgres.packs import PostgresPackStore
 from context_pack_adapters.postgres.schema import prepare
 from context_pack_adapters.system import SystemClock, SystemIds
 

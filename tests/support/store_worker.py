@@ -20,7 +20,7 @@ def opened(place: str, project: str) -> PackStore:
     """The packs at an address or in a folder."""
     if place.startswith("postgresql://"):
         from context_pack_adapters.postgres.connection import Address, Database
-        from context_pack_adapters.postgres.pack_store import PostgresPackStore
+        from context_pack_adapters.postgres.packs import PostgresPackStore
 
         return PostgresPackStore(Database(Address(place), lambda: project, PATIENCE), SystemIds())
     from context_pack_adapters.stores.pack_store import FilePackStore

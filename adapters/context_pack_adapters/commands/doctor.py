@@ -245,13 +245,13 @@ def _team(settings: Settings) -> Iterator[Finding]:
     if not settings.store:
         return
     from context_pack.kernel.errors import Failure
-    from context_pack_adapters.postgres.opening import Team
+    from context_pack_adapters.postgres.opening import load_team
 
     try:
-        database = Team(settings, os.environ).database
-        from context_pack_adapters.postgres.status import look
+        database = load_team(settings, os.environ).database
+        from context_pack_adapters.postgres.status import read_status
 
-        found = look(database)
+        found = read_status(database)
     except Failure as failure:
         yield Finding(
             "team", "warn", failure.message, "context-pack team status; docs/team.md tells the rest"

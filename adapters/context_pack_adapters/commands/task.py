@@ -96,7 +96,7 @@ def _documents(cases: UseCases, stop: Stop) -> int:
     from context_pack.retrieval.ports import EmbedderFailed
 
     shelf, finder = cases.documents
-    for collection in (one for one in shelf.chosen(()) if not one.shared):
+    for collection in shelf.chosen(()):
         if stop():
             return 0
         shelf.syncing.sync(collection, fetch=False, stop=stop)

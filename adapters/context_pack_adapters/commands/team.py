@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from context_pack_adapters.commands.arguments import argument, command, flag
 from context_pack_adapters.commands.shell import Shell, WrongUsage
+from context_pack_adapters.system import SystemIds
 
 if TYPE_CHECKING:
-    from context_pack_adapters.postgres.opening import Team
+    from context_pack_adapters.postgres.team import Team
 
 MEMBERS = "context_pack_member"
 NO_STORE = "no database is configured; set CONTEXT_PACK_STORE=postgresql://user@host/database"
@@ -18,11 +19,11 @@ NO_STORE = "no database is configured; set CONTEXT_PACK_STORE=postgresql://user@
 
 def open_team(shell: Shell) -> Team:
     """The configured database."""
-    from context_pack_adapters.postgres.opening import Team
+    from context_pack_adapters.postgres.opening import load_team
 
     if not shell.settings.store:
         raise WrongUsage(NO_STORE)
-    return Team(shell.settings, os.environ)
+    return load_team(shell.settings, os.environ)
 
 
 @command(
@@ -41,7 +42,7 @@ def init(options: Namespace, shell: Shell) -> None:
       context-pack team init --print | psql "$ADMIN_DATABASE"
     """
     team = open_team(shell)
-    address, project = team.address, team.project()
+    address, project = team.address, team.database.project
     from context_pack_adapters.postgres.schema import prepare, printed
 
     if options.print:
@@ -65,9 +66,9 @@ def status(options: Namespace, shell: Shell) -> None:
 
     team = open_team(shell)
     database = team.database
-    from context_pack_adapters.postgres.status import look
+    from context_pack_adapters.postgres.status import read_status
 
-    found = asdict(look(database))
+    found = asdict(read_status(database))
     if options.json:
         shell.terminal.json(found)
         return
@@ -112,7 +113,7 @@ def _copied(shell: Shell, options: Namespace, up: bool) -> int:
 
     team, files = open_team(shell), DiskPorts(shell.settings._replace(store=""))
     here = CopySide(files.packs, lambda ids: file_packs(shell.settings, ids), files.memory.discoveries)
-    there = CopySide(team.packs, team.packs_with, team.discoveries)
+    there = CopySide(team.packs(SystemIds()), team.packs, team.discoveries())
     source, target = (here, there) if up else (there, here)
     packs = copy_packs(source.packs, target.packs_with)
     discoveries = copy_discoveries(source.discoveries, target.discoveries)

@@ -7,7 +7,6 @@ the driver said: it may hold parts of the address that somebody wrote a password
 from __future__ import annotations
 
 import psycopg
-from psycopg import errors
 
 from context_pack.kernel.errors import Code, Failure
 
@@ -30,21 +29,21 @@ _LOST = f"does not answer; {LOCAL}, try again"
 _NEEDS_PASSWORD = "wants a password; set PGPASSWORD, or use ~/.pgpass or a service file"
 
 
-class NoAnswer(Exception):
+class NoAnswer(psycopg.OperationalError):
     """The server took too long."""
 
 
-class ConnectionLost(Exception):
-    """The connection is gone; what was under way may or may not have happened."""
-
-    def __init__(self, failure: Failure) -> None:
-        super().__init__(failure.message)
-        self.failure = failure
+def is_lost(error: psycopg.Error) -> bool:
+    """Whether the connection went with that error: it was cut, ended by the server, or closed by us."""
+    state = error.sqlstate or ""
+    return isinstance(error, psycopg.OperationalError) and (not state or state[:2] in ("08", "57"))
 
 
-def is_lost(link: psycopg.Connection[object], error: BaseException) -> bool:
-    """Whether the connection can do nothing more after that error."""
-    return link.closed or link.broken or isinstance(error, NoAnswer | errors.OperatorIntervention)
+def lost_commit() -> Failure:
+    """The failure for a change that may or may not be stored."""
+    words = "did not say whether the change is stored; read it again before you retry"
+    details = {"store": "postgresql", "reason": "lost"}
+    return Failure(Code.UNAVAILABLE, f"the team's database {words}", details)
 
 
 def failure_of(error: BaseException) -> Failure:

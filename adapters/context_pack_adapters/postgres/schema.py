@@ -2,8 +2,7 @@
 
 An owner role has the tables, a member role may use them; row-level security shows a login the rows of the
 project it has named, if it has that project's role; functions look names up in `pg_catalog` alone, so that
-nobody puts own ones in the way. Nothing is dropped and nothing is renamed in a step. The SQL is in `tables/`,
-one file for each step.
+nobody puts own ones in the way. The SQL is in `tables/`, one file for each step.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import psycopg
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.postgres.connection import VERSION, Address, Link, check_version, open_link
-from context_pack_adapters.postgres.faults import NoAnswer, failure_of
+from context_pack_adapters.postgres.faults import failure_of
 
 _INIT_LOCK = 0x436F_6E50  # one number for everybody who prepares a database
 
@@ -24,7 +23,7 @@ def _sql(name: str) -> str:
     return (get_data(__package__, f"tables/{name}.sql") or b"").decode().strip()
 
 
-ROLES, GRAPHS = _sql("roles"), _sql("graphs")
+ROLES = _sql("roles")
 STEPS = tuple(_sql(str(step)) for step in range(1, VERSION + 1))
 _KNOWN: LiteralString = "SELECT coalesce(max(version), 0) FROM context_pack.cp_schema"
 _NOTE: LiteralString = "INSERT INTO context_pack.cp_schema (version) VALUES (%(version)s)"
@@ -52,7 +51,7 @@ def prepare(address: Address, project: str, members: str = MEMBERS) -> int:
         raise Failure(Code.INVALID_DATA, f"the database has no role {members!r}; create it first") from None
     except psycopg.errors.InsufficientPrivilege:
         raise Failure(Code.IO_ERROR, _FORBIDDEN, {"reason": "42501"}) from None
-    except (psycopg.Error, NoAnswer) as error:
+    except psycopg.Error as error:
         raise failure_of(error) from None
 
 
@@ -66,7 +65,6 @@ def _prepared(link: Link, project: str, members: str) -> int:
     for version, step in enumerate(STEPS[known:], known + 1):
         link.execute(step.encode())
         link.execute(_NOTE, {"version": version})
-    link.execute(GRAPHS.encode())
     link.execute(_REGISTER, {"project": project, "members": members})
     link.commit()
     return VERSION - int(known)
@@ -81,7 +79,7 @@ def printed(project: str, members: str = MEMBERS) -> str:
         "  ON CONFLICT (project) DO UPDATE SET members = excluded.members;"
     )
     lock = f"SELECT pg_advisory_xact_lock({_INIT_LOCK});"
-    return "\n".join(["BEGIN;", lock, ROLES, *steps, GRAPHS, register, "COMMIT;"])
+    return "\n".join(["BEGIN;", lock, ROLES, *steps, register, "COMMIT;"])
 
 
 def _literal(text: str) -> str:

@@ -16,7 +16,7 @@ _COUNTS: LiteralString = """
     SELECT (SELECT count(*) FROM context_pack.cp_packs
             WHERE project = %(project)s AND expires_at > clock_timestamp()),
            (SELECT count(*) FROM context_pack.cp_discoveries WHERE project = %(project)s),
-           (SELECT count(*) FROM context_pack.cp_vectors WHERE project = %(project)s),
+           (SELECT count(*) FROM context_pack.cp_documents WHERE project = %(project)s),
            current_setting('server_version'), current_user, current_setting('is_superuser')::boolean"""
 
 
@@ -32,16 +32,16 @@ class DatabaseStatus:
     latency_ms: float
     packs: int
     discoveries: int
-    vectors: int
+    documents: int
 
 
-def look(database: Database) -> DatabaseStatus:
+def read_status(database: Database) -> DatabaseStatus:
     """Query the state of the database.
 
     Raises:
         Failure: it cannot be reached or used.
     """
-    ((packs, discoveries, vectors, server, login, superuser),) = database.rows(_COUNTS, {})
+    ((packs, discoveries, documents, server, login, superuser),) = database.rows(_COUNTS, {})
     times = []
     for _ in range(_ROUNDS):
         begun = time.perf_counter()
@@ -49,5 +49,5 @@ def look(database: Database) -> DatabaseStatus:
         times.append(time.perf_counter() - begun)
     latency = round(median(times) * 1000, 2)
     return DatabaseStatus(
-        database.project, VERSION, server, login, superuser, latency, packs, discoveries, vectors
+        database.project, VERSION, server, login, superuser, latency, packs, discoveries, documents
     )

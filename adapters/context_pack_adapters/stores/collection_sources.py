@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from context_pack.documents.domain.config import (
     CONFIG_FILE,
@@ -28,7 +29,7 @@ from context_pack.documents.domain.manifest import (
 )
 from context_pack.documents.domain.manifest import MAX_BYTES as MAX_MANIFEST_BYTES
 from context_pack.documents.domain.model import Catalogue, Collection
-from context_pack.documents.domain.naming import collection_id, shared_id
+from context_pack.documents.domain.naming import collection_id
 from context_pack.documents.domain.permits import with_permit
 from context_pack.documents.domain.source_address import PlaceKind, SourceAddress
 from context_pack.documents.ports import CollectionSource
@@ -45,12 +46,19 @@ from context_pack_adapters.stores.collection_config import ConfigFile, ProjectPl
 from context_pack_adapters.stores.collection_files import FolderSource
 
 
+class SharedDocuments(CollectionSource, Protocol):
+    """A collection whose documents a team shares."""
+
+    def publish(self, source: CollectionSource) -> None:
+        """Make its documents those of a source."""
+
+
 class DiskCollections:
     """`CollectionSources` over `context.json` files; `user_config` is the path of the user-wide one.
 
     Repositories are fetched into `cache`; `allowed_roots` are folders outside of the project that it may name
-    all the same; the storage `root` and `own` hold no documents, wherever they lie. A `team` has an index for
-    the collections of the project that say so.
+    all the same; the storage `root` and `own` hold no documents, wherever they lie. `shared` opens the team's
+    copy of a collection of the project that says so.
     """
 
     def __init__(
@@ -62,13 +70,13 @@ class DiskCollections:
         user_config: Path | None = None,
         allowed_roots: Sequence[str] = (),
         own: Sequence[Path] = (),
-        team: bool = False,
+        shared: Callable[[str], SharedDocuments] | None = None,
     ) -> None:
         self._source_root = os.path.abspath(source_root)
         self.project = sha256_hex(os.path.realpath(source_root))[:16]
         self._ours = (root, *own)
         self._policy = policy
-        self._team = team
+        self._shared = shared
         self._repositories = cache.below("git")
         self._project_file = ConfigFile(os.path.join(self._source_root, CONFIG_FILE))
         self._user_file: ConfigFile | None = None
@@ -95,6 +103,21 @@ class DiskCollections:
         self, collection: Collection, fetch: bool = False, check: Callable[[], None] = lambda: None
     ) -> CollectionSource:
         """The source of a collection."""
+        if not collection.shared or self._shared is None:
+            return self._opened(collection, fetch, check)
+        shared = self._shared(collection.alias)
+        if fetch:
+            try:
+                source = self._opened(collection, fetch, check)
+            except Failure as failure:
+                if failure.code is not Code.NOT_FOUND:
+                    raise
+            else:  # whoever has the files shares them
+                shared.publish(source)
+        return shared
+
+    def _opened(self, collection: Collection, fetch: bool, check: Callable[[], None]) -> CollectionSource:
+        """The source that the configuration names."""
         where = collection.where
         if where.kind is PlaceKind.GIT:
             from context_pack_adapters.stores.collection_git import GitSource, GitStore
@@ -192,9 +215,7 @@ class DiskCollections:
             where = SourceAddress(where.kind, self._resolved(where.place, user_wide))
         spelled = "\n".join((where.place, where.ref, where.manifest))
         name = collection_id(os.path.realpath(self._source_root), where.kind, spelled, where.name)
-        shared = entry.shared and self._team and not user_wide
-        if shared:
-            name = shared_id(entry.alias)
+        shared = entry.shared and self._shared is not None and not user_wide
         return Collection(entry.alias, name, where, entry.description, user_wide, shared)
 
     def _resolved(self, place: str, user_wide: bool) -> str:

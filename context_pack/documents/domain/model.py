@@ -26,7 +26,7 @@ class Collection:
     """What `context.json` says; it wins over the manifest."""
     user_wide: bool = False
     shared: bool = False
-    """Whether it is searched in the team's index, which is made by whoever syncs it."""
+    """Whether its documents are those that the team shares under its alias, published by whoever syncs it."""
 
 
 @frozen

@@ -27,20 +27,6 @@ def collection_id(project: str, kind: str, source: str, name: str) -> str:
     return f"{word}-{digest[:ID_DIGITS]}"
 
 
-SHARED = "team."
-"""What the ids of shared collections begin with, and no others."""
-
-
-def shared_id(alias: str) -> str:
-    """The id of a collection that a team shares under that name; the same for every member."""
-    return SHARED + collection_id("", "shared", alias, alias)
-
-
-def is_shared(corpus: str) -> bool:
-    """Whether that is the id of a shared collection."""
-    return corpus.startswith(SHARED)
-
-
 def nearest(word: str, known: Iterable[str]) -> list[str]:
     """The names most like a word, the best first; case does not matter.
 

@@ -2,8 +2,9 @@
 
 A small change is indexed before the answer; a large one is left to the worker, and answers say `stale`
 meanwhile. Without a worker everything is done at once. A repository is never fetched here, only by a sync;
-what was fetched is looked at once, for the index may be lost or made under another path policy. A source that
-cannot be had leaves what was indexed of it, and a warning.
+what was fetched is looked at once, for the index may be lost or made under another path policy. The copy of
+what a team shares is compared each time, by one stamp. A source that cannot be had leaves what was indexed of
+it, and a warning.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from context_pack.documents.usecases.sync import FEW_DOCUMENTS, TASK, Syncing
 from context_pack.kernel.errors import Code, Failure
 
 LOOK_SECONDS = 2.0
-SYNC_IT = "one member or a CI job runs 'context-pack docs sync'"
 
 
 @frozen
@@ -58,19 +58,15 @@ class IndexKeeper:
         """The last result if it is recent and the index was not lost since, else a new check."""
         with self._ports.locks.in_process(collection.id):
             at, freshness = self._known.get(collection.id, (None, IndexFreshness()))
-            recent = at is not None and self._monotonic() - at < LOOK_SECONDS
+            recent = at is not None and self._monotonic() - at < LOOK_SECONDS and not collection.shared
             if not recent or (freshness == IndexFreshness() and not self._syncing.facts(collection.id)):
                 freshness = self._look(collection, check)
                 self._known[collection.id] = (self._monotonic(), freshness)
             return freshness
 
     def _look(self, collection: Collection, check: Check) -> IndexFreshness:
-        if collection.shared:
-            words = f'collection "{collection.alias}" is shared, and nobody has synced it yet: {SYNC_IT}'
-            return (
-                IndexFreshness() if self._syncing.facts(collection.id) else IndexFreshness(warnings=(words,))
-            )
-        fetched = not collection.where.is_local and bool(self._syncing.facts(collection.id))
+        remote = not (collection.shared or collection.where.is_local)
+        fetched = remote and bool(self._syncing.facts(collection.id))
         if fetched and self._known.get(collection.id, (0.0, None))[1] == IndexFreshness():
             return IndexFreshness()
         try:
@@ -86,6 +82,6 @@ class IndexKeeper:
             if fetched:
                 return IndexFreshness()
             words = f'collection "{collection.alias}": {failure.message}'
-            if not collection.where.is_local and failure.code is Code.NOT_FOUND:
+            if remote and failure.code is Code.NOT_FOUND:
                 words = f'collection "{collection.alias}" was never fetched: call documents_sync first'
             return IndexFreshness(warnings=(words,))

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from attrs import evolve
 
 from context_pack.documents.domain.model import Collection, Outcome
-from context_pack.documents.domain.naming import is_shared
 from context_pack.documents.ports import Check
 from context_pack.documents.usecases.shelf import DocumentShelf
 from context_pack.retrieval.model import KnownEntry
@@ -73,9 +72,7 @@ def forget_unnamed(shelf: DocumentShelf) -> None:
         gone = [
             corpus
             for corpus in snapshot.counts()
-            if corpus not in configured
-            and not is_shared(corpus)  # others may still name it
-            and (snapshot.corpus_facts(corpus) or {}).get("project") == project
+            if corpus not in configured and (snapshot.corpus_facts(corpus) or {}).get("project") == project
         ]
     for corpus in gone:
         shelf.ports.index.forget(corpus)

@@ -11,11 +11,6 @@ DO $$ BEGIN
   EXCEPTION WHEN insufficient_privilege THEN
     NULL; -- somebody else has made the roles
   END;
-  BEGIN
-    CREATE EXTENSION IF NOT EXISTS vector;
-  EXCEPTION WHEN OTHERS THEN
-    NULL; -- without pgvector, packs and discoveries are shared, and document collections are not
-  END;
   IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = 'context_pack') THEN
     CREATE SCHEMA context_pack AUTHORIZATION context_pack_owner;
   END IF;

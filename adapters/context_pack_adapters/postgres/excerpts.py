@@ -11,7 +11,6 @@ from context_pack.kernel.text import sha256_hex
 from context_pack.packs.ports import EXCERPT_BYTES, IDLE_SECONDS
 from context_pack_adapters.postgres.connection import Database
 
-_MOST_REMEMBERED = 100_000
 _GET: LiteralString = """
     SELECT digest, text FROM context_pack.cp_excerpts
     WHERE project = %(project)s AND digest = ANY(%(digests)s)"""
@@ -31,12 +30,11 @@ _IDLE: LiteralString = """
 
 
 class PostgresExcerptStore:
-    """An `ExcerptStore` in a database; what this process has kept is not sent again."""
+    """An `ExcerptStore` in a database."""
 
     def __init__(self, database: Database, clock: Clock | None = None) -> None:
         self._database = database
         self._clock = clock
-        self._kept: set[str] = set()
 
     def texts(self, digests: Collection[str]) -> Mapping[str, str]:
         """The texts with these digests, but for those that are not there, or cannot be had now."""
@@ -46,20 +44,14 @@ class PostgresExcerptStore:
 
     def put(self, texts: Mapping[str, str]) -> None:
         """Keep texts by their digests, but for those that are too long."""
-        new = {
-            key: text.encode("utf-8", "surrogatepass") for key, text in texts.items() if key not in self._kept
-        }
-        new = {key: data for key, data in new.items() if len(data) <= EXCERPT_BYTES}
-        if new:
-            self._database.rows(_PUT, {"digests": list(new), "texts": list(new.values())})
-            if len(self._kept) > _MOST_REMEMBERED:
-                self._kept.clear()
-            self._kept.update(new)
+        encoded = {digest: text.encode("utf-8", "surrogatepass") for digest, text in texts.items()}
+        small = {digest: data for digest, data in encoded.items() if len(data) <= EXCERPT_BYTES}
+        if small:
+            self._database.rows(_PUT, {"digests": list(small), "texts": list(small.values())})
 
     def remove(self, digests: Iterable[str]) -> None:
         """Remove texts; what is not there, or cannot be removed now, is no error."""
         gone = list(digests)
-        self._kept.difference_update(gone)
         if gone:
             self._database.tried(_REMOVE, digests=gone)
 

@@ -1,0 +1,115 @@
+"""The documents of shared collections: whoever has the files publishes them, everybody indexes the copy.
+
+The database keeps the texts and nothing else, so that a shared collection is searched and ranked as every
+other one is, in the local index, and still is while the database cannot be reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, LiteralString
+
+from attrs import asdict
+from psycopg.types.json import Jsonb
+
+from context_pack.documents.domain.model import DocumentText, Failed, SourceDescription, Survey
+from context_pack.documents.ports import CollectionSource
+from context_pack.kernel.errors import Code, Failure
+from context_pack.retrieval.upkeep import File
+from context_pack_adapters.postgres.connection import Database, Link
+
+_LOCK_SECONDS = 10.0
+_READ_AT_ONCE = 200
+_COLLECTION: LiteralString = """
+    SELECT stamp::text, about FROM context_pack.cp_collections
+    WHERE project = %(project)s AND alias = %(alias)s"""
+_FILES: LiteralString = """
+    SELECT path, digest, length(content) FROM context_pack.cp_documents
+    WHERE project = %(project)s AND alias = %(alias)s"""
+_TEXTS: LiteralString = """
+    SELECT path, digest, content FROM context_pack.cp_documents
+    WHERE project = %(project)s AND alias = %(alias)s AND path = ANY(%(paths)s::bytea[])"""
+_PUBLISH: LiteralString = """
+    INSERT INTO context_pack.cp_collections (project, alias, about)
+    VALUES (%(project)s, %(alias)s, %(about)s)
+    ON CONFLICT (project, alias) DO UPDATE SET about = excluded.about, stamp = gen_random_uuid()"""
+_PUT: LiteralString = """
+    INSERT INTO context_pack.cp_documents (project, alias, path, digest, content)
+    VALUES (%(project)s, %(alias)s, %(path)s, %(digest)s, %(content)s)
+    ON CONFLICT (project, alias, path) DO UPDATE SET digest = excluded.digest, content = excluded.content"""
+_REMOVE: LiteralString = """
+    DELETE FROM context_pack.cp_documents
+    WHERE project = %(project)s AND alias = %(alias)s AND path = ANY(%(paths)s::bytea[])"""
+
+
+class SharedCollection:
+    """A `CollectionSource` whose documents are in the team's database, under the collection's alias."""
+
+    def __init__(self, database: Database, alias: str) -> None:
+        self._database = database
+        self._alias = alias
+
+    def survey(self, since: str = "", explain: bool = False) -> Survey | None:  # noqa: ARG002
+        """What was published last; None if that is what it was at the signature `since`."""
+        rows = self._database.rows(_COLLECTION, self._values())
+        if not rows:
+            words = (
+                "is shared, and nobody has synced it yet: whoever has its files runs 'context-pack docs sync'"
+            )
+            raise Failure(Code.NOT_FOUND, f'collection "{self._alias}" {words}')
+        ((stamp, about),) = rows
+        if stamp == since:
+            return None
+        return Survey(SourceDescription(**about), self._files(), signature=stamp)
+
+    def _files(self) -> dict[str, File]:
+        rows = self._database.rows(_FILES, self._values())
+        return {_text(path): File(digest, size) for path, digest, size in rows}
+
+    def read(self, documents: Sequence[str]) -> Iterator[DocumentText | Failed]:
+        """The contents of these documents."""
+        for start in range(0, len(documents), _READ_AT_ONCE):
+            paths = [_bytes(path) for path in documents[start : start + _READ_AT_ONCE]]
+            for path, digest, content in self._database.rows(_TEXTS, self._values(paths=paths)):
+                yield DocumentText(_text(path), _text(content), digest, digest)
+
+    def publish(self, source: CollectionSource) -> None:
+        """Make the shared documents those of a source; a document that cannot be read stays as it was.
+
+        Raises:
+            Failure: the source or the database cannot be had; what was published before stays.
+        """
+        survey = source.survey()
+        assert survey is not None
+        there = self._files()
+        gone = [_bytes(path) for path in there.keys() - survey.files.keys()]
+        changed = [
+            one
+            for one in source.read(list(survey.files))
+            if isinstance(one, DocumentText)
+            and (one.document not in there or there[one.document].stamp != one.digest)
+        ]
+
+        def work(link: Link) -> None:
+            link.execute(_PUBLISH, self._values(about=Jsonb(asdict(survey.about))))
+            link.execute(_REMOVE, self._values(paths=gone))
+            rows = [
+                self._values(path=_bytes(one.document), digest=one.digest, content=_bytes(one.text))
+                for one in changed
+            ]
+            link.cursor().executemany(_PUT, rows)
+
+        if gone or changed or not self._database.rows(_COLLECTION, self._values()):
+            self._database.change(work, f"{self._alias}.lock", _LOCK_SECONDS)
+
+    def _values(self, **values: Any) -> dict[str, Any]:
+        return {"project": self._database.project, "alias": self._alias, **values}
+
+
+def _bytes(text: str) -> bytes:
+    """Names and texts as bytes: a `text` column takes neither NUL nor half characters."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _text(data: bytes) -> str:
+    return bytes(data).decode("utf-8", "surrogatepass")
