@@ -101,7 +101,7 @@ def look_again(store: Callable[[], Callable[[], object]]) -> tuple[float, float]
 
 def stores(folder: Path) -> list[tuple[str, str, str]]:
     """What a look at many discoveries and sessions costs, and costs again."""
-    memory = open_workspace(folder / "storage", folder, cache=folder / "cache").memory
+    memory = open_workspace(folder, storage=folder / "storage", cache=folder / "cache").memory
     state = PrivateFolder(folder / "state")
     for number in range(STORED):
         memory.record("rule", f"Rule number {number} is kept by all of the ledger", module="ledger")

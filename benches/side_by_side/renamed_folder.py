@@ -71,7 +71,7 @@ def main() -> None:
         for number in range(FILES):
             (root / "old" / f"module_{number}.py").write_text(source(number))
         store = Path(kept)
-        packs = open_workspace(root=store, source_root=root).packs
+        packs = open_workspace(root, storage=store).packs
         pack = packs.create(ttl_minutes=600)
         pack = packs.upsert_section(pack, section_key="main", section_title="Main")
         for start in range(0, REFS, 100):
@@ -83,7 +83,7 @@ def main() -> None:
         ours: list[float] = []
         floor: list[float] = []
         for _ in range(ROUNDS):
-            fresh = open_workspace(root=store, source_root=root).packs
+            fresh = open_workspace(root, storage=store).packs
             fresh.get(pack.id)
             median(lambda: bare(root / "new"), floor)
             median(lambda fresh=fresh: fresh.verify(pack.id), ours)  # type: ignore[misc]

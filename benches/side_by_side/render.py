@@ -77,7 +77,7 @@ class Case:
         texts = [source(number, lines) for number in range(FILES)]
         for path, text in zip(self.files, texts, strict=True):
             path.write_text(text)
-        self.packs = open_workspace(root=self.store, source_root=folder).packs
+        self.packs = open_workspace(folder, storage=self.store).packs
         pack = self.packs.create(ttl_minutes=600)
         pack = self.packs.upsert_section(pack, section_key="main", section_title="Main")
         refs = self._refs(lines)
@@ -130,7 +130,7 @@ class Case:
 
     def forget(self) -> None:
         """Take a workspace that knows the pack and no file."""
-        self.fresh = open_workspace(root=self.store, source_root=self.folder).packs
+        self.fresh = open_workspace(self.folder, storage=self.store).packs
         self.fresh.get(self.pack_id)
 
     def first(self) -> str:
@@ -139,7 +139,7 @@ class Case:
 
     def newcomer(self) -> str:
         """The pack, by a workspace that knows nothing."""
-        return open_workspace(root=self.store, source_root=self.folder).packs.document(self.pack_id)
+        return open_workspace(self.folder, storage=self.store).packs.document(self.pack_id)
 
     def served(self) -> bytes:
         """The pack, by a spawned server, as a reply on its stdout."""

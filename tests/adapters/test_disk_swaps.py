@@ -144,7 +144,7 @@ def swapped(place: Path, target: Path) -> Iterator[None]:
 def test_nothing_is_served_from_behind_a_link_that_takes_a_folder_s_place(
     project: Path, tmp_path: Path, place: str
 ) -> None:
-    with open_workspace(source_root=project) as workspace:
+    with open_workspace(project) as workspace:
         pack = workspace.packs.create(ttl_minutes=600, brief=f"the {OURS} marker")
         pack = workspace.packs.upsert_section(pack, section_key="main", section_title="Main")
         workspace.packs.upsert_ref(
@@ -179,7 +179,7 @@ def test_nothing_is_served_from_behind_a_link_that_takes_a_folder_s_place(
 def test_nothing_is_written_behind_a_link_that_takes_a_folder_s_place(project: Path, tmp_path: Path) -> None:
     decoy = tmp_path / "decoy"
     (decoy / "packs").mkdir(parents=True)
-    with open_workspace(source_root=project) as workspace:
+    with open_workspace(project) as workspace:
         workspace.packs.create(ttl_minutes=600)
         with swapped(project / STORE, decoy):
             end, rounds = time.monotonic() + SECONDS, 0

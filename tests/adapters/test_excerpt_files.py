@@ -60,7 +60,7 @@ def test_a_link_in_the_place_of_a_text_or_of_the_folder_is_not_followed(
 @pytest.mark.clause("ST-60", "ST-62", "AN-19")
 def test_texts_lie_beside_the_packs_and_go_with_the_last_pack_that_names_them(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(f"{TEXT}\nother()\n")
-    packs = open_workspace(root=tmp_path / "store", source_root=tmp_path).packs
+    packs = open_workspace(tmp_path, storage=tmp_path / "store").packs
 
     def made() -> object:
         pack = packs.create(ttl_minutes=60)

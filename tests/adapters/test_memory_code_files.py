@@ -45,7 +45,7 @@ def aged(path: Path) -> Path:
 
 @pytest.mark.clause("ME-21")
 def test_a_pack_that_was_exported_is_not_indexed(tmp_path: Path) -> None:
-    with open_workspace(root=tmp_path / ".packs", source_root=tmp_path) as workspace:
+    with open_workspace(tmp_path, storage=tmp_path / ".packs") as workspace:
         pack = workspace.packs.create(ttl_minutes=60, title="How <we> greet")
         (tmp_path / "a.html").write_text(workspace.packs.export_html(pack))
         (tmp_path / "a.md").write_text(workspace.packs.document(pack))
@@ -246,7 +246,9 @@ def test_discoveries_are_searched_from_when_the_first_comes_until_their_folder_g
         found = workspace.call("context_search", {"query": "zebra stripes of the herd"})
         return {each["source"] for each in json.loads(found.text)["results"]}
 
-    with open_workspace(tmp_path / "store", tmp_path, cache=tmp_path / "cache", embedder="fast") as workspace:
+    with open_workspace(
+        tmp_path, storage=tmp_path / "store", cache=tmp_path / "cache", embedder="fast"
+    ) as workspace:
         assert sources() == set()
         workspace.call(
             "context_record", {"type": "rule", "content": "Zebra stripes come first, then the herd"}

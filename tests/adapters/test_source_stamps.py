@@ -109,7 +109,7 @@ def test_a_file_replaced_by_a_link_to_a_denied_one_counts_as_changed(root: Path)
 def test_no_edit_goes_unseen_however_quickly_it_follows_a_page(root: Path) -> None:
     file = root / "src/app.py"
     file.write_text("def app(): return 'one'\n")  # a definition is known by its name, whatever it says
-    with open_workspace(root=root / "packs", source_root=root) as workspace:
+    with open_workspace(root, storage=root / "packs") as workspace:
         packs = workspace.packs
         pack = packs.create(ttl_minutes=60)
         pack = packs.upsert_section(pack, section_key="main", section_title="Main")

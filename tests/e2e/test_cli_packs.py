@@ -23,7 +23,7 @@ class Shop(CommandLine):
 
     def pack(self, name: str = "auth", start: int = 4, end: int = 5) -> Pack:
         """A draft with a ref to the definition."""
-        with open_workspace(source_root=self.folder) as workspace:
+        with open_workspace(self.folder) as workspace:
             made = workspace.packs.create(ttl_minutes=60, name=name, title="How login works")
             return workspace.packs.apply(
                 made,
@@ -35,7 +35,7 @@ class Shop(CommandLine):
 
     def finalize(self, pack: Pack) -> None:
         """Finalize a pack."""
-        with open_workspace(source_root=self.folder) as workspace:
+        with open_workspace(self.folder) as workspace:
             workspace.packs.set_status(pack, "finalized")
 
 
@@ -121,7 +121,7 @@ def test_show_and_export_tell_when_the_context_of_a_named_folder_is_stale(shop: 
     (shop.folder / "lib/a.py").write_text("x = 1\n" * 4000)
     assert shop("contexts", "init").code in (0, 1)
     assert shop("contexts", "refresh").code == 0
-    with open_workspace(source_root=shop.folder) as workspace:
+    with open_workspace(shop.folder) as workspace:
         named = UpsertSection(section_key="lib", section_title="Lib", section_scope="lib")
         workspace.packs.apply(shop.pack(), named)
     assert "stale_scopes" not in shop("packs", "show", "auth").out
@@ -348,7 +348,7 @@ def test_export_writes_the_whole_pack_and_never_over_a_file(shop: Shop) -> None:
 
 @pytest.mark.clause("CLI-45")
 def test_export_writes_to_the_given_file(shop: Shop) -> None:
-    with open_workspace(source_root=shop.folder) as workspace:
+    with open_workspace(shop.folder) as workspace:
         pack = workspace.packs.create(ttl_minutes=5)
     assert shop("packs", "export", pack.id).out == f"{pack.id}.md\n"
     assert shop("packs", "export", pack.id, "-o", "-").out.startswith("[LEGEND]\n")

@@ -28,7 +28,7 @@ SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 @pytest.fixture
 def other(tmp_path: Path) -> Workspace:
     """Somebody else over the same packs: this test's own process."""
-    return open_workspace(source_root=tmp_path)
+    return open_workspace(tmp_path)
 
 
 @pytest.fixture

@@ -262,7 +262,7 @@ class World(NamedTuple):
         lay(config.parent, {config.name: json.dumps({"collections": {"far": {"url": _repository(world)}}})})
         lay(top / "outside/home", {"notes.md": f"# Private\n\nA {THEIRS} marker.\n"})
         with open_workspace(
-            source_root=world.project, cache=top / "private", embedder="fast", user_config=config
+            world.project, cache=top / "private", embedder="fast", user_config=config
         ) as workspace:
             for name in ("the-pack", "old-pack"):
                 pack = workspace.packs.create(ttl_minutes=600, name=name, brief=f"the {OURS} marker")

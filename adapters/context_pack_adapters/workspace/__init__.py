@@ -12,6 +12,7 @@ from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.settings import (
     DEFAULT_MAX_SOURCE_BYTES,
     Settings,
@@ -117,7 +118,6 @@ class Workspace:
         Raises:
             Failure: `not_found`, there is no such tool.
         """
-        from context_pack.kernel.errors import Code, Failure
         from context_pack.toolkit.call import QuietCall
 
         call, registry = QuietCall(), self._loaded()
@@ -155,15 +155,13 @@ class Workspace:
 
     def _check_open(self) -> None:
         if self._closed:
-            from context_pack.kernel.errors import Code, Failure
-
             raise Failure(Code.INVALID_STATE, "the workspace is closed; open another one")
 
 
 def open_workspace(
-    root: Place | None = None,
-    source_root: Place | None = None,
+    project: Place = ".",
     *,
+    storage: Place | None = None,
     deny: Sequence[str] = (),
     max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES,
     embedder: str = "auto",
@@ -171,27 +169,37 @@ def open_workspace(
     cache: Place | None = None,
     ports: Ports | None = None,
 ) -> Workspace:
-    """Open a workspace on disk, or over ports of your own.
+    """Open a project: packs, code, documents, memory, contexts and bundles below one folder.
 
-    Without `source_root` it is the working directory; without `root`, packs are kept in the source root's
-    `.agents/mcp/context_pack`. Given paths are taken from the working directory. `deny` adds globs of names
-    that are never read. `embedder` is `auto`, `fast`, `semantic` or a URL; `user_config` is a `context.json`
-    that is merged under the project's. `cache` is a folder for indexes and private state; without it they are
-    in the user's cache and state folders, and where these are is all that is read of the environment. Nothing
-    is touched until the first call.
+    Args:
+        project: the folder whose code is read; taken from the working directory.
+        storage: where packs and discoveries are kept; without it, in the project's
+            `.agents/mcp/context_pack`.
+        deny: globs of names that are never read, in addition to secrets.
+        max_source_bytes: larger files are not read.
+        embedder: `auto`, `fast`, `semantic` or the URL of an endpoint.
+        user_config: a `context.json` that is merged under the project's.
+        cache: a folder for indexes and private state; without it they are in the user's cache and state
+            folders, and where these are is all that is read of the environment.
+        ports: adapters of your own, in place of a folder on disk.
+
+    Nothing is touched until the first call.
 
     Raises:
-        TypeError: both places and ports were given.
+        Failure: `not_found`, there is no such folder.
+        TypeError: both a folder and ports were given.
     """
     if ports is not None:
-        if root is not None or source_root is not None or deny:
-            raise TypeError("give either ports, or places and deny")
+        if project != "." or storage is not None or deny:
+            raise TypeError("give either ports, or a project with its storage and deny")
         return Workspace(ports, max_source_bytes)
     from context_pack_adapters.bootstrap import open_ports
 
     here = working_directory()
-    source = resolve_source_root("" if source_root is None else os.fspath(source_root), here)
-    store = resolve_root("", source) if root is None else resolve_source_root(os.fspath(root), here)
+    source = resolve_source_root(os.fspath(project), here)
+    if not os.path.isdir(source):
+        raise Failure(Code.NOT_FOUND, f"there is no folder {os.fspath(project)!r} to open")
+    store = resolve_root("", source) if storage is None else resolve_source_root(os.fspath(storage), here)
     settings = Settings(
         root=store,
         source_root=source,

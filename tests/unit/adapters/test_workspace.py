@@ -41,7 +41,7 @@ def workspace(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Worksp
     else:
         (tmp_path / "src").mkdir()
         (tmp_path / "src" / "auth.py").write_text(SOURCE)
-        opened = open_workspace(root=tmp_path / "store", source_root=tmp_path)
+        opened = open_workspace(tmp_path, storage=tmp_path / "store")
     with opened as workspace:
         yield workspace
 
@@ -203,7 +203,7 @@ def test_a_page_of_packs_iterates_and_a_pack_is_one_html_page(workspace: Workspa
 @pytest.mark.clause("LIB-04")
 def test_a_question_becomes_a_pack(tmp_path: Path) -> None:
     (tmp_path / "money.py").write_text("def total_of_invoice(rows):\n    return sum(rows)\n")
-    with open_workspace(tmp_path / "packs", tmp_path, cache=tmp_path / "cache") as workspace:
+    with open_workspace(tmp_path, storage=tmp_path / "packs", cache=tmp_path / "cache") as workspace:
         drafted = workspace.packs.draft("total of an invoice", ttl_minutes=5, name="money")
     assert [ref.path.value for _, ref in drafted.pack.refs] == ["money.py"]
     assert 0 < drafted.tokens <= 8_000
@@ -227,12 +227,12 @@ def test_workspace_paths_are_relative_to_the_cwd_and_made_on_first_use(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "project").mkdir()
-    with open_workspace(root="store", source_root="project") as workspace:
+    with open_workspace("project", storage="store") as workspace:
         assert sorted(os.listdir(tmp_path)) == ["project"]
         assert workspace.packs.list().total == 0
         workspace.packs.create(ttl_minutes=5)
     assert sorted(os.listdir(tmp_path)) == ["project", "store"]
-    with open_workspace(source_root="project") as workspace:
+    with open_workspace("project") as workspace:
         pack = workspace.packs.create(ttl_minutes=5)
     assert (tmp_path / "project/.agents/mcp/context_pack/packs" / f"{pack.id}.md").is_file()
 
@@ -252,7 +252,7 @@ def test_two_workspaces_know_nothing_of_each_other(tmp_path: Path) -> None:
     one, other = open_memory_workspace(), open_memory_workspace()
     one.packs.create(ttl_minutes=5, name="only-here")
     assert (one.packs.list().total, other.packs.list().total) == (1, 0)
-    on_disk = [open_workspace(root=tmp_path / name, source_root=tmp_path) for name in "ab"]
+    on_disk = [open_workspace(tmp_path, storage=tmp_path / name) for name in "ab"]
     on_disk[0].packs.create(ttl_minutes=5)
     assert [workspace.packs.list().total for workspace in on_disk] == [1, 0]
 
@@ -262,7 +262,7 @@ def test_more_names_can_be_denied_and_files_capped(tmp_path: Path) -> None:
     (tmp_path / "plan.sql").write_text("select 1\n")
     (tmp_path / "big.txt").write_text("x" * 100 + "\n")
     root = tmp_path / "store"
-    with open_workspace(root, tmp_path, deny=["*.sql"], max_source_bytes=50) as workspace:
+    with open_workspace(tmp_path, storage=root, deny=["*.sql"], max_source_bytes=50) as workspace:
         pack = workspace.packs.create(ttl_minutes=5)
         pack = workspace.packs.upsert_section(pack, section_key="all", section_title="All")
         for key, path in (("plan", "plan.sql"), ("big", "big.txt")):
@@ -301,7 +301,7 @@ def test_ports_and_places_exclude_each_other(tmp_path: Path) -> None:
     clock = FixedClock()
     ports = Ports(clock=clock, source=MemorySourceTree({}), packs=MemoryPackStore(clock, SeededIds()))
     with pytest.raises(TypeError):
-        open_workspace(root=tmp_path, ports=ports)
+        open_workspace(storage=tmp_path, ports=ports)
 
 
 @pytest.mark.clause("LIB-08")
@@ -309,7 +309,7 @@ def test_importing_and_using_the_library_starts_no_thread_and_prints_nothing(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     before = threading.active_count()
-    with open_workspace(root=tmp_path / "store", source_root=tmp_path) as workspace:
+    with open_workspace(tmp_path, storage=tmp_path / "store") as workspace:
         with_ref(workspace, "quiet")
         workspace.call("input", {"action": "nonsense"})
         workspace.call("output", {"name": "quiet"})
@@ -362,3 +362,13 @@ def test_a_workspace_is_safe_between_threads(workspace: Workspace) -> None:
         thread.join()
     assert workspace.packs.get(pack.id).revision == 21
     assert {failure.code for failure in refused} <= {Code.REVISION_CONFLICT, Code.LOCK_TIMEOUT}
+
+
+@pytest.mark.clause("LIB-06")
+def test_the_first_argument_is_the_project_and_one_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop/till.py").write_text("def pay():\n    pass\n")
+    with open_workspace(tmp_path / "shop") as workspace:
+        assert workspace.code.read("till.py").source.text.startswith("def pay")
+    with pytest.raises(Failure, match="there is no folder"):
+        open_workspace(tmp_path / "shpo")

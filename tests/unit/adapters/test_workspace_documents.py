@@ -16,7 +16,7 @@ from context_pack_adapters.workspace.documents import Documents
 def documents(request: pytest.FixtureRequest, tmp_path: Path) -> Documents:
     handbook(tmp_path)
     if request.param == "disk":
-        return open_workspace(source_root=tmp_path, embedder="fast").documents
+        return open_workspace(tmp_path, embedder="fast").documents
     found = [path for path in tmp_path.rglob("*") if path.is_file()]
     return open_memory_workspace(
         {str(path.relative_to(tmp_path)): path.read_bytes() for path in found}
@@ -59,7 +59,7 @@ def test_one_passage_of_each_section_comes_first_then_more(tmp_path: Path) -> No
     )
     page = f"# Sea\n\n## Harbours\n\n{long}\n\n## Lighthouses\n\nA light near the harbours.\n"
     lay(tmp_path, {"docs/sea.md": page})
-    documents = open_workspace(source_root=tmp_path, embedder="fast").documents
+    documents = open_workspace(tmp_path, embedder="fast").documents
     documents.add("sea", "./docs")
     (answered,) = documents.search("harbours that shelter boats", limit=4).answers
     assert [hit.ranked.found.heading for hit in answered.hits[:3]] == ["Harbours", "Lighthouses", "Harbours"]
@@ -100,11 +100,9 @@ def test_the_user_configuration_is_used_if_named_until_closed(tmp_path: Path) ->
     lay(tmp_path, {"home/notes/n.md": "# Note"})
     configure(tmp_path / "home", notes="notes")
     project = tmp_path / "project"
-    with open_workspace(source_root=project, embedder="fast") as alone:
+    with open_workspace(project, embedder="fast") as alone:
         assert [one.collection.alias for one in alone.documents.collections()] == ["handbook"]
-    with open_workspace(
-        source_root=project, embedder="fast", user_config=tmp_path / "home/context.json"
-    ) as both:
+    with open_workspace(project, embedder="fast", user_config=tmp_path / "home/context.json") as both:
         assert [one.documents for one in both.documents.collections()] == [3, 1]
     with pytest.raises(Failure, match="closed"):
         assert both.documents

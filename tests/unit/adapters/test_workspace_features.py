@@ -21,7 +21,7 @@ def shop(request: pytest.FixtureRequest, tmp_path: Path) -> Workspace:
     for path, content in PROJECT.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(content, encoding="utf-8")
-    return open_workspace(source_root=tmp_path)
+    return open_workspace(tmp_path)
 
 
 @pytest.mark.clause("LIB-10")
@@ -44,7 +44,7 @@ def test_contexts_are_made_listed_checked_and_read(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / ".context.config.yaml").write_text("min_tokens: 0\n", encoding="utf-8")
     (tmp_path / "src" / "cart.ts").write_text(PROJECT["src/cart.ts"], encoding="utf-8")
-    contexts = open_workspace(source_root=tmp_path).contexts
+    contexts = open_workspace(tmp_path).contexts
     assert {done.result for done in contexts.refresh()} == {"made"}
     assert {(entry.scope, entry.state.value) for entry in contexts.list().entries} == {
         (".", "fresh"),
@@ -61,7 +61,7 @@ def test_contexts_are_made_listed_checked_and_read(tmp_path: Path) -> None:
 
 @pytest.mark.clause("LIB-10")
 def test_bundles_are_listed_exported_and_their_neighbours_read() -> None:
-    bundles = open_workspace(source_root=SAMPLE.parent).bundles
+    bundles = open_workspace(SAMPLE.parent).bundles
     assert [place.id for place, _ in bundles.list()] == ["sample"]
     exported = bundles.export([("Requirement", "REQ-001")], depth=0)
     assert json.loads(exported.data)["exportMeta"]["bundleId"] == "sample"

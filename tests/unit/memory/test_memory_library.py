@@ -19,7 +19,7 @@ SOURCE = 'def feed_zebra():\n    """Give hay to the zebra."""\n    return 1\n'
 def workspace(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Workspace]:
     def on_disk() -> Workspace:
         (tmp_path / "zoo.py").write_text(SOURCE)
-        return open_workspace(root=tmp_path / "store", source_root=tmp_path, embedder="fast")
+        return open_workspace(tmp_path, storage=tmp_path / "store", embedder="fast")
 
     return on_disk if request.param == "disk" else lambda: open_memory_workspace({"zoo.py": SOURCE})
 
@@ -47,7 +47,7 @@ def test_an_embedder_records_searches_and_forgets(workspace: Callable[[], Worksp
 def test_a_discovery_about_code_says_when_it_has_moved_or_changed(tmp_path: Path) -> None:
     zoo = tmp_path / "zoo.py"
     zoo.write_text(SOURCE)
-    with open_workspace(root=tmp_path / "store", source_root=tmp_path, embedder="fast") as opened:
+    with open_workspace(tmp_path, storage=tmp_path / "store", embedder="fast") as opened:
 
         def told() -> dict[str, Any]:
             (hit,) = opened.memory.search("what a zebra eats", type="rule").hits
