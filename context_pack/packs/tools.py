@@ -245,7 +245,7 @@ def _output(cases: PackUseCases, command: Any, call: Call) -> Answer:
     """The Markdown of `output`."""
     if isinstance(command, commands.RenderPack):
         return Answer(cases.reader.render(command, call.check).text)
-    return cases.lister.list_text(command)
+    return Answer(cases.lister.list_text(command))
 
 
 def _input(cases: PackUseCases, clock: Clock, command: Any, call: Call) -> Answer:
