@@ -24,9 +24,10 @@ def patiently() -> None:
 
 
 class PackStore(Protocol):
-    """Where packs live. Every method but the last two sees only live packs: an expired one is not there.
+    """Where packs live. Every method but the last three sees only live packs: an expired one is not there.
 
-    Reads take no lock. Raises `Failure` only: `not_found`, `name_conflict`, `lock_timeout`, `io_error`,
+    Reads wait for no lock; those that come across an expired pack put it away, for `restore` to bring back.
+    Raises `Failure` only: `not_found`, `name_conflict`, `lock_timeout`, `io_error`,
     `malformed_pack`, `migration_required`; what `change` raises passes through and leaves the pack as it was.
     """
 
@@ -54,8 +55,11 @@ class PackStore(Protocol):
     def delete(self, pack_id: str, check: Callable[[Pack], None], waiting: Waiting = patiently) -> None:
         """Remove the pack under its lock, after `check` has accepted it."""
 
-    def expired(self, trashed: bool = True) -> Sequence[Pack]:
-        """Every expired pack that is still there, in no particular order; perhaps without the trash."""
+    def expired(self) -> Sequence[Pack]:
+        """Every expired pack that can be restored, in no particular order."""
+
+    def discard(self, handle: str, waiting: Waiting = patiently) -> Pack:
+        """Remove one of those for good, by id or name; `not_found` where there is none."""
 
     def restore(self, handle: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
         """Bring one of those back, by id or name, as `change` makes it, if its name is free among live packs.

@@ -5,10 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import LiteralString
 
-from context_pack_adapters.stores.pack_store import EXPIRED_DAYS, TRASH_DAYS
+from context_pack_adapters.stores.pack_store import TRASH_DAYS
 
-LISTED = timedelta(days=EXPIRED_DAYS)
-KEPT = timedelta(days=EXPIRED_DAYS + TRASH_DAYS)
+KEPT = timedelta(days=TRASH_DAYS)
 """So long a pack can be restored after its time is over, as with files."""
 
 # `now` is NULL but in tests: then the database's own clock judges.
@@ -40,9 +39,9 @@ CHANGE: LiteralString = f"""
       RETURNING project, stamp, id, revision, author, body),
     {_TOO_OLD}
     INSERT INTO context_pack.cp_history (project, stamp, id, revision, author, body) SELECT * FROM changed"""
-REMOVE: LiteralString = f"""
+REMOVE: LiteralString = """
     WITH gone AS (
-      DELETE FROM context_pack.cp_packs WHERE {_LIVE} AND id = %(id)s RETURNING project, id),
+      DELETE FROM context_pack.cp_packs WHERE project = %(project)s AND id = %(id)s RETURNING project, id),
     forgotten AS (
       UPDATE context_pack.cp_history SET body = NULL
       WHERE project = %(project)s AND id = %(id)s AND body IS NOT NULL)

@@ -145,18 +145,34 @@ class PostgresPackStore:
         def work(pack: Pack, stamp: UUID, link: Link) -> None:
             packs.append(pack)
             check(pack)
-            values = self._values(id=pack_id, stamp=stamp, author=self._author)
-            gone, _ = link.together((sql.REMOVE, values), ("COMMIT", {}))
-            if not gone.rowcount:
-                raise not_found("id", pack_id)
-            self._seen.pop(pack_id, None)
+            self._remove(pack, stamp, link)
 
         self._under_lock(pack_id, work, waiting)
         self._reported(EventKind.REMOVED, packs[-1])
 
-    def expired(self, trashed: bool = True) -> Sequence[Pack]:
-        """Every pack whose time is over and which can be restored, or those of the last week."""
-        rows = self._database.rows(sql.EXPIRED, self._values(kept=sql.KEPT if trashed else sql.LISTED))
+    def discard(self, handle: str, waiting: Waiting = patiently) -> Pack:
+        """Remove an expired pack for good."""
+        self._tell(WRITING)
+        packs: list[Pack] = []
+
+        def work(pack: Pack, stamp: UUID, link: Link) -> None:
+            packs.append(pack)
+            self._remove(pack, stamp, link)
+
+        self._locked(sql.LOCK_EXPIRED, handle, not_expired(handle), work, waiting)
+        return packs[-1]
+
+    def _remove(self, pack: Pack, stamp: UUID, link: Link) -> None:
+        """Remove a row that is locked."""
+        values = self._values(id=pack.id, stamp=stamp, author=self._author)
+        gone, _ = link.together((sql.REMOVE, values), ("COMMIT", {}))
+        if not gone.rowcount:
+            raise not_found("id", pack.id)
+        self._seen.pop(pack.id, None)
+
+    def expired(self) -> Sequence[Pack]:
+        """Every pack whose time is over and which can be restored."""
+        rows = self._database.rows(sql.EXPIRED, self._values(kept=sql.KEPT))
         found = (_decoded(body, key, author) for key, _, body, author in rows)
         return [pack for pack in found if isinstance(pack, Pack)]
 

@@ -99,9 +99,9 @@ class Packs:
         """How the contexts of the folders that the pack's sections name stand."""
         return self._cases.reader.scopes(self.get(pack))
 
-    def expired(self, *, trashed: bool = True) -> Sequence[Pack]:
+    def expired(self) -> Sequence[Pack]:
         """Packs whose time is over and which can still be restored, the last that expired first."""
-        return self._cases.lister.expired(trashed)
+        return self._cases.lister.expired()
 
     def verify(self, pack: Which) -> Verified:
         """The state of every ref; changes nothing."""
@@ -265,6 +265,10 @@ class Packs:
     def restore(self, pack: str, *, ttl_minutes: int) -> Pack:
         """Bring an expired pack back, by id or name."""
         return self._cases.writer.restore(pack, ttl_minutes)
+
+    def discard(self, pack: str) -> Pack:
+        """Remove an expired pack for good, by id or name."""
+        return self._cases.writer.discard(pack)
 
     def accept(self, pack: Which, *refs: str, expected_revision: int | None = None) -> Repaired:
         """Anchor changed refs anew where they are found now: those named, or all of them."""

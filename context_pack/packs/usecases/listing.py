@@ -43,9 +43,9 @@ class PackLister:
                 if failure.code is not Code.NOT_FOUND:
                     raise
 
-    def expired(self, trashed: bool = True) -> Sequence[Pack]:
+    def expired(self) -> Sequence[Pack]:
         """The packs whose time is over and which can still be restored, the last that expired first."""
-        return sorted(self.store.expired(trashed), key=lambda pack: pack.expires_at, reverse=True)
+        return sorted(self.store.expired(), key=lambda pack: pack.expires_at, reverse=True)
 
     def list_text(self, command: ListText) -> str:
         """The list as Markdown, within the budget."""

@@ -115,6 +115,16 @@ class PackWriter(PackAccess):
             handle.strip(), lambda pack: advanced(pack, evolve(pack, expires_at=expires_at), now), check
         )
 
+    def discard(self, handle: str, check: Check = unwatched) -> Pack:
+        """Remove an expired pack for good, by id or name.
+
+        Raises:
+            Failure: `not_found`.
+        """
+        pack = self.store.discard(handle.strip(), check)
+        self.forget_excerpts(pack.digests)
+        return pack
+
     def delete(self, command: DeletePack, check: Check = unwatched) -> str:
         """Remove a pack; returns its id."""
         pack_id = id_of(self.store, handle_of(command))
