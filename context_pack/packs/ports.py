@@ -192,6 +192,13 @@ class Excerpts(Protocol):
         """At most `limit` passages; what `check` raises ends the search."""
 
 
+class DiagramCheck(Protocol):
+    """Reads Mermaid texts as whoever draws them."""
+
+    def faults(self, sources: Sequence[str], /) -> Sequence[str | None]:
+        """Why each cannot be drawn; None for one that can, and where that is not known."""
+
+
 class ScopeWatch(Protocol):
     """Gives the state of the directory contexts that sections name as scopes."""
 

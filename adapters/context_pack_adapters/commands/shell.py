@@ -119,6 +119,17 @@ def refusal_in_words(refusal: Mapping[str, Any]) -> str:
     return ": ".join(str(part) for part in parts if part)
 
 
+def notes_in_words(answer: Mapping[str, Any]) -> Iterator[str]:
+    """What an answer says beside its results, a line each: warnings, and what was not searched yet."""
+    if answer.get("warning"):
+        yield str(answer["warning"])
+    for name, what in (("indexing", "files are indexed"), ("semantic", "texts are compared by meaning")):
+        if (progress := answer.get(name)) is not None:
+            yield f"{progress['done']} of {progress['total']} {what} so far; ask again for the rest"
+    if answer.get("stale"):
+        yield "documents have changed since they were indexed; context-pack docs sync indexes them"
+
+
 def words_for(failure: Failure, root: str = "") -> list[str]:
     """The lines that tell a person what failed and where; with the storage root, also what to do about it."""
     below, advice = ADVICE.get(failure.code, (PACKS, "")) if root else ("", "")

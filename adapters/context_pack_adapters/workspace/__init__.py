@@ -57,6 +57,12 @@ class Workspace:
         self._closed = False
 
     @property
+    def cases(self) -> UseCases:
+        """The use cases that everything here asks."""
+        self._check_open()
+        return self._cases
+
+    @property
     def packs(self) -> Packs:
         """The pack use cases."""
         from context_pack_adapters.workspace.packs import Packs

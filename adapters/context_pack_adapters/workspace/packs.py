@@ -21,6 +21,7 @@ from context_pack.packs.usecases.commands import DRAFT_TOKENS, Draft, NamedPack,
 from context_pack.packs.usecases.draft import Drafted
 from context_pack.packs.usecases.read import Compared
 from context_pack.packs.usecases.verify import Repaired, Verified
+from context_pack.packs.usecases.write import DiagramFault
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 
 Which = Pack | str
@@ -106,6 +107,10 @@ class Packs:
     def verify(self, pack: Which) -> Verified:
         """The state of every ref; changes nothing."""
         return self._cases.verifier.verify(NamedPack(id=_handle(pack)))
+
+    def diagram_faults(self, pack: Which) -> list[DiagramFault]:
+        """Every diagram of the pack that cannot be drawn, and why; none where `mmdr` is not installed."""
+        return self._cases.writer.diagram_faults(self.get(pack))
 
     # -- writing
 
