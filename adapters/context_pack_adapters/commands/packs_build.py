@@ -18,7 +18,7 @@ from context_pack.packs.domain import values
 from context_pack.packs.domain.states import WORDS
 from context_pack_adapters.commands.arguments import argument, command, flag
 from context_pack_adapters.commands.pack_calls import ask
-from context_pack_adapters.commands.packs import TTL, minutes
+from context_pack_adapters.commands.packs_life import TTL, minutes
 from context_pack_adapters.commands.places import WrittenPlace, place_of
 from context_pack_adapters.commands.shell import Shell, WrongUsage, notes_in_words
 
