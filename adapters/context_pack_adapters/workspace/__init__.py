@@ -12,6 +12,7 @@ from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 from context_pack_adapters.settings import (
     DEFAULT_MAX_SOURCE_BYTES,
     Settings,
@@ -117,8 +118,10 @@ class Workspace:
         """The names that `call` takes."""
         return tuple(self._loaded().tools)
 
-    def call(self, tool: str, arguments: Mapping[str, Any] | None = None) -> Answer:
-        """Call any tool as an MCP client would; what the tool refuses comes back as an answer.
+    def call(
+        self, tool: str, arguments: Mapping[str, Any] | None = None, *, page_tokens: int = DEFAULT_MAX_TOKENS
+    ) -> Answer:
+        """Call any tool as an MCP client would that shows so much; what it refuses comes back as an answer.
 
         Raises:
             Failure: `not_found`, there is no such tool.
@@ -126,7 +129,7 @@ class Workspace:
         from context_pack.kernel.errors import Code, Failure
         from context_pack.toolkit.call import QuietCall
 
-        call, registry = QuietCall(), self._loaded()
+        call, registry = QuietCall(page_tokens=page_tokens), self._loaded()
         if tool not in registry.tools:
             raise Failure(Code.NOT_FOUND, f"there is no tool '{tool}'", {"tools": list(registry.tools)})
         answer = registry.call(tool, {} if arguments is None else arguments, call)
