@@ -38,7 +38,6 @@ from context_pack.packs.ports import (
     DiagramCheck,
     ExcerptStore,
     NoExcerptStore,
-    NoHistory,
     PackHistory,
     PackStore,
 )
@@ -61,7 +60,7 @@ class Ports:
     packs: PackStore
     syntax: Syntax = field(factory=NoSyntax)
     excerpts: ExcerptStore = field(factory=NoExcerptStore)
-    history: PackHistory = field(factory=NoHistory)
+    history: PackHistory | None = None
     diagrams: DiagramCheck | None = None
     search: CodeSearch | None = None
     access: AccessLog = field(factory=UnkeptAccess)

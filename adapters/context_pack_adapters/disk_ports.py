@@ -158,7 +158,7 @@ class DiskPorts(Ports):
         return file_packs(self.settings, SystemIds(), self.tell, trash, self._file_history)
 
     @cached_property
-    def history(self) -> PackHistory:
+    def history(self) -> PackHistory | None:
         """The last revisions of packs."""
         return self.team.history if self.settings.store else self._file_history
 

@@ -9,7 +9,7 @@ from attrs import field, frozen
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.packs.domain.model import Listed, Pack
-from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes
+from context_pack.packs.domain.scopes import Scopes
 
 EXCERPT_BYTES = 2 * 1024 * 1024
 """No text is kept that is larger than a source file may be by default."""
@@ -109,18 +109,6 @@ class PackHistory(Protocol):
         """The kept revisions of a pack, the oldest first."""
 
 
-class NoHistory:
-    """A history that keeps no revisions."""
-
-    def get(self, _: str, __: int) -> Pack | None:
-        """None."""
-        return None
-
-    def revisions(self, _: str) -> Sequence[int]:
-        """None."""
-        return ()
-
-
 class ExcerptStore(Protocol):
     """The anchored texts of refs, by digest. Losing one only loses the diff.
 
@@ -204,11 +192,3 @@ class ScopeWatch(Protocol):
 
     def states(self, scopes: Sequence[str], waiting: Waiting = patiently, /) -> Scopes:
         """The state of each of these scopes; what cannot be known is left out."""
-
-
-class NoScopes:
-    """A scope watch that knows no contexts."""
-
-    def states(self, _: Sequence[str], __: Waiting = patiently, /) -> Scopes:
-        """Nothing."""
-        return NOTHING_KNOWN

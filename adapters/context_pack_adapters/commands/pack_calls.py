@@ -32,7 +32,8 @@ def ask(workspace: Workspace, **arguments: Any) -> dict[str, Any]:
         Failure: the use case refused.
     """
     given = {name: value for name, value in arguments.items() if value is not None}
-    cases, command = workspace.cases, parse(choose_input(given), given)
+    cases = workspace.cases
+    command: Any = parse(choose_input(given), given)
     return payload_of(cases.packs, cases.ports.clock, command, patiently)
 
 

@@ -106,14 +106,12 @@ class Team:
         return change_token(database)
 
     @cached_property
-    def history(self) -> PackHistory:
+    def history(self) -> PackHistory | None:
         """The last revisions of the team's packs."""
         try:
             database = self.database
         except Failure:
-            from context_pack.packs.ports import NoHistory
-
-            return NoHistory()
+            return None
         from context_pack_adapters.postgres.pack_history import PostgresPackHistory
 
         return PostgresPackHistory(database)

@@ -108,7 +108,7 @@ class Packs:
         """The state of every ref; changes nothing."""
         return self._cases.verifier.verify(NamedPack(id=_handle(pack)))
 
-    def diagram_faults(self, pack: Which) -> list[DiagramFault]:
+    def diagram_faults(self, pack: Which) -> Sequence[DiagramFault]:
         """Every diagram of the pack that cannot be drawn, and why; none where `mmdr` is not installed."""
         return self._cases.writer.diagram_faults(self.get(pack))
 

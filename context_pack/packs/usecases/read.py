@@ -10,7 +10,7 @@ from context_pack.packs.domain.model import Pack, parse_status
 from context_pack.packs.domain.render import Rendered, render
 from context_pack.packs.domain.revisions import Step, steps_between
 from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes, scopes_in
-from context_pack.packs.ports import NoHistory, NoScopes, PackHistory, ScopeWatch
+from context_pack.packs.ports import PackHistory, ScopeWatch
 from context_pack.packs.usecases.commands import Diff, NamedPack, RenderPack
 from context_pack.packs.usecases.listing import check_budget
 from context_pack.packs.usecases.naming import located
@@ -34,8 +34,8 @@ class Compared:
 class PackReader(PackAccess):
     """Reads live packs."""
 
-    watch: ScopeWatch = field(factory=NoScopes)
-    history: PackHistory = field(factory=NoHistory, repr=False)
+    watch: ScopeWatch | None = None
+    history: PackHistory | None = field(default=None, repr=False)
 
     def get(self, named: NamedPack) -> Pack:
         """The pack."""
@@ -48,14 +48,17 @@ class PackReader(PackAccess):
             Failure: `not_found` for a revision that is not kept; `details.revisions` names those that are.
         """
         pack = self.get(command)
-        kept = sorted({*self.history.revisions(pack.id), pack.revision})
+        history = self.history
+        kept = sorted({*(history.revisions(pack.id) if history else ()), pack.revision})
         new = pack.revision if command.to_revision is None else command.to_revision
         old = command.from_revision
         if old is None:
             old = max((revision for revision in kept if revision < new), default=new)
 
         def at(revision: int) -> Pack:
-            found = pack if revision == pack.revision else self.history.get(pack.id, revision)
+            found = pack if revision == pack.revision else None
+            if found is None and history is not None:
+                found = history.get(pack.id, revision)
             if found is None:
                 words = f"revision {revision} of the pack is not kept; there are {', '.join(map(str, kept))}"
                 raise Failure(Code.NOT_FOUND, words, {"revision": revision, "revisions": kept})
@@ -100,7 +103,7 @@ class PackReader(PackAccess):
     def scopes(self, pack: Pack, check: Check = unwatched) -> Scopes:
         """How the contexts of the scopes that the pack names stand."""
         named = scopes_in(pack)
-        return self.watch.states(named, check) if named else NOTHING_KNOWN
+        return self.watch.states(named, check) if named and self.watch else NOTHING_KNOWN
 
     def _rendered(
         self, pack: Pack, mode: Mode, tokens: int, position: Position | None = None, check: Check = unwatched

@@ -154,7 +154,6 @@ def test_the_library_builds_reads_and_verifies_packs_without_json(
             UpsertSection(section_key="main", section_title="t", section_description="d" * 20_001),
             "section_description",
         ),
-        (UpsertSection(section_key="main", section_title="t", section_order=True), "section_order"),
         (a_ref("X"), "ref_key"),
         (a_ref(path="/x"), "path"),
         (a_ref(path=" "), "path"),
