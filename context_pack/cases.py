@@ -34,7 +34,13 @@ from context_pack.memory.usecases.indexing import CodeIndexer
 from context_pack.memory.usecases.record import Recorder
 from context_pack.memory.usecases.refresh import Refresher
 from context_pack.memory.usecases.search import MemorySearcher
-from context_pack.packs.ports import ExcerptStore, NoExcerptStore, NoHistory, PackHistory, PackStore
+from context_pack.packs.ports import (
+    DiagramCheck,
+    ExcerptStore,
+    NoExcerptStore,
+    PackHistory,
+    PackStore,
+)
 from context_pack.packs.usecases.draft import PackDrafter
 from context_pack.packs.usecases.listing import PackLister
 from context_pack.packs.usecases.read import PackReader
@@ -54,7 +60,8 @@ class Ports:
     packs: PackStore
     syntax: Syntax = field(factory=NoSyntax)
     excerpts: ExcerptStore = field(factory=NoExcerptStore)
-    history: PackHistory = field(factory=NoHistory)
+    history: PackHistory | None = None
+    diagrams: DiagramCheck | None = None
     search: CodeSearch | None = None
     access: AccessLog = field(factory=UnkeptAccess)
     bundles: BundleStore | None = None
@@ -93,7 +100,7 @@ class PackCases:
     @cached_property
     def writer(self) -> PackWriter:
         """Makes and changes packs."""
-        return PackWriter(*self._parts)
+        return PackWriter(*self._parts, self._ports.diagrams)
 
     @cached_property
     def verifier(self) -> PackVerifier:

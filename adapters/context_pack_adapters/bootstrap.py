@@ -78,6 +78,7 @@ def memory_ports(
     from context_pack_adapters.disk.gitignore import IgnoreFile
     from context_pack_adapters.disk.ignore import IgnoredPaths
     from context_pack_adapters.embed.hashed import HashedEmbedder
+    from context_pack_adapters.html.drawing import DrawnDiagrams
     from context_pack_adapters.index.memory import MemoryIndex
     from context_pack_adapters.inmemory.collections import MemoryCollections
     from context_pack_adapters.inmemory.contexts import MemoryDerivedMemory, MemoryProjects
@@ -106,6 +107,7 @@ def memory_ports(
         packs=packs,
         excerpts=twins.MemoryExcerptStore(time),
         history=packs.history,
+        diagrams=DrawnDiagrams(),
         access=twins.MemoryAccessLog(time),
         bundles=twins.MemoryBundleStore(),
         contexts=ContextPorts(MemoryProjects(files, form, hides), form, MemoryDerivedMemory()),

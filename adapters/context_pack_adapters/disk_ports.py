@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from context_pack.kernel.ports import Clock, IdSource, SourceTree
     from context_pack.kernel.syntax import Syntax
     from context_pack.memory.ports import MemoryPorts
-    from context_pack.packs.ports import ExcerptStore, PackHistory, PackStore
+    from context_pack.packs.ports import DiagramCheck, ExcerptStore, PackHistory, PackStore
     from context_pack.retrieval.ports import Background
     from context_pack_adapters.disk.folder import Folder
     from context_pack_adapters.embed import Embedders
@@ -151,7 +151,7 @@ class DiskPorts(Ports):
         return file_packs(self.settings, SystemIds(), self.tell, trash, self._file_history)
 
     @cached_property
-    def history(self) -> PackHistory:
+    def history(self) -> PackHistory | None:
         """The last revisions of packs."""
         return self.team.history() if self.settings.store else self._file_history
 
@@ -161,6 +161,13 @@ class DiskPorts(Ports):
         from context_pack_adapters.stores.pack_history import FilePackHistory
 
         return FilePackHistory(self.places.state.below("history"))
+
+    @cached_property
+    def diagrams(self) -> DiagramCheck:
+        """Reads diagrams as those of exported pages are read."""
+        from context_pack_adapters.html.drawing import DrawnDiagrams
+
+        return DrawnDiagrams()
 
     @cached_property
     def excerpts(self) -> ExcerptStore:

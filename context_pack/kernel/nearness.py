@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,15 +11,11 @@ if TYPE_CHECKING:
     from context_pack.kernel.ports import FileNames
 
 MOST_NEAR, LEAST_CLOSE = 3, 0.7
-MOST_NAMES = 5_000
-"""Names that are compared with one that is not there."""
 
 
 def close(word: str, words: Iterable[str]) -> list[str]:
-    """The words most like one."""
-    from difflib import get_close_matches  # only whoever is wrong pays for it
-
-    return get_close_matches(word, sorted(words)[:MOST_NAMES], MOST_NEAR, LEAST_CLOSE)
+    """The words most like one, whatever order they come in."""
+    return get_close_matches(word, words, MOST_NEAR, LEAST_CLOSE)
 
 
 def near_paths(path: RelativePath, names: FileNames) -> list[str]:

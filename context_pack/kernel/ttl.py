@@ -55,11 +55,6 @@ def is_expired(expires_at: datetime, now: datetime) -> bool:
     return now >= expires_at
 
 
-def ends_soon(expires_at: datetime, now: datetime) -> bool:
-    """Whether the expiry is within a day."""
-    return expires_at - now <= timedelta(days=1)
-
-
 def remaining_seconds(expires_at: datetime, now: datetime) -> int:
     """Whole seconds left, rounded down, never negative."""
     return max(0, (expires_at - now) // timedelta(seconds=1))

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.ttl import remaining_seconds
-from context_pack.packs.domain.model import Pack
+from context_pack.packs.domain.model import Pack, Status
 from context_pack.packs.domain.record import to_record
 from context_pack.packs.domain.states import repair_record, state_record
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.cases import PackUseCases
-
-if TYPE_CHECKING:
-    from context_pack.packs.usecases.write import WrittenPart
+from context_pack.packs.usecases.write import WrittenPart
 
 Payload = dict[str, Any]
 LINE_CHARS = 200
@@ -34,13 +32,17 @@ def answer_of(
             drafted = cases.drafter.draft(command, check)
             return {**to_record(drafted.pack, anchors=False), "tokens": drafted.tokens, **drafted.notes}
         case commands.SetStatus():
-            return _mutation(cases.writer.set_status(command, check), clock)
+            pack = cases.writer.set_status(command, check)
+            faults = [] if pack.status is Status.DRAFT else _diagram_faults(cases, pack)
+            return {**_mutation(pack, clock), **({"diagrams": faults} if faults else {})}
         case commands.DeletePack():
             return {"id": cases.writer.delete(command, check), "deleted": True}
         case commands.Verify():
             verified = cases.verifier.verify(command, check)
             refs = list(map(state_record, verified.refs))
-            return {"id": verified.pack.id, "revision": verified.pack.revision, "refs": refs}
+            faults = _diagram_faults(cases, verified.pack)
+            whole = {"id": verified.pack.id, "revision": verified.pack.revision, "refs": refs}
+            return {**whole, "diagrams": faults} if faults else whole
         case commands.Diff():
             found = cases.reader.diff(command)
             steps = [step._asdict() for step in found.steps]
@@ -58,6 +60,10 @@ def answer_of(
     return _mutation(written.pack, clock, _part_record(written.parts[0]))
 
 
+def _diagram_faults(cases: PackUseCases, pack: Pack) -> list[Payload]:
+    return [fault._asdict() for fault in cases.writer.diagram_faults(pack)]
+
+
 def _mutation(pack: Pack, clock: Clock, changed: Any = None) -> Payload:
     """The answer of every change."""
     left = remaining_seconds(pack.expires_at, clock.now())
@@ -65,15 +71,15 @@ def _mutation(pack: Pack, clock: Clock, changed: Any = None) -> Payload:
 
 
 def _part_record(written: WrittenPart | None) -> Payload | None:
-    """A section, ref or diagram as it now is; None when it is gone.
+    """A section, ref or diagram as it now is, perhaps with a warning; None when it is gone.
 
-    A ref comes with what it points at: where, the first and last line there, and perhaps a warning.
+    A ref comes with what it points at: where, and the first and last line there.
     """
     if written is None:
         return None
     record = to_record(written.part, anchors=False)
     if written.resolution is None:
-        return record
+        return record if written.warning is None else {**record, "warning": written.warning}
     found, excerpt = written.resolution.found, written.resolution.excerpt
     lines = [] if excerpt is None else excerpt.split("\n")
     record |= {

@@ -9,7 +9,7 @@ from attrs import field, frozen
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.packs.domain.model import Listed, Pack
-from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes
+from context_pack.packs.domain.scopes import Scopes
 
 EXCERPT_BYTES = 2 * 1024 * 1024
 """No text is kept that is larger than a source file may be by default."""
@@ -24,9 +24,10 @@ def patiently() -> None:
 
 
 class PackStore(Protocol):
-    """Where packs live. Every method but the last two sees only live packs: an expired one is not there.
+    """Where packs live. Every method but the last three sees only live packs: an expired one is not there.
 
-    Reads take no lock. Raises `Failure` only: `not_found`, `name_conflict`, `lock_timeout`, `io_error`,
+    Reads wait for no lock; those that come across an expired pack put it away, for `restore` to bring back.
+    Raises `Failure` only: `not_found`, `name_conflict`, `lock_timeout`, `io_error`,
     `malformed_pack`, `migration_required`; what `change` raises passes through and leaves the pack as it was.
     """
 
@@ -54,8 +55,11 @@ class PackStore(Protocol):
     def delete(self, pack_id: str, check: Callable[[Pack], None], waiting: Waiting = patiently) -> None:
         """Remove the pack under its lock, after `check` has accepted it."""
 
-    def expired(self, trashed: bool = True) -> Sequence[Pack]:
-        """Every expired pack that is still there, in no particular order; perhaps without the trash."""
+    def expired(self) -> Sequence[Pack]:
+        """Every expired pack that can be restored, in no particular order."""
+
+    def discard(self, handle: str, waiting: Waiting = patiently) -> Pack:
+        """Remove one of those for good, by id or name; `not_found` where there is none."""
 
     def restore(self, handle: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
         """Bring one of those back, by id or name, as `change` makes it, if its name is free among live packs.
@@ -103,18 +107,6 @@ class PackHistory(Protocol):
 
     def revisions(self, pack_id: str) -> Sequence[int]:
         """The kept revisions of a pack, the oldest first."""
-
-
-class NoHistory:
-    """A history that keeps no revisions."""
-
-    def get(self, _: str, __: int) -> Pack | None:
-        """None."""
-        return None
-
-    def revisions(self, _: str) -> Sequence[int]:
-        """None."""
-        return ()
 
 
 class ExcerptStore(Protocol):
@@ -188,16 +180,15 @@ class Excerpts(Protocol):
         """At most `limit` passages; what `check` raises ends the search."""
 
 
+class DiagramCheck(Protocol):
+    """Reads Mermaid texts as whoever draws them."""
+
+    def faults(self, sources: Sequence[str], /) -> Sequence[str | None]:
+        """Why each cannot be drawn; None for one that can, and where that is not known."""
+
+
 class ScopeWatch(Protocol):
     """Gives the state of the directory contexts that sections name as scopes."""
 
     def states(self, scopes: Sequence[str], waiting: Waiting = patiently, /) -> Scopes:
         """The state of each of these scopes; what cannot be known is left out."""
-
-
-class NoScopes:
-    """A scope watch that knows no contexts."""
-
-    def states(self, _: Sequence[str], __: Waiting = patiently, /) -> Scopes:
-        """Nothing."""
-        return NOTHING_KNOWN

@@ -7,7 +7,7 @@ Everything that names an action or a tool is here; what actions answer that do m
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from math import inf
@@ -19,12 +19,15 @@ from context_pack.kernel.errors import Failure, clip, invalid
 from context_pack.kernel.nearness import close
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.ttl import human, remaining_seconds
+from context_pack.packs.change_tools import answer_of
 from context_pack.packs.domain.model import Listed
 from context_pack.packs.domain.record import MOMENTS, to_record
 from context_pack.packs.domain.shortened import READ_ALL, first_rows, page_of_rows, rows_within, shortened
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.cases import PackUseCases
 from context_pack.packs.usecases.commands import OPERATIONS, PackAtRevision
+from context_pack.packs.usecases.plans import touch_required, ttl_required
+from context_pack.packs.usecases.write import for_each
 from context_pack.toolkit.arguments import arguments_of, parse
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.shapes import shape
@@ -218,18 +221,13 @@ def _check_wording(arguments: Mapping[str, Any]) -> None:
         if alias in arguments:
             raise invalid(f"'{alias}' is not supported by {action}; use '{use}'", alias, use=use)
     if action in ("create", "draft") and "ttl_minutes" not in arguments:
-        from context_pack.packs.usecases.plans import ttl_required
-
         raise ttl_required("say how many minutes the pack is to live")
     if action == "touch_ttl" and not {"ttl_minutes", "extend_minutes"} & arguments.keys():
-        from context_pack.packs.usecases.plans import touch_required
-
         raise touch_required()
 
 
 def _operations(given: Sequence[Any]) -> list[Any]:
     """The operations of a batch, each checked like an action of its own."""
-    from context_pack.packs.usecases.write import for_each
 
     def parsed(operation: Any) -> Any:
         if not isinstance(operation, Mapping):
@@ -245,12 +243,12 @@ def _output(cases: PackUseCases, command: Any, call: Call) -> Answer:
     """The Markdown of `output`."""
     if isinstance(command, commands.RenderPack):
         return Answer(cases.reader.render(command, call.check).text)
-    return cases.lister.list_text(command)
+    return Answer(cases.lister.list_text(command))
 
 
 def _input(cases: PackUseCases, clock: Clock, command: Any, call: Call) -> Answer:
     """The answer to one action of `input`, within what the client shows."""
-    payload = _payload(cases, clock, command, call)
+    payload = payload_of(cases, clock, command, call.check)
     whole = json_answer({"action": command.action, "payload": payload})
     used = size(whole.text) if command.action not in PAGED or not command.offset else inf
     if used <= call.page_tokens:  # no token is shorter than a byte
@@ -264,16 +262,14 @@ def _input(cases: PackUseCases, clock: Clock, command: Any, call: Call) -> Answe
     return fitting(call.page_tokens, within)
 
 
-def _payload(cases: PackUseCases, clock: Clock, command: Any, call: Call) -> Payload:
-    """The payload of an action; code for changing actions is loaded on first use."""
+def payload_of(cases: PackUseCases, clock: Clock, command: Any, check: Callable[[], None]) -> Payload:
+    """The whole payload of an action; only a client's answer is cut to a page, never that of a command."""
     if isinstance(command, commands.Get):
         return to_record(cases.reader.get(command), anchors=False)
     if isinstance(command, commands.ListPacks):
         return _list(cases, clock, command)
-    from context_pack.packs.change_tools import answer_of
-
     operations = _operations(command.operations) if isinstance(command, commands.Batch) else ()
-    return answer_of(cases, clock, command, operations, call.check)
+    return answer_of(cases, clock, command, operations, check)
 
 
 def _list(cases: PackUseCases, clock: Clock, command: commands.ListPacks) -> Payload:

@@ -30,15 +30,13 @@ class Answer:
 
     Where `structured` is set and `text` begins with a brace, the text is that object as JSON, in lines that
     break only between values. `content` replaces the one text block by MCP content blocks (images, audio,
-    embedded resources). `kept` says that the tool keeps this very object and will answer with it again: then
-    it is worth keeping what was made of it.
+    embedded resources).
     """
 
     text: str
     structured: Mapping[str, Any] | None = None
     is_error: bool = False
     content: Sequence[Mapping[str, Any]] | None = None
-    kept: bool = False
 
 
 def json_answer(value: Mapping[str, Any], *, is_error: bool = False) -> Answer:

@@ -254,26 +254,43 @@ def test_oversized_or_special_pack_files_are_malformed_and_never_block(disk: Dis
 
 
 @pytest.mark.clause("ST-24")
-@pytest.mark.parametrize("look", ["get", "all", "find", "update", "delete", "create"])
-def test_reads_and_writes_keep_the_file_of_an_expired_pack(disk: Disk, look: str) -> None:
+@pytest.mark.parametrize("look", ["get", "all", "summaries", "find", "update", "delete"])
+def test_whoever_comes_across_an_expired_pack_moves_its_file_to_the_trash(
+    disk: Disk, tmp_path: Path, look: str
+) -> None:
+    trash = PrivateFolder(str(tmp_path / "state" / "trash"))
+    store = FilePackStore(disk.folder.parent, disk.clock, SystemIds(), trash=trash)
     dead, live = disk.put("dead one", minutes=1), disk.put("live one")
     disk.store.update(dead.id, raised)
     disk.clock.advance(minutes=1)
     acts: dict[str, Callable[[], object]] = {
-        "get": lambda: disk.store.get(dead.id),
-        "all": disk.store.all,
-        "find": lambda: disk.store.find("dead one"),
-        "update": lambda: disk.store.update(dead.id, raised),
-        "delete": lambda: disk.store.delete(dead.id, lambda _: None),
-        "create": lambda: disk.put("dead one"),
+        "get": lambda: store.get(dead.id),
+        "all": store.all,
+        "summaries": store.summaries,
+        "find": lambda: store.find("dead one"),
+        "update": lambda: store.update(dead.id, raised),
+        "delete": lambda: store.delete(dead.id, lambda _: None),
     }
-    if look in ("all", "create"):
+    if look in ("all", "summaries"):
         acts[look]()
     else:
         assert failure_of(acts[look]).code is Code.NOT_FOUND
-    assert disk.file(dead.id).exists()
-    assert disk.file(live.id).exists()
-    assert [pack.id for pack in disk.store.expired()] == [dead.id]
+    assert disk.names() - {".create.lock"} == {f"{live.id}.md"}
+    assert trash.names() == [f"{dead.id}.md"]
+    assert [pack.id for pack in store.expired()] == [dead.id]
+    assert store.create(maker(disk.clock.now(), 60, name="dead one"), "dead one").id != dead.id
+
+
+@pytest.mark.clause("ST-68")
+def test_an_expired_pack_can_be_removed_for_good(disk: Disk, tmp_path: Path) -> None:
+    trash = PrivateFolder(str(tmp_path / "state" / "trash"))
+    store = FilePackStore(disk.folder.parent, disk.clock, SystemIds(), trash=trash)
+    seen, unseen = disk.put("seen", minutes=1), disk.put("unseen", minutes=1)
+    disk.clock.advance(minutes=1)
+    assert failure_of(lambda: store.get(seen.id)).code is Code.NOT_FOUND
+    assert {store.discard("seen").id, store.discard(unseen.id).id} == {seen.id, unseen.id}
+    assert (list(store.expired()), disk.names() - {".create.lock"}, trash.names()) == ([], set(), [])
+    assert failure_of(lambda: store.discard("seen")).code is Code.NOT_FOUND
 
 
 @pytest.mark.clause("ST-24")
@@ -312,50 +329,28 @@ def test_reusing_an_expired_packs_name_waits_for_its_writer(disk: Disk) -> None:
     assert [pack.id for pack in disk.store.all()] == [dead.id]
 
 
-@pytest.mark.clause("ST-64")
-def test_writers_move_long_expired_packs_to_the_trash_and_empty_it_later(disk: Disk, tmp_path: Path) -> None:
+@pytest.mark.clause("ST-64", "ST-65")
+def test_a_pack_comes_back_from_the_trash_within_30_days(disk: Disk, tmp_path: Path) -> None:
     trash = tmp_path / "state" / "trash"
 
-    def store() -> FilePackStore:
-        opened = FilePackStore(disk.folder.parent, disk.clock, SystemIds(), trash=PrivateFolder(str(trash)))
-        assert opened.all() is not None
-        return opened
+    def opened() -> FilePackStore:
+        return FilePackStore(disk.folder.parent, disk.clock, SystemIds(), trash=PrivateFolder(str(trash)))
 
-    old, new, live = disk.put("old one", 1), disk.put("new one", 24 * 60), disk.put(minutes=10**6)
-    disk.clock.advance(days=7, minutes=2)
-    store().update(live.id, lambda pack: attrs.evolve(pack, revision=pack.revision + 1))
-    assert [path.name for path in trash.iterdir()] == [f"{old.id}.md"]
-    assert not disk.file(old.id).exists()
-    assert disk.file(new.id).exists()
-    opened = store()
-    assert {pack.id for pack in opened.expired()} == {old.id, new.id}
-    assert [pack.id for pack in opened.expired(trashed=False)] == [new.id]
+    old, other, live = disk.put("old one", 1), disk.put("other one", 1), disk.put(minutes=10**6)
+    disk.clock.advance(minutes=1)
+    assert [pack.id for pack in opened().all()] == [live.id]
     stamp = disk.clock.now().timestamp()
-    os.utime(trash / f"{old.id}.md", (stamp, stamp))
+    for file in trash.iterdir():
+        os.utime(file, (stamp, stamp))
     disk.clock.advance(days=29)
-    store().update(live.id, lambda pack: attrs.evolve(pack, revision=pack.revision + 1))
-    assert {path.name for path in trash.iterdir()} == {f"{old.id}.md", f"{new.id}.md"}
+    opened().update(live.id, raised)
+    later = disk.clock.now() + timedelta(days=9)
+    restored = opened().restore("old one", lambda pack: attrs.evolve(pack, expires_at=later))
+    assert opened().get(old.id) == opened().find("old one") == restored
+    assert [file.name for file in trash.iterdir()] == [f"{other.id}.md"]
     disk.clock.advance(days=2)
-    store().update(live.id, lambda pack: attrs.evolve(pack, revision=pack.revision + 1))
-    assert f"{old.id}.md" not in {path.name for path in trash.iterdir()}
-
-
-@pytest.mark.clause("ST-64", "ST-65")
-def test_a_pack_comes_back_from_the_trash(disk: Disk, tmp_path: Path) -> None:
-    trash = PrivateFolder(str(tmp_path / "state" / "trash"))
-    store = FilePackStore(disk.folder.parent, disk.clock, SystemIds(), trash=trash)
-    old = store.create(maker(disk.clock.now(), 1, name="old one"), "old one")
-    disk.clock.advance(days=8)
-    assert list(store.all()) == []
-    disk.put("other one", minutes=60)
-    store = FilePackStore(disk.folder.parent, disk.clock, SystemIds(), trash=trash)
-    store.all()
-    store.create(maker(disk.clock.now(), 60), None)
-    assert trash.names() == [f"{old.id}.md"]
-    later = disk.clock.now() + timedelta(days=1)
-    restored = store.restore("old one", lambda pack: attrs.evolve(pack, expires_at=later))
-    assert store.get(old.id) == store.find("old one") == restored
-    assert trash.names() == []
+    opened().update(live.id, raised)
+    assert list(trash.iterdir()) == []
 
 
 @pytest.mark.clause("ST-21")

@@ -176,7 +176,7 @@ def test_an_action_by_id_opens_one_pack_and_a_second_look_at_all_opens_none(
 
 
 @pytest.mark.clause("ST-24")
-def test_an_expired_pack_of_another_process_is_not_listed_and_stays(
+def test_an_expired_pack_of_another_process_is_not_listed(
     store: FilePackStore, tmp_path: Path, start: Start
 ) -> None:
     pack_id = answer(start("outlive", tmp_path))

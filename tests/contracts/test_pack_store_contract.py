@@ -291,6 +291,12 @@ def test_an_expired_pack_is_kept_and_comes_back_by_name_or_id(shelf: Shelf) -> N
             shelf.store.restore(handle, longer)
         assert told.value.code is code
     assert shelf.store.restore(other.id, longer) == shelf.store.get(other.id)
+    assert shelf.store.discard(first.id).id == first.id
+    for handle in (first.id, second.id, "none"):
+        with pytest.raises(Failure) as told:
+            shelf.store.discard(handle)
+        assert told.value.code is Code.NOT_FOUND
+    assert list(shelf.store.expired()) == []
 
 
 class Repeating:

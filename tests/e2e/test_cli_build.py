@@ -49,6 +49,42 @@ def test_packs_add_suggests_near_names_and_refuses_bad_places(cli: CommandLine) 
 
 
 @pytest.mark.clause("CLI-61")
+def test_packs_add_refuses_what_is_denied_outside_or_no_text(cli: CommandLine) -> None:
+    cli("packs", "create", "auth-flow")
+    (cli.folder / ".env").write_text("TOKEN=decoy\nOTHER=decoy\n")
+    (cli.folder / "picture.bin").write_bytes(b"\0\1\2\n")
+    for place in (".env:1-2", "../other.py:1-2", "picture.bin:1"):
+        done = cli("packs", "add", "auth-flow", place)
+        assert (done.code, done.out) == (1, ""), place
+    assert cli("packs", "show", "auth-flow", "--json").json["revision"] == 1
+
+
+@pytest.mark.clause("CLI-61")
+def test_an_absolute_path_in_the_project_becomes_a_relative_key(cli: CommandLine) -> None:
+    cli("packs", "create", "auth-flow")
+    place = f"{cli.folder / 'src/login.py'}:1-3"
+    assert (
+        cli("packs", "add", "auth-flow", place).out
+        == "added main/src-login-py-1-3 to auth-flow, revision 3\n"
+    )
+    assert cli("packs", "add", "auth-flow", "src/login.py:1-3", "--why", "W").out.startswith("replaced ")
+
+
+@pytest.mark.clause("PK-71")
+def test_a_diagram_that_cannot_be_drawn_is_named_by_verify_and_finalize(cli: CommandLine) -> None:
+    pytest.importorskip("mmdr")
+    made = cli("packs", "create", "auth-flow", "--json").json
+    cli("packs", "add", "auth-flow", "src/login.py:1-3")
+    put = ["call", "input", "action=upsert_diagram", f"id={made['id']}", "expected_revision=3"]
+    answer = cli(*put, "section_key=main", "diagram_key=flow", "title=Flow", "mermaid=graph TD; a[x-->b").json
+    assert "cannot be drawn: Diagram parse error" in answer["payload"]["changed"]["warning"]
+    done = cli("packs", "verify", "auth-flow")
+    assert (done.code, "diagram     main/flow  cannot be drawn: Diagram parse error" in done.out) == (0, True)
+    done = cli("packs", "finalize", "auth-flow")
+    assert (done.code, "the diagram main/flow cannot be drawn: Diagram parse error" in done.err) == (0, True)
+
+
+@pytest.mark.clause("CLI-61")
 def test_packs_add_says_what_to_write_for_a_file_without_lines(
     tmp_path: Path, here: Callable[..., Done]
 ) -> None:
@@ -83,7 +119,9 @@ def test_a_pack_is_accepted_extended_and_finalized_without_a_revision(
     said = "main/renew  changed  src/login.py:6-7 → src/login.py:7-8 (changed since anchored)\n"
     assert said in capsys.readouterr().err
     assert pack("accept", "auth-flow", "main/renew").startswith("accepted 1 ref of auth-flow, revision 4\n")
-    assert pack("accept", "auth-flow") == "accepted 0 refs of auth-flow, revision 4\n"
+    for refs in ((), ("main/renew",)):
+        assert run(["packs", "accept", "auth-flow", *refs, *place]) == 1
+        assert "nothing to accept" in capsys.readouterr().err
     assert pack("extend", "auth-flow", "--ttl", "7d").startswith("auth-flow lives until 20")
     assert pack("finalize", "auth-flow") == "finalized auth-flow, revision 6\n"
 

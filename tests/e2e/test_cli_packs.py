@@ -69,24 +69,68 @@ def test_an_expired_pack_is_named_by_verify_and_comes_back(shop: Shop) -> None:
     text = file.read_text()
     file.write_text(re.sub('expires_at: "[^"]*"', 'expires_at: "2020-01-01T00:00:00Z"', text))
     assert shop("packs", "list").out == "No context packs found.\n"
-    assert file.exists()
+    assert not file.exists()
     for handle in ("auth", pack.id):
         said = shop("packs", "show", handle)
-        assert (said.code, f"packs restore {pack.id} --ttl 7d" in said.err) == (1, True), said.err
+        assert (said.code, f"packs restore {pack.id}" in said.err) == (1, True), said.err
         assert "packs list --expired" in said.err
-    done = shop("packs", "verify")
-    assert (done.code, pack.id in done.out, "expired" in done.out) == (1, True, True)
+    other = shop.pack("other")
+    for named in ((), (pack.id,), ("auth",), ("other", "auth")):
+        done = shop("packs", "verify", *named)
+        assert (done.code, f"{pack.id}  auth — How login works: expired" in done.out) == (0, True), done.err
+        assert shop("packs", "verify", "--strict", *named).code == 1
     assert shop("packs", "verify", "--json").json["expired"] == [pack.id]
+    assert shop("packs", "verify", "--strict", other.id).code == 0
     assert pack.id in shop("packs", "list", "--expired").out
     assert names(shop("packs", "list", "--expired", "--json")) == ["auth"]
     assert shop("packs", "restore", "auth", "--ttl", "soon").code == 2
     assert shop("packs", "restore", "none", "--ttl", "7d").code == 1
-    assert shop("packs", "restore", "auth", "--ttl", "7d").out.startswith(f"restored {pack.id}, until ")
+    assert shop("packs", "restore", "auth").out.startswith(f"restored {pack.id}, until ")
     listed = shop("packs", "list").out
-    assert "auth" in listed
-    assert "(soon)" not in listed
+    assert "89d  " in listed
     assert shop("packs", "verify").code == 0
     assert shop("packs", "list", "--expired").out == "No expired packs found.\n"
+
+
+@pytest.mark.clause("ST-68")
+def test_an_expired_pack_is_deleted_for_good(shop: Shop) -> None:
+    pack = shop.pack("auth")
+    (file,) = shop.folder.rglob(f"{pack.id}.md")
+    file.write_text(re.sub('expires_at: "[^"]*"', 'expires_at: "2020-01-01T00:00:00Z"', file.read_text()))
+    assert shop("packs", "delete", "auth").out == f"deleted {pack.id}\n"
+    assert shop("packs", "list", "--expired").out == "No expired packs found.\n"
+    assert shop("packs", "delete", "auth").code == 1
+
+
+@pytest.mark.clause("CLI-46")
+def test_commands_look_at_every_ref_of_a_large_pack(shop: Shop) -> None:
+    lines = [f"value_{number} = {number}" for number in range(1_200)]
+    (shop.folder / "large.py").write_text("\n".join(lines) + "\n")
+    with open_workspace(source_root=shop.folder) as workspace:
+        pack = workspace.packs.create(ttl_minutes=60, name="large", title="T")
+        pack = workspace.packs.upsert_section(pack, section_key="main", section_title="Main")
+        for start in range(0, 600, 100):
+            refs = [
+                UpsertRef(
+                    section_key="main",
+                    ref_key=f"ref-{number}",
+                    path="large.py",
+                    line_start=2 * number + 1,
+                    line_end=2 * number + 2,
+                )
+                for number in range(start, start + 100)
+            ]
+            pack = workspace.packs.apply(pack, *refs)
+    assert len(shop("packs", "show", "large", "--json").json["sections"][0]["refs"]) == 600
+    found = shop("packs", "diff", "large", "2", "--json").json
+    assert (len(found["changes"]), "more" in found) == (600, False)
+    (shop.folder / "large.py").write_text("\n".join([*lines[:-1], "value_1199 = 'other'"]) + "\n")
+    done = shop("packs", "verify", "large")
+    assert (done.code, "600 refs, does not hold" in done.out, "main/ref-599" in done.out) == (1, True, True)
+    states = [ref["state"] for ref in shop("packs", "verify", "--json").json["packs"][0]["refs"]]
+    assert states == ["exact"] * 599 + ["changed"]
+    (shop.folder / "large.py").write_text("\n".join(["", *lines]) + "\n")
+    assert len(shop("packs", "repair", "large", "--json").json["packs"][0]["repaired"]) == 600
 
 
 @pytest.mark.clause("PK-70", "ST-66")
@@ -264,7 +308,7 @@ def test_verify_passes_over_an_expired_pack_beside_a_malformed_one(shop: Shop) -
     path = Path(broken(shop)).with_name(f"{pack.id}.md")
     path.write_text(re.sub("expires_at: .*", "expires_at: '2001-01-01T00:00:00Z'", path.read_text()))
     done = shop("packs", "verify")
-    assert (done.code, done.out) == (1, "")
+    assert (done.code, f"{pack.id}  auth — How login works: expired" in done.out) == (1, True)
     assert pack.id not in done.err
 
 

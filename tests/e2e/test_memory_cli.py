@@ -175,3 +175,12 @@ def test_the_progress_bar_fits_the_terminal_width_and_encoding(run: CommandLine,
     assert not {"\n", "\\"} & set(shown)
     assert max(map(len, shown.split("\r"))) < columns
     assert shown.split("\r")[-2].strip() == ""
+
+
+@pytest.mark.clause("CLI-08")
+def test_a_search_in_an_empty_folder_says_that_there_is_nothing_to_search(run: CommandLine) -> None:
+    for command in (("search", "tokens"), ("memory", "search", "tokens")):
+        done = run(*command)
+        assert (done.code, done.out) == (1, "")
+        assert "there is nothing to search in this folder" in done.err
+        assert "embeddings" not in done.err

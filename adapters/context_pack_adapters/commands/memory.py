@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.sentences import one_line
+from context_pack.memory.usecases.search import NOTHING
 from context_pack_adapters.commands.arguments import argument, command, flag
 from context_pack_adapters.commands.places import in_project
-from context_pack_adapters.commands.shell import Shell
+from context_pack_adapters.commands.shell import Shell, notes_in_words
 
 if TYPE_CHECKING:
     from context_pack.memory.domain.code_place import CodeState
@@ -230,6 +231,8 @@ def _ask(options: Namespace, shell: Shell, kind: str) -> dict[str, Any]:
     asked = {"query": options.question, "module": options.module, "limit": options.limit}
     answer = shell.call("context_search", **asked, type=kind)
     found: dict[str, Any] = json.loads(answer.text)
+    if answer.is_error and found["error"] == NOTHING:
+        raise Failure(Code.NOT_FOUND, "there is nothing to search in this folder: no code, notes or packs")
     if answer.is_error:
         details = found.get("details") or [{}]
         said = details[0].get("message") if isinstance(details, list) else details
@@ -251,7 +254,9 @@ def _show(options: Namespace, shell: Shell, found: Mapping[str, Any]) -> int:
         where = (
             f" in the module {options.module!r}; leave --module out to search all" if options.module else ""
         )
-        shell.terminal.line(f"Nothing found{where}.")
+        shell.terminal.note(f"Nothing found{where}.")
+    for note in notes_in_words(found):
+        shell.terminal.note(note)
     return code
 
 

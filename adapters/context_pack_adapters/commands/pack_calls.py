@@ -1,4 +1,7 @@
-"""How the pack commands ask for packs: by the tool `input`, one by one or every one that can be read."""
+"""How the pack commands ask the use cases of packs: for one pack, or for every one that can be read.
+
+The arguments and payloads are those of the tool `input`; only its answers to clients are cut to a page.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ids import is_pack_id
-from context_pack_adapters.commands.shell import PACKS, Shell, body_of
+from context_pack.packs.ports import patiently
+from context_pack.packs.tools import choose_input, payload_of
+from context_pack.toolkit.arguments import parse
+from context_pack_adapters.commands.shell import PACKS, Shell
+from context_pack_adapters.disk.folder import Folder
+from context_pack_adapters.disk_ports import storage_place
 
 if TYPE_CHECKING:
     from context_pack_adapters.workspace import Workspace
@@ -18,17 +26,15 @@ ATTEMPTS = 5
 
 
 def ask(workspace: Workspace, **arguments: Any) -> dict[str, Any]:
-    """The payload of an `input` call; arguments that are None are left out.
+    """The whole payload of an action; arguments that are None are left out.
 
     Raises:
-        Failure: the tool refused.
+        Failure: the use case refused.
     """
     given = {name: value for name, value in arguments.items() if value is not None}
-    answer = body_of(workspace.call("input", given))
-    if answer.get("error"):
-        raise Failure(Code(answer["code"]), answer["message"], answer["details"])
-    payload: dict[str, Any] = answer["payload"]
-    return payload
+    cases = workspace.cases
+    command: Any = parse(choose_input(given), given)
+    return payload_of(cases.packs, cases.ports.clock, command, patiently)
 
 
 def mutate(workspace: Workspace, handle: str, action: str) -> dict[str, Any]:
@@ -87,9 +93,6 @@ def readable_packs(
     Raises:
         Failure: the store cannot be read at all.
     """
-    from context_pack_adapters.disk.folder import Folder
-    from context_pack_adapters.disk_ports import storage_place
-
     try:
         return [pack["id"] for pack in every_pack(workspace, status=status)], {}
     except Failure as failure:

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from context_pack.kernel.errors import Code
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.sentences import counted
+from context_pack.packs.ports import last_expired
 from context_pack_adapters.commands.arguments import argument, command, flag, one_of
 from context_pack_adapters.commands.github import annotated
-from context_pack_adapters.commands.pack_calls import ask, each_pack, every_pack, mutate, readable_packs
+from context_pack_adapters.commands.pack_calls import (
+    PackOutcomes,
+    ask,
+    each_pack,
+    every_pack,
+    mutate,
+    readable_packs,
+)
+from context_pack_adapters.commands.packs_life import TTL, minutes
 from context_pack_adapters.commands.painting import show_pack
-from context_pack_adapters.commands.shell import Shell, WrongUsage, place_text, way_of
+from context_pack_adapters.commands.shell import Shell, WrongUsage, notes_in_words, place_text, way_of
 
 if TYPE_CHECKING:
     from context_pack_adapters.workspace import Workspace
@@ -27,12 +37,12 @@ COLOURS: Mapping[str, str] = {
     "ambiguous": "red",
     "stale": "red",
 }
-UNITS: Mapping[str, int] = {"m": 1, "h": 60, "d": 24 * 60}
 DAY_SECONDS = 86_400
 DIFF_COLOURS: Mapping[str, str] = {"+": "green", "-": "red"}
 DIFF_LINES = 20
 """Lines of each diff that `verify` prints."""
-DEFAULT_TTL, DRAFT_TTL = "7d", "1d"
+MOST_EXPIRED = 5
+"""Expired packs that `verify` names."""
 
 
 @command(
@@ -83,7 +93,7 @@ def _list_expired(options: Namespace, shell: Shell) -> None:
     body, heads = {"count": len(packs), "packs": packs}, ("ID", "EXPIRED", "NAME AND TITLE")
     shell.tell_table(options, body, rows, heads, "No expired packs found.")
     if packs and not options.json:
-        shell.terminal.note("Bring one back: context-pack packs restore ID|NAME --ttl 7d")
+        shell.terminal.note("Bring one back: context-pack packs restore ID|NAME")
 
 
 def _by(pack: Mapping[str, Any]) -> str:
@@ -95,34 +105,6 @@ def _life(pack: Mapping[str, Any]) -> str:
     """How long a pack still lives, highlighted if it expires soon."""
     soon = " (soon)" if pack["ttl_remaining_seconds"] <= DAY_SECONDS else ""
     return f"{pack['ttl_remaining_human']}{soon}"
-
-
-@command(
-    argument("pack", metavar="ID|NAME", help="the pack"),
-    argument("--ttl", required=True, metavar="TIME", help="how long it is to live: 90 (minutes), 12h, 7d"),
-    flag("--json", "print the pack as JSON"),
-)
-def restore(options: Namespace, shell: Shell) -> None:
-    """Bring back a pack whose time is over.
-
-    A pack that expired stays where it was for a week, and in a trash of yours for a month after that.
-
-    Examples:
-      context-pack packs list --expired
-      context-pack packs restore auth --ttl 7d
-    """
-    with shell.workspace() as workspace:
-        pack = workspace.packs.restore(options.pack, ttl_minutes=minutes(options.ttl))
-    words = f"restored {pack.id}, until {format_instant(pack.expires_at, whole_seconds=True)}"
-    shell.tell(options, {"id": pack.id, "name": pack.name, "revision": pack.revision}, words)
-
-
-def minutes(text: str) -> int:
-    """A time such as 90, 12h or 7d, in minutes."""
-    number, unit = (text[:-1], text[-1:]) if text[-1:] in UNITS else (text, "m")
-    if not (number.isascii() and number.isdigit()) or len(number) > 9:
-        raise WrongUsage("--ttl is a number of minutes, or of hours or days as in 12h and 7d")
-    return int(number) * UNITS[unit]
 
 
 @command(
@@ -188,13 +170,7 @@ def diff(options: Namespace, shell: Shell) -> None:
     argument("question", metavar="QUESTION", help="what the pack is to answer"),
     argument("--max-tokens", type=int, metavar="N", help="most tokens of the rendered pack [8000]"),
     argument("--name", metavar="NAME", help="a unique name for the pack"),
-    argument(
-        "--ttl",
-        "--ttl-minutes",
-        metavar="TIME",
-        default=DRAFT_TTL,
-        help="how long it lives: 90 (minutes), 12h, 7d [1d]",
-    ),
+    TTL,
     flag("--json", "print the stored pack as JSON"),
 )
 def draft(options: Namespace, shell: Shell) -> None:
@@ -221,13 +197,15 @@ def draft(options: Namespace, shell: Shell) -> None:
             return
         document = workspace.packs.document(pack["id"])
     show_pack(document, shell.terminal)
+    for note in notes_in_words(pack):
+        shell.terminal.note(note)
     shell.terminal.note(f"\n{pack['id']}: {pack['tokens']} tokens")
 
 
 @command(
     argument("packs", nargs="*", metavar="ID|NAME", help="the packs (default: every one)"),
     flag("--all", "every pack; the same as naming none"),
-    flag("--strict", "only refs exactly where they were hold, and something must be there to check"),
+    flag("--strict", "only refs where they were hold, no pack may have expired, and one must be there"),
     flag("--github", "print what does not hold as annotations of GitHub Actions"),
     flag("--json", "print every ref's state as JSON"),
 )
@@ -236,8 +214,9 @@ def verify(options: Namespace, shell: Shell) -> int:
 
     A ref holds when its code is where it was, has moved as it is, or was never anchored but is there. Exit
     code 1 when one does not hold (changed, ambiguous or stale) or a pack cannot be read; the other packs are
-    checked all the same. A pack in the storage folder that has expired is named and counts as one that does
-    not hold, until it is restored or removed. So a CI job or a pre-commit hook can use it.
+    checked all the same. A pack that has expired is named, and with --strict it does not hold until it is
+    restored or deleted. A diagram that cannot be drawn is named too. So a CI job or a pre-commit hook can use
+    it.
 
     Examples:
       context-pack packs verify                    every pack
@@ -259,10 +238,10 @@ def verify(options: Namespace, shell: Shell) -> int:
 
         handles, broken = (options.packs, {}) if options.packs else readable_packs(shell, workspace)
         done = each_pack(handles, check, broken)
-        over = [] if options.packs or broken else _over(workspace)
-    sound = not done.failures and not over and all(pack["ok"] for pack in done.payloads)
+        over = _expired(workspace, options.packs, done)
+    sound = not done.failures and all(pack["ok"] for pack in done.payloads)
     nothing = not done.payloads and not done.failures
-    if nothing and options.strict:
+    if options.strict and (nothing or over):
         sound = False
     shell.complain_of(done.failures)
     if options.json:
@@ -273,18 +252,26 @@ def verify(options: Namespace, shell: Shell) -> int:
             _print_verified(pack, shell)
             for line in annotated(pack, holding) if options.github else ():
                 shell.terminal.line(line)
-        for pack in over:
-            words = f"  {_called(pack)}: expired; packs restore {pack['id']} --ttl 7d brings it back"
+        for pack in over[:MOST_EXPIRED]:
+            words = f"  {_called(pack)}: expired; packs restore {pack['id']} brings it back"
             shell.terminal.styled_line(("bold", pack["id"]), words)
+        if len(over) > MOST_EXPIRED:
+            shell.terminal.line(f"and {len(over) - MOST_EXPIRED} more have expired: packs list --expired")
         if nothing:
             shell.terminal.line("No context packs found.")
     return 0 if sound else 1
 
 
-def _over(workspace: Workspace) -> list[dict[str, Any]]:
-    """The expired packs in the storage folder."""
-    over = workspace.packs.expired(trashed=False)
-    return [{"id": pack.id, "name": pack.name, "title": pack.title} for pack in over]
+def _expired(workspace: Workspace, handles: Sequence[str], done: PackOutcomes) -> list[dict[str, Any]]:
+    """The expired packs, or those of them that were asked for; these have not failed."""
+    packs = workspace.packs.expired()
+    if handles:
+        missing = [one for one, why in done.failures.items() if why.code is Code.NOT_FOUND]
+        asked = {one: pack for one in missing if (pack := last_expired(packs, one)) is not None}
+        for one in asked:
+            del done.failures[one]
+        packs = list(asked.values())
+    return [{"id": pack.id, "name": pack.name, "title": pack.title} for pack in packs]
 
 
 def _print_verified(pack: Mapping[str, Any], shell: Shell) -> None:
@@ -301,6 +288,9 @@ def _print_verified(pack: Mapping[str, Any], shell: Shell) -> None:
         state = (COLOURS[ref["state"]], ref["state"].ljust(10))
         shell.terminal.styled_line("  ", state, f"  {ref['section']}/{ref['ref']}  {way_of(ref)}{reason}")
         _print_diff(change["diff"] if change else None, shell)
+    for each in pack.get("diagrams", ()):
+        words = f"  {each['section']}/{each['diagram']}  cannot be drawn: {each['fault']}"
+        shell.terminal.styled_line("  ", ("yellow", "diagram   "), words)
 
 
 def _print_diff(diff: str | None, shell: Shell) -> None:
@@ -343,36 +333,6 @@ def repair(options: Namespace, shell: Shell) -> int:
             for ref in repaired:
                 way = f"{place_text(ref['from'])} → {place_text(ref)}"
                 shell.terminal.line(f"  {ref['section']}/{ref['ref']}  {way}")
-    return 1 if done.failures else 0
-
-
-@command(
-    argument("packs", nargs="+", metavar="ID|NAME", help="the packs"),
-    argument("--revision", type=int, metavar="N", help="only if the one pack is at this revision"),
-    flag("--json", "print what was deleted as JSON"),
-)
-def delete(options: Namespace, shell: Shell) -> int:
-    """Delete packs for good.
-
-    Examples:
-      context-pack packs delete pk_f2ireb33
-      context-pack packs delete auth billing
-      context-pack packs delete auth --revision 7     only if it is still at this revision
-    """
-    if options.revision is not None and len(options.packs) > 1:
-        raise WrongUsage("--revision goes with one pack")
-    with shell.workspace() as workspace:
-
-        def remove(handle: str) -> dict[str, Any]:
-            if options.revision is None:
-                return mutate(workspace, handle, "delete_pack")
-            return ask(workspace, action="delete_pack", id=handle, expected_revision=options.revision)
-
-        done = each_pack(options.packs, remove)
-    deleted = [gone["id"] for gone in done.payloads]
-    shell.complain_of(done.failures)
-    body = {"ok": not done.failures, "deleted": deleted, "failed": done.failed}
-    shell.tell(options, body, *(f"deleted {pack_id}" for pack_id in deleted))
     return 1 if done.failures else 0
 
 

@@ -8,14 +8,19 @@ from argparse import Namespace
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from context_pack.kernel.errors import Code, Failure, invalid
+from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.languages import language_of
+from context_pack.kernel.ports import Reason, Unreadable
 from context_pack.kernel.sentences import counted
+from context_pack.kernel.text import split_lines
+from context_pack.packs.domain import values
+from context_pack.packs.domain.states import WORDS
 from context_pack_adapters.commands.arguments import argument, command, flag
-from context_pack_adapters.commands.packs import DEFAULT_TTL, minutes
+from context_pack_adapters.commands.pack_calls import ask
+from context_pack_adapters.commands.packs_life import TTL, minutes
 from context_pack_adapters.commands.places import WrittenPlace, place_of
-from context_pack_adapters.commands.shell import Shell, WrongUsage
+from context_pack_adapters.commands.shell import Shell, WrongUsage, notes_in_words
 
 if TYPE_CHECKING:
     from context_pack import Pack
@@ -32,7 +37,7 @@ JSON = flag("--json", "print id and revision as JSON")
     argument("name", metavar="NAME", help="a unique name, 3 to 120 characters"),
     argument("--title", metavar="TEXT", help="a title; else the name is shown"),
     argument("--brief", metavar="TEXT", help="what the pack is for, in one line"),
-    argument("--ttl", metavar="TIME", default=DEFAULT_TTL, help="how long it lives: 90 (minutes), 12h, 7d"),
+    TTL,
     JSON,
 )
 def create(options: Namespace, shell: Shell) -> None:
@@ -83,16 +88,19 @@ def add(options: Namespace, shell: Shell) -> None:
     with shell.workspace() as workspace:
         pack = workspace.packs.get(options.pack)
         if place.path:
-            _check_is_there(workspace, place)
+            _check_readable(workspace, place)
         section = pack.section(options.section)
-        key = options.key or _free_key(ref_key(options.place), section, place)
+        key = options.key or _free_key(ref_key(str(place)), section, place)
         done = "added" if section is None or section.ref(key) is None else "replaced"
         if section is None:
             title = options.section.replace("-", " ").capitalize()
             pack = workspace.packs.upsert_section(pack, section_key=options.section, section_title=title)
         try:
-            pack = workspace.packs.upsert_ref(
-                pack,
+            written = ask(
+                workspace,
+                action="upsert_ref",
+                id=pack.id,
+                expected_revision=pack.revision,
                 section_key=options.section,
                 ref_key=key,
                 path=place.path or None,
@@ -104,11 +112,13 @@ def add(options: Namespace, shell: Shell) -> None:
             )
         except Failure:
             if language_of(options.place) and not place.path:  # a file that is not there, and no symbol
-                _check_is_there(workspace, WrittenPlace(options.place))
+                _check_readable(workspace, WrittenPlace(options.place))
             raise
     to = "to" if done == "added" else "in"
-    words = f"{done} {options.section}/{key} {to} {pack.name or pack.id}, revision {pack.revision}"
-    _tell(pack, words, options, shell)
+    words = f"{done} {options.section}/{key} {to} {pack.name or pack.id}, revision {written['revision']}"
+    shell.tell(options, {key: written[key] for key in ("id", "name", "revision")}, words)
+    for note in notes_in_words(written["changed"]):
+        shell.terminal.note(note)
 
 
 @command(PACK, JSON)
@@ -135,7 +145,10 @@ def _set_status(status: str, words: str, options: Namespace, shell: Shell) -> No
     """Give the pack that status, and say so with its name in these words."""
     with shell.workspace() as workspace:
         pack = workspace.packs.set_status(workspace.packs.get(options.pack), status)
+        faults = workspace.packs.diagram_faults(pack) if status == "finalized" else []
     _tell(pack, f"{words.format(pack.name or pack.id)}, revision {pack.revision}", options, shell)
+    for each in faults:
+        shell.terminal.note(f"the diagram {each.section}/{each.diagram} cannot be drawn: {each.fault}")
 
 
 @command(
@@ -143,8 +156,10 @@ def _set_status(status: str, words: str, options: Namespace, shell: Shell) -> No
     argument("refs", metavar="SECTION/REF", nargs="*", help="the changed refs to accept; else all of them"),
     JSON,
 )
-def accept(options: Namespace, shell: Shell) -> None:
+def accept(options: Namespace, shell: Shell) -> int:
     """Take changed code as it is now: anchor changed refs anew where they are found.
+
+    The exit code is 1 where none of them has changed.
 
     Examples:
       context-pack packs accept auth
@@ -153,6 +168,11 @@ def accept(options: Namespace, shell: Shell) -> None:
     with shell.workspace() as workspace:
         accepted = workspace.packs.accept(workspace.packs.get(options.pack), *options.refs)
     pack = accepted.pack
+    if not accepted.refs:
+        which = f"{', '.join(options.refs)} of " if options.refs else "no ref of "
+        verb = "has not changed" if options.refs else "has changed"
+        shell.terminal.complain(f"nothing to accept: {which}{pack.name or pack.id} {verb}")
+        return 1
     words = (
         f"accepted {counted(len(accepted.refs), 'ref')} of {pack.name or pack.id}, revision {pack.revision}"
     )
@@ -161,6 +181,7 @@ def accept(options: Namespace, shell: Shell) -> None:
         was, now = f"{each.ref.path}:{each.ref.lines}", each.resolution.found
         if now is not None and was != f"{now.path}:{now.lines}":
             shell.terminal.line(f"  {each.section.key}/{each.ref.key}  {was} → {now.path}:{now.lines}")
+    return 0
 
 
 @command(
@@ -187,18 +208,19 @@ def ref_key(place: str) -> str:
     return words[-KEY_CHARS:].strip("-") if len(words) > 1 else f"ref-{words}".strip("-")
 
 
-def _check_is_there(workspace: Workspace, place: WrittenPlace) -> None:
-    """Refuse a file or lines that are not there, with what is near; other refusals do not matter.
+def _check_readable(workspace: Workspace, place: WrittenPlace) -> None:
+    """Refuse what can never be shown, and lines that are not there; of a missing file, say what is near.
 
     Raises:
         Failure: `not_found` or `invalid_data`.
     """
-    try:
-        count = workspace.code.read(place.path, end_line=1).lines
-    except Failure as failure:
-        if failure.code is Code.NOT_FOUND:
-            raise
-        return
+    path = values.path(place.path)
+    file = workspace.cases.ports.source.read(path, workspace.cases.packs.reader.max_source_bytes)
+    if isinstance(file, Unreadable):
+        if file.reason is Reason.MISSING:
+            workspace.code.read(place.path)  # fails, and names files that are near
+        raise invalid(f"{place.path} cannot be shown: {WORDS[file.reason]}", "path")
+    count = len(split_lines(file.text))
     if place.end is not None and place.end > count:
         raise invalid(f"there is no line {place.end}: {place.path} has {counted(count, 'line')}", "line_end")
 

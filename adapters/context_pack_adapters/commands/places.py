@@ -19,6 +19,12 @@ class WrittenPlace(NamedTuple):
     end: int | None = None
     symbol: str | None = None
 
+    def __str__(self) -> str:
+        if self.symbol is not None:
+            return f"{self.path}#{self.symbol}".lstrip("#")
+        lines = f"{self.start}" if self.start == self.end else f"{self.start}-{self.end}"
+        return self.path if self.start is None else f"{self.path}:{lines}"
+
 
 def place_of(written: str, source_root: str) -> WrittenPlace:
     """The place that `FILE`, `FILE:10-40`, `FILE:10` or `FILE#Class.method` means."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,6 +22,29 @@ if TYPE_CHECKING:
     from context_pack_adapters.workspace import Workspace
 
 MOST_LINES = 20
+WITHOUT_END = 10**9
+"""A budget in tokens that no answer reaches: a command prints all, unless it is told otherwise."""
+SPELLINGS: Mapping[str, str] = {
+    "filePattern": "-g",
+    "caseSensitive": "-s",
+    "includeDeps": "--deps",
+    "startLine": "--lines",
+    "endLine": "--lines",
+    "maxTokens": "--max-tokens",
+    "max_tokens": "--max-tokens",
+    "section_key": "--section",
+    "ref_key": "--key",
+    "ref_title": "--title",
+    "ref_why": "--why",
+    "ttl_minutes": "--ttl",
+    "extend_minutes": "--ttl",
+    "expected_revision": "--revision",
+    "list_contexts": "'context-pack contexts status'",
+    "check_freshness": "'context-pack contexts status'",
+    "query_context": "'context-pack contexts show'",
+}
+"""What the tools call an argument or another tool, and what it is on the command line."""
+_SPELLED = re.compile(rf"'?\b({'|'.join(SPELLINGS)})\b'?")
 PACKS, DISCOVERIES = "packs", os.path.join("memory", "discoveries")
 PACK_ADVICE = (
     PACKS,
@@ -94,9 +118,10 @@ class Shell(NamedTuple):
         return Workspace(self.ports(), self.settings.max_source_bytes)
 
     def call(self, tool: str, **arguments: Any) -> Answer:
-        """Call a tool and return its answer; arguments that are None are left out."""
+        """Call a tool and return its answer, which no page cuts; arguments that are None are left out."""
+        given = {name: each for name, each in arguments.items() if each is not None}
         with self.workspace() as workspace:
-            return workspace.call(tool, {name: each for name, each in arguments.items() if each is not None})
+            return workspace.call(tool, given, page_tokens=WITHOUT_END)
 
 
 def body_of(answer: Answer) -> Mapping[str, Any]:
@@ -116,7 +141,23 @@ def refusal_in_words(refusal: Mapping[str, Any]) -> str:
         f"{each['symbol']} ({each['startLine']}-{each['endLine']})" for each in refusal.get("candidates", ())
     )
     parts = [refusal["error"], refusal.get("path"), details, ", ".join(places), refusal.get("hint")]
-    return ": ".join(str(part) for part in parts if part)
+    return command_words(": ".join(str(part) for part in parts if part))
+
+
+def notes_in_words(answer: Mapping[str, Any]) -> Iterator[str]:
+    """What an answer says beside its results, a line each: warnings, and what was not searched yet."""
+    if answer.get("warning"):
+        yield str(answer["warning"])
+    for name, what in (("indexing", "files are indexed"), ("semantic", "texts are compared by meaning")):
+        if (progress := answer.get(name)) is not None:
+            yield f"{progress['done']} of {progress['total']} {what} so far; ask again for the rest"
+    if answer.get("stale"):
+        yield "documents have changed since they were indexed; context-pack docs sync indexes them"
+
+
+def command_words(text: str) -> str:
+    """The words of a tool as the command line has them."""
+    return _SPELLED.sub(lambda match: SPELLINGS[match[1]], text)
 
 
 def words_for(failure: Failure, root: str = "") -> list[str]:
@@ -124,16 +165,18 @@ def words_for(failure: Failure, root: str = "") -> list[str]:
     below, advice = ADVICE.get(failure.code, (PACKS, "")) if root else ("", "")
     details = _details(failure.details, os.path.join(root, below))
     lines = [f"{failure.code}: {_message(failure)}", *(f"  {line}" for line in details)]
+    lines = list(map(command_words, lines))
     if len(lines) > MOST_LINES:
         lines = [*lines[:MOST_LINES], f"  and {len(lines) - MOST_LINES} more"]
     return [*lines, f"  {advice}"] if advice else lines
 
 
 def _message(failure: Failure) -> str:
-    """The message; for malformed files only their number, since each has a line of its own."""
+    """The message, with its path; for malformed files only their number, since each has a line of its own."""
     files = failure.details.get("files", ())
     if failure.code not in _KINDS or not files:
-        return failure.message
+        path = str(failure.details.get("path") or "")
+        return failure.message if path in failure.message else f"{failure.message}: {path}"
     count, kind = failure.details.get("count", len(files)), _KINDS[failure.code]
     return f"a {kind} file is malformed" if count == 1 else f"{count} {kind} files are malformed"
 

@@ -4,23 +4,39 @@ from __future__ import annotations
 
 import re
 from argparse import Namespace
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+from context_pack.toolkit.spec import Answer
 from context_pack_adapters.commands.arguments import Command
 from context_pack_adapters.commands.places import in_project
 from context_pack_adapters.commands.shell import Shell, body_of, refusal_in_words
 
+TOKEN_BUDGET = "Budget of the answer"
 _TYPES = {"integer": int, "number": float, "string": str}
 
 
-def from_tool(tool: str, arguments: str, first: str, about: str) -> Command:
-    """A command that prints what a tool answers.
+Ask = Callable[[Shell, Mapping[str, Any]], Answer]
+_NOTICE = re.compile(r"\[.*\]|No definitions.*|Not parsed, with matching lines: .*")
+"""The lines of a list that are about it; they are told on stderr."""
+
+
+def from_tool(tool: str, arguments: str, first: str, about: str, ask: Ask | None = None) -> Command:
+    """A command that prints what a tool answers, whole; `ask` gets that where calling the tool would not.
 
     `arguments` is where the tool's command class is (module:name below the code's use cases), which is loaded
     when the command is; `first` is the argument that needs no option.
     """
     names: dict[str, str] = {}
+
+    def spelled(notice: str) -> str:
+        """A notice of the tool with the options of the command."""
+        options = {
+            name: name.upper() if name == first else f"--{each.replace('_', '-')}"
+            for name, each in names.items()
+        }
+        return re.sub(rf"\b({'|'.join(options)})\b", lambda match: options[match[0]], notice.strip("[]"))
 
     def add(parser: Any) -> None:
         from context_pack.toolkit.arguments import schema_of
@@ -43,14 +59,22 @@ def from_tool(tool: str, arguments: str, first: str, about: str) -> Command:
                 parser.add_argument(f"--{option}", metavar="N" if number else "TEXT", **rules)
 
     def run(options: Namespace, shell: Shell) -> int:
+        notices: dict[str, None] = {}
         asked = {name: getattr(options, given) for name, given in names.items()}
         if asked.get("path"):
             asked["path"] = in_project(asked["path"], shell.settings.source_root)
-        answer = shell.call(tool, **asked)
+        given = {name: value for name, value in asked.items() if value is not None}
+        answer = shell.call(tool, **given) if ask is None else ask(shell, given)
         if answer.is_error:
             shell.terminal.complain(refusal_in_words(body_of(answer)))
             return 1
-        shell.terminal.line(answer.text)
+        for line in answer.text.split("\n"):
+            if _NOTICE.fullmatch(line):
+                notices[spelled(line)] = None
+            else:
+                shell.terminal.line(line)
+        for notice in notices:
+            shell.terminal.note(notice)
         return 0
 
     return Command(run, (add,), about)
@@ -61,4 +85,6 @@ def _words(rule: dict[str, Any]) -> str:
     said = str(rule["description"])
     bounds = f", {rule['minimum']} to {rule['maximum']}" if "minimum" in rule and "maximum" in rule else ""
     default = f" (default {rule['default']})" if rule.get("default") not in (None, False) else ""
+    if said == TOKEN_BUDGET:
+        default = " (default: no limit)"
     return f"{said[0].lower()}{said[1:]}{bounds}{default}".replace("%", "%%")

@@ -14,18 +14,30 @@ from collections.abc import Sequence
 from attrs import frozen
 
 from context_pack_adapters.html.engine import NOT_INSTALLED
+from context_pack_adapters.html.mermaid import light
 from context_pack_adapters.system import python_command, python_environment
 
 MOST_SECONDS = 60.0
+CHECK_SECONDS = 10.0
 INSTALL = 'to have diagrams drawn, run: pip install "context-pack[html]", and export again'
 ENGINE = python_command("from context_pack_adapters.html.engine import main; raise SystemExit(main())")
 
 
 @frozen
 class Undrawn:
-    """Why a diagram has no picture."""
+    """Why a diagram has no picture, and whether its source is at fault."""
 
     reason: str
+    at_fault: bool = False
+
+
+class DrawnDiagrams:
+    """Says of Mermaid sources whether they can be drawn, by drawing them; knows nothing without `mmdr`."""
+
+    def faults(self, sources: Sequence[str], /) -> Sequence[str | None]:
+        """Why each cannot be drawn; None for one that can, and where that is not known."""
+        answers = draw([light(source) for source in sources], CHECK_SECONDS)
+        return [each.reason if isinstance(each, Undrawn) and each.at_fault else None for each in answers]
 
 
 def draw(
@@ -72,5 +84,5 @@ def _run(engine: Sequence[str], sources: Sequence[str], seconds: float) -> tuple
 def _answer(answer: dict[str, str]) -> str | Undrawn:
     if "svg" in answer:
         return answer["svg"]
-    first = answer["error"].strip().partition("\n")[0]
-    return Undrawn(first if len(first) <= 300 else f"{first[:300]}…")
+    first = answer.get("fault", answer.get("error", "")).strip().partition("\n")[0]
+    return Undrawn(first if len(first) <= 300 else f"{first[:300]}…", "fault" in answer)

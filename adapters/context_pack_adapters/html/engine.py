@@ -1,8 +1,8 @@
 """The process that draws: started by `drawing`, given sources, ended by its own limits.
 
 Protocol: standard input is a JSON list of Mermaid sources; standard output gets one JSON line per source, in
-order and at once: `{"svg": …}` or `{"error": …}`. A source that takes too much processor time or memory ends
-the process; whoever started it sees which source had no answer.
+order and at once: `{"svg": …}`, `{"fault": …}` of the source, or `{"error": …}`. A source that takes too much
+processor time or memory ends the process; whoever started it sees which source had no answer.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def main() -> int:
         try:
             svg = mmdr.render(source).svg()
         except ValueError as error:  # how the package reports sources it cannot draw
-            answer = {"error": str(error)}
+            answer = {"fault": str(error)}
         else:
             fits = len(svg) <= min(MOST_SVG, room)
             answer = {"svg": svg} if fits else {"error": "the drawing is too large"}

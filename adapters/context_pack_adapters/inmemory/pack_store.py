@@ -92,10 +92,20 @@ class MemoryPackStore:
             del self._packs[pack_id]
             self.history.forget(pack_id)
 
-    def expired(self, trashed: bool = True) -> Sequence[Pack]:  # noqa: ARG002 - there is no trash
+    def expired(self) -> Sequence[Pack]:
         """Every pack whose time is over."""
         now = self._clock.now()
         return [pack for pack in list(self._packs.values()) if is_expired(pack.expires_at, now)]
+
+    def discard(self, handle: str, waiting: Waiting = patiently) -> Pack:
+        """Remove an expired pack for good."""
+        with self._locked(_CREATE, waiting):
+            pack = last_expired(self.expired(), handle)
+            if pack is None:
+                raise not_expired(handle)
+            del self._packs[pack.id]
+            self.history.forget(pack.id)
+            return pack
 
     def restore(self, handle: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
         """Bring an expired pack back, as `change` makes it; of several of one name, the last that expired."""

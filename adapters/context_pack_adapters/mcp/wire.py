@@ -19,10 +19,7 @@ if TYPE_CHECKING:
     from context_pack.toolkit.spec import Answer
 
 
-MOST_KEPT = 16
 _LINE_BREAKS = re.compile("[\x85\u2028\u2029]")
-_kept: dict[int, tuple[Answer, bytes]] = {}
-"""Answers that tools keep, by identity, and their fields: see benches/side_by_side/read_file.py."""
 
 to_json = JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 quoted = encode_basestring
@@ -98,15 +95,8 @@ def fields_of(result: Mapping[str, Any]) -> str:
 
 
 def answer_fields(answer: Answer) -> bytes:
-    """A tool's answer as the fields of a `tools/call` result; of an answer that its tool keeps, made once."""
-    if not answer.kept:
-        return to_bytes(_answer_fields(answer))
-    known = _kept.get(id(answer))
-    if known is None or known[0] is not answer:
-        if len(_kept) >= MOST_KEPT:
-            _kept.clear()
-        known = _kept[id(answer)] = (answer, to_bytes(_answer_fields(answer)))
-    return known[1]
+    """A tool's answer as the fields of a `tools/call` result."""
+    return to_bytes(_answer_fields(answer))
 
 
 def _answer_fields(answer: Answer) -> str:

@@ -31,15 +31,13 @@ from context_pack_adapters.stores.events import WRITING, Event, EventKind, Tell
 from context_pack_adapters.stores.pack_files import LOCK_SUFFIX, MalformedPackFile
 from context_pack_adapters.stores.pack_store import (
     CREATE_LOCK,
-    EXPIRED_DAYS,
     LOCK_SECONDS,
     TRASH_DAYS,
     refusal,
 )
 
 _MOST_DRAWS = 100
-_LISTED = timedelta(days=EXPIRED_DAYS)
-_KEPT = timedelta(days=EXPIRED_DAYS + TRASH_DAYS)
+_KEPT = timedelta(days=TRASH_DAYS)
 """So long a pack can be restored after its time is over, as with files."""
 
 # `now` is NULL but in tests: then the database's own clock judges.
@@ -197,16 +195,23 @@ class PostgresPackStore:
         def work(link: Link) -> Pack:
             pack = self._locked(link, _LOCK, pack_id, not_found("id", pack_id))
             check(pack)
-            values = self._values(id=pack_id, revision=pack.revision, revisions=0)
-            link.execute(_REMOVE, values)
-            link.execute(_FORGET, values)
-            return pack
+            return self._remove(link, pack)
 
         self._reported(EventKind.REMOVED, self._changed(pack_id + LOCK_SUFFIX, work, waiting))
 
-    def expired(self, trashed: bool = True) -> Sequence[Pack]:
-        """Every pack whose time is over and which can be restored, or those of the last week."""
-        rows = self._database.rows(_EXPIRED, self._values(kept=_KEPT if trashed else _LISTED))
+    def discard(self, handle: str, waiting: Waiting = patiently) -> Pack:
+        """Remove an expired pack for good."""
+        self._tell(WRITING)
+
+        def work(link: Link) -> Pack:
+            return self._remove(link, self._locked(link, _LOCK_EXPIRED, handle, not_expired(handle)))
+
+        pack: Pack = self._changed(handle + LOCK_SUFFIX, work, waiting)
+        return pack
+
+    def expired(self) -> Sequence[Pack]:
+        """Every pack whose time is over and which can be restored."""
+        rows = self._database.rows(_EXPIRED, self._values(kept=_KEPT))
         return [pack for pack in (_decoded(*row) for row in rows) if isinstance(pack, Pack)]
 
     def restore(self, handle: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
@@ -240,6 +245,13 @@ class PostgresPackStore:
         if not rows:
             raise missing
         return _pack(rows[0])
+
+    def _remove(self, link: Link, pack: Pack) -> Pack:
+        """Remove a row that is locked, and its revisions."""
+        values = self._values(id=pack.id, revision=pack.revision, revisions=0)
+        link.execute(_REMOVE, values)
+        link.execute(_FORGET, values)
+        return pack
 
     def _write(self, link: Link, pack: Pack) -> Pack:
         """Write a pack in place of what its row has."""

@@ -2,14 +2,14 @@
 
 Reads take no lock, because a file is replaced in one step. A write is one read-modify-write under
 `{id}.lock`; a name is claimed under `.create.lock`. An expired pack is absent from every answer at once, and
-its file stays: a week later a writer moves it into a trash of the user's, which is emptied a month after.
+whoever comes across its file moves it into a trash of the user's, where it can be restored for 30 days.
 A file that breaks a rule makes everything fail that has to look at all packs, and nothing else.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 
@@ -49,8 +49,9 @@ LOCK_SECONDS = 10.0
 CREATE_LOCK = ".create.lock"
 _SWEEP_SECONDS = 600.0
 _EXPIRED_LOCK_SECONDS = 1.0
-_TIDY_SECONDS = 0.25
-EXPIRED_DAYS, TRASH_DAYS = 7, 30
+_PURGE_SECONDS = 0.25
+"""So long a read may be busy with expired packs; the next one goes on."""
+TRASH_DAYS = 30
 _DAY = 86_400.0
 _MOST_FILES_NAMED = 100
 _MOST_DRAWS = 100
@@ -109,13 +110,35 @@ class FilePackStore:
         """The live ones of what was found; a malformed file is a failure."""
         if found.broken:
             raise refusal(found.broken)
-        return _sorted_out(found.packs, self._clock.now())[0]
+        live, expired = _sorted_out(found.packs, self._clock.now())
+        self._purge(pack.id for pack in expired)
+        return live
 
-    def expired(self, trashed: bool = True) -> Sequence[Pack]:
+    def expired(self) -> Sequence[Pack]:
         """Every pack whose time is over and whose file is still there, or in the trash."""
         there = _sorted_out(self._files.all().packs, self._clock.now())[1]
         ids = {pack.id for pack in there}
-        return [*there, *(pack for pack in self._trashed() if pack.id not in ids)] if trashed else there
+        return [*there, *(pack for pack in self._trashed() if pack.id not in ids)]
+
+    def discard(self, handle: str, waiting: Waiting = patiently) -> Pack:
+        """Remove an expired pack for good, from the folder and the trash."""
+        self._tell(WRITING)
+        pack = last_expired(self.expired(), handle)
+        if pack is None:
+            raise not_expired(handle)
+        with translated("packs"):
+            self._folder.make_shared()
+        with self._locked(pack.id + LOCK_SUFFIX, waiting) as lock, translated(pack.id + SUFFIX):
+            found = self._files.read(pack.id)
+            if isinstance(found, PackFile) and not is_expired(found.pack.expires_at, self._clock.now()):
+                raise not_expired(handle)
+            self._remove(pack.id, lock, durably=True)
+            if self._trash is not None:
+                with suppress(FileNotFoundError):
+                    self._trash.remove(pack.id + SUFFIX)
+        if self._history is not None:
+            self._history.forget(pack.id)
+        return pack
 
     def restore(self, handle: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
         """Bring an expired pack back, as `change` makes it; of several of one name, the last that expired."""
@@ -210,7 +233,11 @@ class FilePackStore:
             lock.retire()
         if isinstance(found, MalformedPackFile):
             raise refusal({pack_id: found})
-        if found is None or is_expired(found.pack.expires_at, self._clock.now()):
+        if found is None:
+            raise not_found("id", pack_id)
+        if is_expired(found.pack.expires_at, self._clock.now()):
+            if lock is None:
+                self._purge([pack_id])
             raise not_found("id", pack_id)
         return found
 
@@ -257,21 +284,28 @@ class FilePackStore:
             return True
 
     def _tidy(self) -> None:
-        """From time to time: remove stale temporary files, trash long-expired packs, and empty the trash."""
+        """From time to time: remove stale temporary files, and what has been in the trash for long."""
         now = time.monotonic()
         if self._swept_at is not None and now - self._swept_at <= _SWEEP_SECONDS:
             return
         self._swept_at = now
         self._folder.sweep()
-        if self._trash is None or not self._files.was_looked_at:
+        if self._trash is not None:
+            before = self._clock.now().timestamp() - TRASH_DAYS * _DAY
+            for name in filter(pack_id_of, self._trash.written_before(before)):
+                with suppress(OSError):
+                    self._trash.remove(name)
+
+    def _purge(self, pack_ids: Iterable[str]) -> None:
+        """Move expired packs into the trash; what cannot be moved stays, and is as invisible."""
+        if self._trash is None:
             return
-        with suppress(OSError, Failure):
-            self._empty_trash(self._trash)
-            for pack in _sorted_out(self._files.summaries().packs, self._clock.now())[1]:
-                if (self._clock.now() - pack.expires_at).total_seconds() > EXPIRED_DAYS * _DAY:
-                    self._move_to_trash(pack.id, self._trash)
-                if time.monotonic() - now > _TIDY_SECONDS:
-                    break
+        start = time.monotonic()
+        for each in pack_ids:
+            with suppress(OSError, Failure):
+                self._move_to_trash(each, self._trash)
+            if time.monotonic() - start > _PURGE_SECONDS:
+                break
 
     def _move_to_trash(self, pack_id: str, trash: Folder) -> None:
         """Move a pack into the trash if its lock is free and it is still expired."""
@@ -286,13 +320,6 @@ class FilePackStore:
                 self._remove(pack_id, lock)
         finally:
             lock.release()
-
-    def _empty_trash(self, trash: Folder) -> None:
-        """Remove what has been in the trash for long."""
-        before = self._clock.now().timestamp() - TRASH_DAYS * _DAY
-        for name in filter(pack_id_of, trash.written_before(before)):
-            with suppress(OSError):
-                trash.remove(name)
 
     def _remove(self, pack_id: str, lock: PathLock, durably: bool = False) -> None:
         """Remove a pack and its lock file, holding the lock; a file that has just vanished is no error."""

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from context_pack.kernel.errors import Code, Failure
+from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 from context_pack_adapters.settings import (
     DEFAULT_MAX_SOURCE_BYTES,
     Settings,
@@ -56,6 +57,12 @@ class Workspace:
         self._registry: Registry | None = None
         self._lock = Lock()
         self._closed = False
+
+    @property
+    def cases(self) -> UseCases:
+        """The use cases that everything here asks."""
+        self._check_open()
+        return self._cases
 
     @property
     def packs(self) -> Packs:
@@ -112,15 +119,17 @@ class Workspace:
         """The names that `call` takes."""
         return tuple(self._loaded().tools)
 
-    def call(self, tool: str, arguments: Mapping[str, Any] | None = None) -> Answer:
-        """Call any tool as an MCP client would; what the tool refuses comes back as an answer.
+    def call(
+        self, tool: str, arguments: Mapping[str, Any] | None = None, *, page_tokens: int = DEFAULT_MAX_TOKENS
+    ) -> Answer:
+        """Call any tool as an MCP client would that shows so much; what it refuses comes back as an answer.
 
         Raises:
             Failure: `not_found`, there is no such tool.
         """
         from context_pack.toolkit.call import QuietCall
 
-        call, registry = QuietCall(), self._loaded()
+        call, registry = QuietCall(page_tokens=page_tokens), self._loaded()
         if tool not in registry.tools:
             raise Failure(Code.NOT_FOUND, f"there is no tool '{tool}'", {"tools": list(registry.tools)})
         answer = registry.call(tool, {} if arguments is None else arguments, call)

@@ -21,6 +21,7 @@ from context_pack.packs.usecases.commands import DRAFT_TOKENS, Draft, NamedPack,
 from context_pack.packs.usecases.draft import Drafted
 from context_pack.packs.usecases.read import Compared
 from context_pack.packs.usecases.verify import Repaired, Verified
+from context_pack.packs.usecases.write import DiagramFault
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 
 Which = Pack | str
@@ -99,13 +100,17 @@ class Packs:
         """How the contexts of the folders that the pack's sections name stand."""
         return self._cases.reader.scopes(self.get(pack))
 
-    def expired(self, *, trashed: bool = True) -> Sequence[Pack]:
+    def expired(self) -> Sequence[Pack]:
         """Packs whose time is over and which can still be restored, the last that expired first."""
-        return self._cases.lister.expired(trashed)
+        return self._cases.lister.expired()
 
     def verify(self, pack: Which) -> Verified:
         """The state of every ref; changes nothing."""
         return self._cases.verifier.verify(NamedPack(id=_handle(pack)))
+
+    def diagram_faults(self, pack: Which) -> Sequence[DiagramFault]:
+        """Every diagram of the pack that cannot be drawn, and why; none where `mmdr` is not installed."""
+        return self._cases.writer.diagram_faults(self.get(pack))
 
     # -- writing
 
@@ -265,6 +270,10 @@ class Packs:
     def restore(self, pack: str, *, ttl_minutes: int) -> Pack:
         """Bring an expired pack back, by id or name."""
         return self._cases.writer.restore(pack, ttl_minutes)
+
+    def discard(self, pack: str) -> Pack:
+        """Remove an expired pack for good, by id or name."""
+        return self._cases.writer.discard(pack)
 
     def accept(self, pack: Which, *refs: str, expected_revision: int | None = None) -> Repaired:
         """Anchor changed refs anew where they are found now: those named, or all of them."""

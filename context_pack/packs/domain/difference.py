@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
 from enum import StrEnum
 
 from attrs import frozen
@@ -10,6 +11,8 @@ from attrs import frozen
 from context_pack.packs.domain.bodies import Body, Style
 
 CONTEXT = 3
+MANY_LINES = 300
+"""Above so many lines difflib leaves out those that stand everywhere, or comparing would take seconds."""
 
 Opcode = tuple[str, int, int, int, int]
 Bare = Callable[[str], str]
@@ -57,10 +60,11 @@ class ComparedText:
 def difference(old: ComparedText, new: ComparedText, bare: Bare) -> Difference:
     """What changed from one side to the other."""
     before, after = old.text.split("\n"), new.text.split("\n")
-    opcodes = _opcodes(before, after)
-    changed = sum(max(i2 - i1, j2 - j1) for tag, i1, i2, j1, j2 in opcodes if tag != "equal")
+    matcher = SequenceMatcher(None, before, after, autojunk=len(before) > MANY_LINES)
+    steps = matcher.get_opcodes()
+    changed = sum(max(i2 - i1, j2 - j1) for tag, i1, i2, j1, j2 in steps if tag != "equal")
     head = [f"--- {old.path}", f"+++ {new.path}"]
-    hunks = _hunks(opcodes, before, after, old.start, new.start)
+    hunks = _hunks(matcher.get_grouped_opcodes(CONTEXT), before, after, old.start, new.start)
     return Difference(changed, max(len(before), len(after)), _kind(old, new, bare), (*head, *hunks))
 
 
@@ -82,28 +86,11 @@ def _squeezed(text: str) -> str:
     return "".join(text.split())
 
 
-def _opcodes(before: Sequence[str], after: Sequence[str]) -> list[Opcode]:
-    """The steps from one text to the other; what is equal at both ends is not compared."""
-    from difflib import SequenceMatcher  # a first call that changes a pack compares nothing
-
-    most = min(len(before), len(after))
-    head = next((at for at in range(most) if before[at] != after[at]), most)
-    rest = most - head
-    tail = next((at for at in range(rest) if before[-1 - at] != after[-1 - at]), rest)
-    middle = before[head : len(before) - tail], after[head : len(after) - tail]
-    steps: list[Opcode] = [("equal", 0, head, 0, head)] if head else []
-    found = SequenceMatcher(None, *middle, autojunk=len(middle[0]) > CONTEXT * 100).get_opcodes()
-    steps += [(tag, i1 + head, i2 + head, j1 + head, j2 + head) for tag, i1, i2, j1, j2 in found]
-    if tail:
-        steps.append(("equal", len(before) - tail, len(before), len(after) - tail, len(after)))
-    return steps
-
-
 def _hunks(
-    opcodes: Sequence[Opcode], before: Sequence[str], after: Sequence[str], old: int, new: int
+    groups: Iterable[Sequence[Opcode]], before: Sequence[str], after: Sequence[str], old: int, new: int
 ) -> Iterator[str]:
     """The lines of a unified diff, numbered as in the files."""
-    for group in _grouped(opcodes):
+    for group in groups:
         (_, i1, _, j1, _), (_, _, i2, _, j2) = group[0], group[-1]
         yield f"@@ -{old + i1},{i2 - i1} +{new + j1},{j2 - j1} @@"
         for tag, low, high, left, right in group:
@@ -112,22 +99,3 @@ def _hunks(
                 continue
             yield from (f"-{line}" for line in before[low:high])
             yield from (f"+{line}" for line in after[left:right])
-
-
-def _grouped(opcodes: Sequence[Opcode]) -> Iterator[list[Opcode]]:
-    """The steps in groups, each with a few equal lines around it."""
-    group: list[Opcode] = []
-    for number, (tag, i1, i2, j1, j2) in enumerate(opcodes):
-        if tag != "equal":
-            group.append((tag, i1, i2, j1, j2))
-            continue
-        first, last = number == 0, number == len(opcodes) - 1
-        if first or last or i2 - i1 > 2 * CONTEXT:
-            if not first:
-                group.append((tag, i1, min(i2, i1 + CONTEXT), j1, min(j2, j1 + CONTEXT)))
-                yield group
-            group = [] if last else [(tag, max(i1, i2 - CONTEXT), i2, max(j1, j2 - CONTEXT), j2)]
-        else:
-            group.append((tag, i1, i2, j1, j2))
-    if any(tag != "equal" for tag, *_ in group):
-        yield group

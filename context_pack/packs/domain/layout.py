@@ -17,7 +17,7 @@ from attrs import evolve, field, frozen
 
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.markdown import escape_structure
-from context_pack.kernel.ttl import ends_soon, human, remaining_seconds
+from context_pack.kernel.ttl import human, remaining_seconds
 from context_pack.packs.domain.bodies import START, Body, BodyPart, BodyPosition, Style
 from context_pack.packs.domain.bookmarks import Mode
 from context_pack.packs.domain.budget import GAP, Line, joined, shrunk
@@ -28,7 +28,6 @@ from context_pack.packs.domain.states import Resolution, State
 
 LEGEND, CONTENT = "[LEGEND]", "[CONTENT]"
 CONTINUED = " (continued)"
-SOON = "within a day"
 WHAT_CHANGED = "> what changed:"
 NOTHING_CHANGED = "> nothing has changed since it was anchored"
 UNCHANGED = frozenset({State.EXACT, State.UNANCHORED})
@@ -133,10 +132,12 @@ def only_changes(items: Iterable[Item], states: States) -> Iterator[Item]:
 
 
 def counted(states: Iterable[Resolution]) -> str:
-    """How many refs there are, and how many in each state; empty for none."""
+    """How many refs there are, and how many in each state; empty while all are exact."""
     counts = Counter(found.state for found in states)
+    if counts.total() == counts[State.EXACT]:
+        return ""
     each = ", ".join(f"{counts[state]} {state.value}" for state in State if counts[state])
-    return f"{counts.total()} ({each})" if each else ""
+    return f"{counts.total()} ({each})"
 
 
 def legend_of(pack: Pack, now: datetime, scopes: Scopes = NOTHING_KNOWN, refs: str = "") -> list[Line]:
@@ -151,7 +152,6 @@ def legend_of(pack: Pack, now: datetime, scopes: Scopes = NOTHING_KNOWN, refs: s
         Line(f"- revision: {pack.revision}"),
         Line("- expires_at: " + format_instant(pack.expires_at, whole_seconds=True)),
         Line("- ttl_remaining: " + remaining),
-        Line("- expires: ", SOON if ends_soon(pack.expires_at, now) else ""),
         Line("- tags: ", ", ".join(pack.tags)),
         Line("- brief: ", pack.brief or ""),
         Line("- refs: ", refs),

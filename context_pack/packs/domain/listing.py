@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from operator import attrgetter
 from typing import TypeVar
 
 from attrs import frozen
 
 from context_pack.kernel.paging import Page, page
-from context_pack.kernel.ttl import ends_soon, human, remaining_seconds
+from context_pack.kernel.ttl import human, remaining_seconds
 from context_pack.packs.domain.budget import Line, joined, shrunk
 from context_pack.packs.domain.model import Listed, Status
 from context_pack.toolkit.tokens import size
@@ -19,7 +19,6 @@ DEFAULT_LIMIT, MOST_LIMIT = 50, 500
 LONGEST_LINE = 1_024
 NOTHING = "No context packs found."
 TITLE = "# Context packs"
-_MINUTE = timedelta(minutes=1)
 AnyPack = TypeVar("AnyPack", bound=Listed)
 
 
@@ -66,17 +65,8 @@ def list_text(found: Page[AnyPack], wanted: Filter, now: datetime, most: int) ->
 
 def _line(pack: Listed, now: datetime) -> str:
     life = human(remaining_seconds(pack.expires_at, now))
-    soon = ", expires within a day" if ends_soon(pack.expires_at, now) else ""
-    heading, name = pack.heading, pack.name
-    called = "" if name is None or name == heading else f", called `{name}`"
-    tail = f" ({pack.status}, revision `{pack.revision}`, ttl `{life}`{soon}){called}"
-    return joined(shrunk([Line(f"- `{pack.id}` — ", heading, tail)], LONGEST_LINE))
-
-
-def same_until(packs: Iterable[Listed], now: datetime) -> datetime:
-    """When the lines of these packs read differently: lives are told in minutes or more."""
-    ends = [pack.expires_at - (pack.expires_at - now) // _MINUTE * _MINUTE for pack in packs]
-    return min(ends, default=now + _MINUTE)
+    tail = f" ({pack.status}, revision `{pack.revision}`, ttl `{life}`)"
+    return joined(shrunk([Line(f"- `{pack.id}` — ", pack.heading, tail)], LONGEST_LINE))
 
 
 def _fitting(lines: Sequence[str], most: int) -> int:

@@ -34,10 +34,7 @@ def steps_between(old: Pack, new: Pack) -> Iterator[Step]:
         if key in before:
             yield from _words("section", key, was, section, WORDS["section"])
         yield from _refs(key, was, section)
-        diagrams = ({each.key: each for each in was.diagrams}, {each.key: each for each in section.diagrams})
-        yield from _keys("diagram", f"{key}/", *diagrams)
-        for name in diagrams[0].keys() & diagrams[1].keys():
-            yield from _words("diagram", f"{key}/{name}", diagrams[0][name], diagrams[1][name], DIAGRAM_WORDS)
+        yield from _diagrams(key, was, section)
 
 
 def _refs(key: str, was: Section, section: Section) -> Iterator[Step]:
@@ -52,6 +49,14 @@ def _refs(key: str, was: Section, section: Section) -> Iterator[Step]:
             details = f"{place} to {there}" if place != there else f"{there}, as its code is now"
             yield Step("re-anchored", "ref", f"{key}/{name}", details)
         yield from _words("ref", f"{key}/{name}", old, ref, REF_WORDS)
+
+
+def _diagrams(key: str, was: Section, section: Section) -> Iterator[Step]:
+    before, after = {each.key: each for each in was.diagrams}, {each.key: each for each in section.diagrams}
+    yield from _keys("diagram", f"{key}/", before, after)
+    for name, diagram in after.items():
+        if name in before:
+            yield from _words("diagram", f"{key}/{name}", before[name], diagram, DIAGRAM_WORDS)
 
 
 def _target(ref: Ref) -> tuple[str, str, str | None]:

@@ -22,12 +22,8 @@ ROOT_SCOPE = "."
 KEY_PATTERN = "^[a-z0-9][a-z0-9_-]{1,63}$"
 _KEY = re.compile("[a-z0-9][a-z0-9_-]{1,63}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_UNSEEN_KINDS = frozenset({"Cc", "Cf", "Co"})
-# Joiners, fillers, selectors and reserved places that show nothing, though their category does not say so.
-_UNSEEN = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufdd0-\ufdef\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
-    "\ufffe\uffff\U0001d159\U000e0000-\U000e0fff]"
-)
+UNSEEN = frozenset({"Cc", "Cf", "Co", "Cn"})
+"""The kinds of characters that show nothing: controls, formats, private ones and such as there are none."""
 
 NAME_LOW, NAME_HIGH = 3, 120
 TITLE_CHARS = 200
@@ -122,7 +118,7 @@ def new_name(value: Any, field: str = "name") -> str:
     """The name of a pack to be made: what is not seen would make two names look alike."""
     text = name(value, field)
     for char in text:
-        if unicodedata.category(char) in _UNSEEN_KINDS or _UNSEEN.match(char):
+        if unicodedata.category(char) in UNSEEN:
             called = f"U+{ord(char):04X} {unicodedata.name(char, '')}".rstrip()
             raise invalid(f"'{field}' holds an invisible character ({called}); remove it", field)
     return text

@@ -38,8 +38,6 @@ LEAST_LINES = 5
 """A passage is not cut to fewer lines than these."""
 SLACK_TOKENS = 20
 """The legend counts down the time to live in words, some of which are longer than others."""
-ONE_COUNTED, MOST_COUNTED = "\n- refs: 1 (1 exact)", "\n- refs: 999 (999 exact)"
-"""The legend's line about refs, which one ref brings with it and many share."""
 SOME_ID = "pk_aaaaaaaa"
 NOTHING = "nothing was found for that question; ask in other words"
 
@@ -127,7 +125,7 @@ class _Chooser:
 
     def __attrs_post_init__(self) -> None:
         self._bare = self.weight(self.empty)
-        self.used = self._bare + estimate_tokens(MOST_COUNTED)
+        self.used = self._bare
 
     def chosen(self, items: Sequence[Excerpt]) -> Pack:
         """The pack with as many passages as fit, the best first: whole ones in their share, then in part."""
@@ -187,7 +185,6 @@ class _Chooser:
             if self.used + _least(part) > self.most:
                 continue
             more = self.weight(self._pack([(kind, part)])) - before
-            more -= estimate_tokens(ONE_COUNTED) if isinstance(part, Ref) else 0
             if self.used + more <= self.most:
                 self.parts.append((kind, part))
                 self.used += more

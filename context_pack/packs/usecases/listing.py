@@ -3,40 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
-from typing import NamedTuple
 
-from attrs import define, field
+from attrs import frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paging import Page
 from context_pack.kernel.ports import Clock
-from context_pack.packs.domain.listing import MOST_LIMIT, Filter, chosen, list_text, same_until
+from context_pack.packs.domain.listing import MOST_LIMIT, Filter, chosen, list_text
 from context_pack.packs.domain.model import Listed, Pack, parse_status
 from context_pack.packs.domain.pages import Rendered
 from context_pack.packs.ports import PackStore
 from context_pack.packs.usecases.commands import LEAST_TOKENS, MOST_TOKENS, ListPacks, ListText
-from context_pack.toolkit.spec import Answer
 from context_pack.toolkit.tokens import fitting
 
 
-class _Written(NamedTuple):
-    """The last rendered list, its input, and the time span in which it stays the same."""
-
-    made_of: tuple[ListText, Sequence[Listed]]
-    wanted: Filter
-    since: datetime
-    until: datetime
-    answer: Answer
-
-
-@define
+@frozen
 class PackLister:
-    """Lists packs; the last list in Markdown is kept (benches/side_by_side/throughput.py, three packs)."""
+    """Lists packs."""
 
     store: PackStore
     clock: Clock
-    _last: _Written | None = field(default=None, init=False, eq=False, repr=False)
 
     def summaries(self, command: ListPacks) -> Page[Listed]:
         """Summaries of the packs that pass the filters, the last changed first."""
@@ -57,30 +43,16 @@ class PackLister:
                 if failure.code is not Code.NOT_FOUND:
                     raise
 
-    def expired(self, trashed: bool = True) -> Sequence[Pack]:
+    def expired(self) -> Sequence[Pack]:
         """The packs whose time is over and which can still be restored, the last that expired first."""
-        return sorted(self.store.expired(trashed), key=lambda pack: pack.expires_at, reverse=True)
+        return sorted(self.store.expired(), key=lambda pack: pack.expires_at, reverse=True)
 
-    def list_text(self, command: ListText) -> Answer:
+    def list_text(self, command: ListText) -> str:
         """The list as Markdown, within the budget."""
-        last = self._last
-        if last is None or last.made_of[0] is not command:
-            check_budget(command.max_tokens)
-            wanted = _filter(command)
-        else:
-            wanted = last.wanted
-        made_of, now = (command, self.store.summaries()), self.clock.now()
-        # A pack that has not changed is the same object, and the same objects are compared quickly.
-        if last is None or last.made_of != made_of or not last.since <= now < last.until:
-            last = self._last = _written(made_of, wanted, now)
-        return last.answer
-
-
-def _written(made_of: tuple[ListText, Sequence[Listed]], wanted: Filter, now: datetime) -> _Written:
-    command, packs = made_of
-    page = chosen(packs, wanted)
-    made = fitting(command.max_tokens, lambda room: Rendered(list_text(page, wanted, now, room)))
-    return _Written(made_of, wanted, now, same_until(page, now), Answer(made.text, kept=True))
+        check_budget(command.max_tokens)
+        wanted = _filter(command)
+        page, now = chosen(self.store.summaries(), wanted), self.clock.now()
+        return fitting(command.max_tokens, lambda room: Rendered(list_text(page, wanted, now, room))).text
 
 
 def _filter(command: ListPacks | ListText) -> Filter:

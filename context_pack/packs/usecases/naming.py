@@ -54,7 +54,7 @@ def _found(store: PackStore, handle: str) -> Pack:
         message, details = failure.message, dict(failure.details)
     if (expired := _expired_id(store, handle)) is not None:
         message = f"that pack has expired: {message}"
-        way = f"'context-pack packs restore {expired} --ttl 7d' brings it back"
+        way = f"'context-pack packs restore {expired}' brings it back"
         details["hint"] = f"{way}, 'packs list --expired' shows all"
     elif not is_pack_id(handle) and (near := close(handle, names(store, ""))):
         message = f"no live pack is called {handle!r}; did you mean {' or '.join(map(repr, near))}?"

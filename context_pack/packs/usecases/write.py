@@ -8,7 +8,7 @@ its first question is whether the caller still wants the change.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from attrs import evolve, frozen
 
@@ -16,8 +16,9 @@ from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.ttl import expiry
 from context_pack.packs.domain import values
 from context_pack.packs.domain.changes import advanced, check_editable, check_has_content, untrustworthy
-from context_pack.packs.domain.model import FIRST, Pack, Ref, Status, parse_status
+from context_pack.packs.domain.model import FIRST, Diagram, Pack, Ref, Status, parse_status
 from context_pack.packs.domain.states import Resolution, State, problem_record
+from context_pack.packs.ports import DiagramCheck
 from context_pack.packs.usecases.commands import (
     MOST_OPERATIONS,
     Create,
@@ -35,9 +36,17 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
+class DiagramFault(NamedTuple):
+    """A diagram that cannot be drawn, and why."""
+
+    section: str
+    diagram: str
+    fault: str
+
+
 @frozen
 class WrittenPart:
-    """A part as it now is; of a ref, what it points at, and what is wrong with that, if anything."""
+    """A part as it now is; of a ref, what it points at; and what is wrong with it, if anything."""
 
     part: Part
     resolution: Resolution | None = None
@@ -54,7 +63,9 @@ class WrittenPack:
 
 @frozen
 class PackWriter(PackAccess):
-    """Makes and changes packs."""
+    """Makes and changes packs; with a `diagram_check` it says which diagrams cannot be drawn."""
+
+    diagram_check: DiagramCheck | None = None
 
     def create(self, command: Create, check: Check = unwatched) -> Pack:
         """Make a new draft; its name must be free among live packs."""
@@ -114,6 +125,16 @@ class PackWriter(PackAccess):
         return self.store.restore(
             handle.strip(), lambda pack: advanced(pack, evolve(pack, expires_at=expires_at), now), check
         )
+
+    def discard(self, handle: str, check: Check = unwatched) -> Pack:
+        """Remove an expired pack for good, by id or name.
+
+        Raises:
+            Failure: `not_found`.
+        """
+        pack = self.store.discard(handle.strip(), check)
+        self.forget_excerpts(pack.digests)
+        return pack
 
     def delete(self, command: DeletePack, check: Check = unwatched) -> str:
         """Remove a pack; returns its id."""
@@ -191,13 +212,32 @@ class PackWriter(PackAccess):
 
         pack = self.store.update(pack_id, change, check)
         self.forget_excerpts(named - pack.digests)
-        return WrittenPack(pack, tuple(_written(plan.part(pack), resolver) for plan in plans))
+        parts = [plan.part(pack) for plan in plans]
+        diagrams = [part for part in parts if isinstance(part, Diagram)]
+        faults = dict(zip(map(id, diagrams), self._faults(diagrams), strict=True))
+        return WrittenPack(pack, tuple(_written(part, resolver, faults.get(id(part))) for part in parts))
+
+    def diagram_faults(self, pack: Pack) -> list[DiagramFault]:
+        """Every diagram of the pack that cannot be drawn."""
+        there = [(section.key, diagram) for section in pack.sections for diagram in section.diagrams]
+        faults = self._faults([diagram for _, diagram in there])
+        return [
+            DiagramFault(section, diagram.key, fault)
+            for (section, diagram), fault in zip(there, faults, strict=True)
+            if fault is not None
+        ]
+
+    def _faults(self, diagrams: Sequence[Diagram]) -> Sequence[str | None]:
+        if self.diagram_check is None or not diagrams:
+            return [None] * len(diagrams)
+        return self.diagram_check.faults([diagram.mermaid for diagram in diagrams])
 
 
-def _written(part: Part | None, resolver: Resolver) -> WrittenPart | None:
+def _written(part: Part | None, resolver: Resolver, fault: str | None) -> WrittenPart | None:
     """A part with what it points at; of lines that are as they were anchored there is nothing to warn."""
     if not isinstance(part, Ref):
-        return None if part is None else WrittenPart(part)
+        warning = None if fault is None else f"the diagram is stored, but cannot be drawn: {fault}"
+        return None if part is None else WrittenPart(part, warning=warning)
     found = resolver(part)
     return WrittenPart(part, found, None if found.state is State.EXACT else warning_of(part, resolver))
 

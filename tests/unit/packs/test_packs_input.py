@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -527,3 +528,32 @@ def test_only_mutating_actions_count_as_mutations(desk: Any) -> None:
     for odd in ({"action": "nope"}, {"action": 5}, {"action": ["create"]}):
         assert not desk.registry.tools["input"].mutates(odd)
     assert not desk.registry.tools["output"].mutates({"id": "x"})
+
+
+class Pedant:
+    """A `DiagramCheck` for which every text with a question mark is wrong."""
+
+    def faults(self, sources: Sequence[str], /) -> Sequence[str | None]:
+        """Its opinion."""
+        return ["it asks" if "?" in source else None for source in sources]
+
+
+@pytest.mark.clause("PK-71")
+def test_writing_a_diagram_that_cannot_be_drawn_warns_and_verify_lists_it(desk: Any) -> None:
+    desk.registry = build(Ports(desk.clock, desk.tree, desk.store, diagrams=Pedant()))
+    pack = desk.create()
+    desk.section(pack)
+    both = [
+        {"section_key": "main", "diagram_key": key, "title": key, "mermaid": text}
+        for key, text in (("good", "graph TD"), ("bad", "graph TD?"))
+    ]
+    good, bad = desk.change(pack, "batch", operations=[{"action": "upsert_diagram", **one} for one in both])[
+        "changed"
+    ]
+    assert "warning" not in good
+    assert bad["warning"] == "the diagram is stored, but cannot be drawn: it asks"
+    fault = {"section": "main", "diagram": "bad", "fault": "it asks"}
+    assert desk.input(action="verify", id=pack)["diagrams"] == [fault]
+    assert desk.change(pack, "set_status", status="finalized")["diagrams"] == [fault]
+    assert desk.store.get(pack).status == "finalized"
+    assert "diagrams" not in desk.change(pack, "set_status", status="draft")

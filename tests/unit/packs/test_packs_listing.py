@@ -7,9 +7,6 @@ from typing import Any
 
 import pytest
 
-from context_pack.packs.usecases.commands import ListText
-from context_pack.packs.usecases.listing import PackLister
-
 SUMMARY = ["id", "name", "title", "brief", "tags", "status", "revision", "created_at", "updated_at"]
 SUMMARY += ["expires_at", "ttl_remaining_seconds", "ttl_remaining_human"]
 
@@ -117,19 +114,3 @@ def test_an_answer_that_would_be_too_large_shows_fewer_and_says_so(desk: Any) ->
         if not answer["has_more"]:
             break
     assert seen == answer["total"] == 220
-
-
-@pytest.mark.clause("PK-32")
-def test_a_cached_list_text_equals_a_freshly_rendered_one(desk: Any) -> None:
-    """The list is remembered between calls; a second reader, who remembers nothing, is asked each time."""
-    packs = [desk.create(title=f"P{index}", ttl_minutes=index + 1) for index in range(3)]
-    desk.clock.advance(seconds=20)
-    packs.append(desk.create(title="later", ttl_minutes=2))
-    for step in range(300):
-        desk.clock.advance(seconds=1, microseconds=7)
-        if step % 50 == 49 and step < 120:
-            desk.change(packs[2], "set_meta", title=f"changed {step}")
-        fresh = PackLister(desk.store, desk.clock)
-        assert desk.output() == fresh.list_text(ListText()).text
-        assert desk.output(query="P") == fresh.list_text(ListText(query="P")).text
-    assert desk.output() == "No context packs found."

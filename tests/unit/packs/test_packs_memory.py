@@ -24,7 +24,7 @@ from context_pack.packs.usecases.commands import (
     UpsertRef,
     UpsertSection,
 )
-from context_pack.packs.usecases.read import MOST_PAGES, PackReader
+from context_pack.packs.usecases.read import PackReader
 from context_pack.packs.usecases.resolving import RefMemory
 from context_pack.packs.usecases.verify import PackVerifier
 from context_pack.packs.usecases.write import PackWriter
@@ -194,20 +194,6 @@ def test_modes_and_budgets_have_pages_of_their_own(shop: Shop) -> None:
     assert "a 10" in full
     assert "a 10" not in compact
     assert shop.page() == full
-
-
-@pytest.mark.clause("PK-66")
-def test_a_page_is_laid_out_once_while_nothing_of_it_changes(shop: Shop) -> None:
-    request = RenderPack(id=shop.pack.id)
-    first = shop.reader.render(request)
-    assert shop.reader.render(request) is first
-    shop.files["src/b.py"] = str(shop.files["src/b.py"]) + "more\n"
-    second = shop.reader.render(request)
-    assert second == first
-    assert second is not first
-    for tokens in range(9_000, 9_000 + MOST_PAGES):
-        shop.reader.render(RenderPack(id=shop.pack.id, max_tokens=tokens))
-    assert shop.reader.render(request) is not second, "only the last pages are kept"
 
 
 @pytest.mark.clause("PK-66")

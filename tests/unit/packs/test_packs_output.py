@@ -95,7 +95,7 @@ def test_a_page_shows_everything_a_pack_holds(new_desk: Any, golden: Path, regen
 def test_a_pack_is_headed_by_title_name_or_untitled(desk: Any, meta: dict[str, str], heading: str) -> None:
     pack = desk.create(**meta)
     assert desk.output(id=pack).split("\n")[:2] == ["[LEGEND]", f"# Context pack: {heading}"]
-    assert f"— {heading} (draft, revision `1`, ttl `1h`, expires within a day)" in desk.output()
+    assert f"— {heading} (draft, revision `1`, ttl `1h`)" in desk.output()
 
 
 @pytest.mark.clause("PK-43")
@@ -103,7 +103,7 @@ def test_absent_values_are_left_out_of_the_legend(desk: Any) -> None:
     pack = desk.create()
     assert desk.output(id=pack) == (
         f"[LEGEND]\n# Context pack: Untitled\n- id: {pack}\n- status: draft\n- revision: 1\n"
-        "- expires_at: 2026-01-02T04:04:05Z\n- ttl_remaining: 1h\n- expires: within a day\n\n[CONTENT]"
+        "- expires_at: 2026-01-02T04:04:05Z\n- ttl_remaining: 1h\n\n[CONTENT]"
     )
 
 
@@ -258,7 +258,7 @@ def test_the_list_has_one_line_per_pack_the_last_changed_first(desk: Any) -> Non
     assert desk.output() == (
         "# Context packs\n\n"
         f"- `{two}` — second (draft, revision `1`, ttl `12d`)\n"
-        f"- `{one}` — First (draft, revision `1`, ttl `<1m`, expires within a day), called `first-pack`"
+        f"- `{one}` — First (draft, revision `1`, ttl `<1m`)"
     )
 
 
