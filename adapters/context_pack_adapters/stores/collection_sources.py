@@ -11,6 +11,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from attrs import evolve
+
 from context_pack.documents.domain.config import (
     CONFIG_FILE,
     Config,
@@ -125,7 +127,7 @@ class DiskCollections:
             found = Place(os.path.realpath(place))
         names = found.inside if inside else [name for name in found.path.split(os.sep) if name]
         denied = any(map(self._policy.denies_name, names))
-        if denied or (inside and names and self._policy.denies(RelativePath("/".join(names)))):
+        if denied or (inside and names and self._policy.denies(RelativePath("/".join(names)), True)):
             raise Failure(Code.PERMISSION_DENIED, "the path policy denies the place of the collection")
         return found
 
@@ -157,7 +159,7 @@ class DiskCollections:
         ]
         policy = self._policy
         if above and policy.paths:
-            policy = PathPolicy(policy.extra, above[0][1])
+            policy = evolve(policy, lead=above[0][1])
         return FolderSource(folder, manifest, policy, above, ways_to(folder, self._ours))
 
     def resolve(self, alias: str, url: str, user_wide: bool = False) -> Collection:
