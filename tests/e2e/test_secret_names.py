@@ -29,7 +29,7 @@ SECRETS = (
     ),
     *(".my.cnf", ".codex/auth.json", ".claude.json", ".bash_history", "home/zsh_history", "vault.yml"),
 )
-CODE = ("secrets.py", "credentials/provider.py", "history.py", "locales/en/auth.json")
+CODE = ("secrets.py", "pkg/credentials/provider.py", "history.py", "locales/en/auth.json")
 WORD = "hippopotamus"
 
 
@@ -48,8 +48,8 @@ def answers(client: StdioClient, path: str) -> str:
 
 @pytest.mark.clause("KN-06", "KN-07")
 def test_secrets_are_served_by_no_reader_and_are_not_in_the_index(tmp_path: Path, spawn: Spawn) -> None:
-    lay(tmp_path, {path: f"{WORD}_secret = 1\n" for path in SECRETS})
-    lay(tmp_path, {path: f"{WORD}_code = 1\n" for path in CODE})
+    lay(tmp_path, dict.fromkeys(SECRETS, f"{WORD}_secret = 1\n"))
+    lay(tmp_path, dict.fromkeys(CODE, f"{WORD}_code = 1\n"))
     lay(tmp_path, {f"docs/{path}.md": f"# {WORD}_page\n" for path in ("guide", "secrets")})
     lay(tmp_path, {"docs/secrets.txt": f"{WORD}_secret\n"})
     configure(tmp_path, docs="./docs")
@@ -60,7 +60,7 @@ def test_secrets_are_served_by_no_reader_and_are_not_in_the_index(tmp_path: Path
         assert f"{WORD}_secret" not in words, path
     for path in CODE:
         assert f"{WORD}_code" in str(client.call("read_file", {"path": path})), path
-    assert "credentials/provider.py" in str(client.call("grep_codebase", {"pattern": f"{WORD}_code"}))
+    assert "pkg/credentials/provider.py" in str(client.call("grep_codebase", {"pattern": f"{WORD}_code"}))
 
 
 @pytest.mark.clause("ENV-06")
