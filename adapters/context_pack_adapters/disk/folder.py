@@ -169,6 +169,16 @@ class Folder:
             if durably:
                 writing.sync(folder)
 
+    def remove_if_empty(self) -> None:
+        """Remove the folder itself, unless something is in it."""
+        top, inside = self.place
+        with suppress(OSError):
+            if not inside:
+                os.rmdir(top)
+                return
+            with Place(top, inside[:-1]).held() as above:
+                os.rmdir(inside[-1], dir_fd=above)
+
     def sweep(self, start: str = "") -> None:
         """Remove temporary files that killed writers of such names left behind more than an hour ago."""
         try:
