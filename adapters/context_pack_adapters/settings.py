@@ -22,7 +22,7 @@ WORKING_DIRECTORY = "the working directory"
 """The reason given when the working directory is the source root by default."""
 DEFAULT_ROOT = os.path.join(".agents", "mcp", "context_pack")
 CWD_ALIASES = frozenset({"__SESSION_CWD__", "session_cwd", "cwd", "."})
-LEVELS: Mapping[str, int] = {"off": 0, "error": 1, "warn": 2, "info": 3, "debug": 4}
+LOG_LEVELS = frozenset({"off", "error", "warn", "info", "debug"})
 OUR_NAMES = frozenset({"mcp_context_pack", "context_pack", "context-pack"})
 DEFAULT_LEVEL = "info"
 DEFAULT_INITIALIZE_TIMEOUT_MS = 20_000
@@ -300,7 +300,7 @@ def parse_level(text: str) -> str | None:
     for directive in text.lower().split(","):
         name, _, level = directive.rpartition("=")
         level = {"warning": "warn", "trace": "debug"}.get(level.strip(), level.strip())
-        if level not in LEVELS:
+        if level not in LOG_LEVELS:
             continue
         rank = 2 if name.strip() in OUR_NAMES else 1 if not name else 0
         if best is None or rank >= best[0]:

@@ -20,6 +20,7 @@ from context_pack_adapters.commands.arguments import EVERYWHERE, Command, Parser
 from context_pack_adapters.commands.shell import Shell, WrongUsage, nearest
 from context_pack_adapters.commands.terminal import Terminal, standard_terminal
 from context_pack_adapters.logs import Log
+from context_pack_adapters.private_places import open_places
 from context_pack_adapters.settings import (
     Settings,
     no_project,
@@ -262,6 +263,8 @@ def _perform(name: str, arguments: Sequence[str], terminal: Terminal) -> int:
     log = Log(settings.log_level if settings.log_level_given else "warn")
     for complaint in settings.complaints:
         log.write("warn", complaint)
+    if name in WALKING and (trouble := open_places(settings).trouble):
+        log.write("warn", f"what is indexed now is gone when this command ends: {trouble}; see 'doctor'")
     shell = Shell(settings, terminal, log)
     try:
         if name not in PROJECTLESS:
