@@ -3,9 +3,9 @@
 Git's rules: the last matching line decides; `!` takes back; a final `/` means folders only; a pattern with
 another slash is anchored at the file's folder, one without matches a name at any depth. Plain names, plain
 paths and `*.ext`, which most lines are, become table lookups; the rest become regular expressions whose
-alternatives stand in reverse order, so that the first to match is the line that decides. Every star but the last of its
-stretch is atomic: the earliest place is as good as any later one, so no pattern can make the search
-backtrack for long. Pure: text in, verdicts out.
+alternatives stand in reverse order, so that the first to match is the line that decides. Every star but the
+last of its stretch is atomic: the earliest place is as good as any later one, so no pattern can make the
+search backtrack for long. Pure: text in, verdicts out.
 
 Why not `pathspec` (tried: 1.1.1): it fails the comparison with git (`[[:alpha:]]` matches no letter, `[z-a]`
 and a final backslash raise, `a/**/` matches files), `*a*a*a*a*b` takes it 2 s for one name and a fifth star
