@@ -19,7 +19,6 @@ from context_pack_adapters.disk.opening import (
     AnyPlace,
     Handle,
     Place,
-    at,
     read_file,
     scan,
     status_of,
@@ -133,9 +132,8 @@ class Folder:
     def create(self, name: str, data: bytes, link: Callable[..., None] = os.link) -> bool:
         """Put a whole file under a name unless it is taken; says whether it did."""
         with self.place.held() as folder, writing.temporary(folder, name, data, None) as beside:
-            source, start = at(folder, beside)
             try:
-                link(source, at(folder, name)[0], src_dir_fd=start, dst_dir_fd=start)
+                link(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
             except FileExistsError:
                 return False
             except OSError as error:
