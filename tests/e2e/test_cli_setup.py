@@ -13,7 +13,7 @@ from command_line import CommandLine, Done
 from stdio_client import environment
 
 from context_pack_adapters.commands.dispatch import run
-from context_pack_adapters.commands.setup import CLIENTS, ConfigFile, command_line
+from context_pack_adapters.commands.setup import CLIENTS, ClientConfig, command_line
 from context_pack_adapters.disk.folder import Folder
 
 
@@ -191,11 +191,11 @@ def test_a_change_that_a_client_makes_meanwhile_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     path.write_text('{"a": 1}\n')
 
-    class Written(ConfigFile):
+    class Written(ClientConfig):
         """A file that its client writes once while it is being changed."""
 
         def after(self, *, remove: bool) -> str | None:
-            text = ConfigFile.after(self, remove=remove)
+            text = ClientConfig.after(self, remove=remove)
             if path.read_text() == '{"a": 1}\n':
                 path.write_text('{"a": 1, "b": 2}\n')
             return text

@@ -166,7 +166,7 @@ def _set_up(client: Client, options: Namespace, shell: Shell) -> bool:
     # A link in a project may be a stranger's; one in the user's own home is theirs.
     top = Folder(shell.settings.source_root)
     folder = top.below(*inside) if options.project else Folder(os.path.dirname(path))
-    file = ConfigFile(client, folder, name, [NAME] if options.project else command_line())
+    file = ClientConfig(client, folder, name, [NAME] if options.project else command_line())
     try:
         if options.print and not options.remove:
             shell.terminal.line(f"# {client.title}: {path}")
@@ -194,7 +194,7 @@ def _set_up(client: Client, options: Namespace, shell: Shell) -> bool:
     return True
 
 
-class ConfigFile(NamedTuple):
+class ClientConfig(NamedTuple):
     """The configuration of one client in a folder, and the command that starts us from there."""
 
     client: Client
