@@ -14,7 +14,7 @@ from threading import Lock, Timer
 from typing import TYPE_CHECKING
 
 from context_pack_adapters.logs import Log
-from context_pack_adapters.settings import AUTO, Settings
+from context_pack_adapters.settings import AUTO, Settings, no_project
 
 if TYPE_CHECKING:
     from context_pack.cases import Ports
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from context_pack_adapters.stores.pack_sources import PackSources
     from context_pack_adapters.stores.session_files import SessionFiles
 
+NO_PROJECT = (
+    "The server was started in {}, which is no project: set CONTEXT_PACK_SOURCE_ROOT to the folder of the "
+    "project in the client's configuration, or start the client in that folder"
+)
 NOTE_SECONDS = 0.2
 """How long the notes of a session that is not open yet may wait."""
 
@@ -46,15 +50,29 @@ def storage_trouble(settings: Settings) -> str | None:
     )
 
 
+def check_settings(settings: Settings) -> None:
+    """Refuse to read or write where a variable says something that is not understood.
+
+    Raises:
+        Failure: `invalid_data`, with what to set.
+    """
+    from context_pack.kernel.errors import Code, Failure
+
+    if settings.refusals:
+        raise Failure(Code.INVALID_DATA, "; ".join(settings.refusals))
+
+
 def open_ports(settings: Settings) -> Ports:
     """The ports over the real disk, clock and randomness; long work is done inside the calls.
 
     Raises:
-        Failure: `io_error`, if a link is in the way to our files.
+        Failure: `io_error`, if a link is in the way to our files; `invalid_data`, if the settings do not
+            say where these are.
     """
     from context_pack.kernel.errors import Code, Failure
     from context_pack_adapters.disk_ports import DiskPorts
 
+    check_settings(settings)
     trouble = storage_trouble(settings)
     if trouble is not None:
         raise Failure(Code.IO_ERROR, trouble)
@@ -168,7 +186,7 @@ class Connection:
             about.TITLE,
             __version__,
             about.DESCRIPTION,
-            about.INSTRUCTIONS,
+            "\n".join(self._settings.refusals) or about.INSTRUCTIONS,
             {"context-pack/sourceRoot": root, "context-pack/sourceRootBecause": because},
         )
         self._session = ProtocolSession(
@@ -183,7 +201,7 @@ class Connection:
             call_seconds=self._settings.call_seconds,
             page_tokens=self._settings.page_tokens,
             changing_tools=self._settings.tools == (AUTO,),
-            families=self._families if self._settings.tools else None,
+            families=self._families if self._settings.tools and not self._settings.refusals else None,
         )
         return self._session
 
@@ -207,6 +225,7 @@ class Connection:
         from context_pack_adapters.disk_ports import DiskPorts, background
         from context_pack_adapters.private_places import open_places
 
+        check_settings(self._settings)
         places = open_places(self._settings)
         if places.temporary:
             self._log.write("warn", f"indexes and sessions are kept until the server ends: {places.trouble}")
@@ -356,8 +375,13 @@ def serve(settings: Settings) -> int:
     from context_pack_adapters.mcp.pump import serve as pump
 
     log = Log(settings.log_level)
+    place = no_project(settings)
+    if place:  # its tools would read, index and serve everything a person has
+        settings = settings._replace(refusals=(*settings.refusals, NO_PROJECT.format(place)))
     for complaint in settings.complaints:
         log.write("warn", complaint)
+    for refusal in settings.refusals:
+        log.write("error", refusal)
     trouble = storage_trouble(settings)
     if trouble is not None:
         log.write("error", trouble)

@@ -104,7 +104,7 @@ class DiskPorts(Ports):
         """Which files are never read."""
         from context_pack.kernel.paths import PathPolicy
 
-        return PathPolicy(self.settings.deny)
+        return PathPolicy(self.settings.deny, allow=self.settings.allow)
 
     @cached_property
     def clock(self) -> Clock:

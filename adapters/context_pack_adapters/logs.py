@@ -1,4 +1,4 @@
-"""One-line logs on standard error, by level, without the logging package.
+"""The log: one line per event on standard error, by `logging`, that never blocks the server.
 
 A line is written whole in one system call. A standard error that is closed, broken or full never hurts: the
 line is dropped, because a client that does not read it must not be able to stop the server. Argument values
@@ -7,14 +7,13 @@ are never logged; the text of an unexpected exception, which may hold some, appe
 
 from __future__ import annotations
 
+import logging
 import os
 import select
 import time
+import traceback
 from collections.abc import Callable
-from threading import Lock
 from typing import TYPE_CHECKING
-
-from context_pack_adapters.settings import LEVELS
 
 if TYPE_CHECKING:
     from context_pack.toolkit.registry import Finished
@@ -22,66 +21,61 @@ if TYPE_CHECKING:
 STDERR = 2
 LONGEST_LINE = 2000
 """Bytes; a pipe that is ready takes at least this much without blocking."""
+LEVELS = {
+    "off": logging.CRITICAL + 1,
+    "error": logging.ERROR,
+    "warn": logging.WARNING,
+    "info": logging.INFO,
+    "debug": logging.DEBUG,
+}
+_NAMES = {number: name.upper() for name, number in LEVELS.items()}
+LOGGER = logging.getLogger("context_pack")
 
 
-class Log:
-    """Writes lines of at most the given level to a file descriptor."""
+class DescriptorHandler(logging.Handler):
+    """Writes records to a file descriptor that takes them at once, and drops them otherwise."""
 
-    def __init__(self, level: str, descriptor: int = STDERR, now: Callable[[], float] = time.time) -> None:
-        self.level = LEVELS[level]
-        self._descriptor = descriptor
-        self._now = now
-        self._lock = Lock()
-        self._ready = readiness(descriptor)
+    def __init__(self, descriptor: int, now: Callable[[], float]) -> None:
+        super().__init__()
+        self._descriptor, self._now = descriptor, now
+        self._poll = select.poll()
+        self._poll.register(descriptor, select.POLLOUT)
 
-    def wants(self, level: str) -> bool:
-        """Whether a line of this level would be written."""
-        return LEVELS[level] <= self.level
-
-    def write(self, level: str, message: str) -> None:
-        """Write one line if its level is wanted; never raises, never blocks."""
-        if not self.wants(level):
-            return
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one line; never raises, never blocks."""
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._now()))
-        line = f"{stamp} {level.upper()} context_pack: {one_line(message)}"
-        data = line.encode("utf-8", "backslashreplace")
-        if len(data) > LONGEST_LINE:
-            data = data[:LONGEST_LINE].decode("utf-8", "ignore").encode()
-        with self._lock:
-            self._put(data + b"\n")
-
-    def _put(self, line: bytes) -> None:
-        """Write a short line if the descriptor takes it at once; otherwise drop it."""
+        line = f"{stamp} {_NAMES[record.levelno]} context_pack: {one_line(record.getMessage())}"
+        data = line.encode("utf-8", "backslashreplace")[:LONGEST_LINE].decode("utf-8", "ignore").encode()
         try:
-            if self._ready():
-                os.write(self._descriptor, line)
+            if any(event & select.POLLOUT for _, event in self._poll.poll(0)):
+                os.write(self._descriptor, data + b"\n")
         except (OSError, ValueError):
             return
 
+
+class Log:
+    """The log of this process; the last one that was made is the one that is written to."""
+
+    def __init__(self, level: str, descriptor: int = STDERR, now: Callable[[], float] = time.time) -> None:
+        LOGGER.propagate = False
+        LOGGER.handlers = [DescriptorHandler(descriptor, now)]
+        LOGGER.setLevel(LEVELS[level])
+
+    def write(self, level: str, message: str) -> None:
+        """Write one line if its level is wanted; never raises, never blocks."""
+        LOGGER.log(LEVELS[level], "%s", message)
+
     def finished(self, call: Finished) -> None:
         """One line per finished call: tool, outcome, milliseconds, bytes."""
-        if LEVELS["info"] <= self.level:
-            ok = "true" if call.ok else "false"
-            self.write("info", f"call tool={call.tool} ok={ok} ms={call.milliseconds:.1f} bytes={call.bytes}")
+        ok = "true" if call.ok else "false"
+        LOGGER.info("call tool=%s ok=%s ms=%.1f bytes=%d", call.tool, ok, call.milliseconds, call.bytes)
 
     def alarm(self, tool: str, error: BaseException) -> None:
         """An exception that no contract names: its type and place, and at `debug` its traceback."""
-        self.write("error", f"unexpected {type(error).__name__} in {tool}{place_of(error)}")
-        if self.wants("debug"):
-            import traceback
-
-            for part in traceback.format_exception(error):
-                for line in part.splitlines():
-                    self.write("debug", line)
-
-
-def readiness(descriptor: int) -> Callable[[], bool]:
-    """Tells whether a short write would not block; where that cannot be asked, always yes."""
-    if not hasattr(select, "poll"):
-        return lambda: True
-    poll = select.poll()
-    poll.register(descriptor, select.POLLOUT)
-    return lambda: any(event & select.POLLOUT for _, event in poll.poll(0))
+        LOGGER.error("unexpected %s in %s%s", type(error).__name__, tool, place_of(error))
+        if LOGGER.isEnabledFor(logging.DEBUG):
+            for line in "".join(traceback.format_exception(error)).splitlines():
+                LOGGER.debug("%s", line)
 
 
 def one_line(text: str) -> str:
@@ -93,9 +87,5 @@ def one_line(text: str) -> str:
 
 def place_of(error: BaseException) -> str:
     """Where the exception was raised, as ` at file.py:line`."""
-    trace = error.__traceback__
-    if trace is None:
-        return ""
-    while trace.tb_next is not None:
-        trace = trace.tb_next
-    return f" at {os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}"
+    places = traceback.extract_tb(error.__traceback__)
+    return f" at {os.path.basename(places[-1].filename)}:{places[-1].lineno}" if places else ""

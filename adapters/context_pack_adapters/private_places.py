@@ -8,13 +8,13 @@ this process.
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
-import sys
-from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
+
+from platformdirs import PlatformDirs
 
 from context_pack_adapters.disk.opening import Place
 from context_pack_adapters.disk.private import PrivateFolder
@@ -47,57 +47,37 @@ class PrivatePlaces(NamedTuple):
         return bool(self.trouble)
 
 
-def open_places(settings: Settings, environ: Mapping[str, str] = os.environ) -> PrivatePlaces:
+def open_places(settings: Settings) -> PrivatePlaces:
     """The places of a project; nothing is made, unless they have to be temporary."""
-    cache, state = project_folders(settings, environ)
+    cache, state = project_folders(settings)
     trouble = cache.trouble() or state.trouble()
     if trouble:
         from context_pack_adapters.disk.temporary import temporary_home
 
         settings = settings._replace(cache=temporary_home().path)
-        cache, state = project_folders(settings, environ)
+        cache, state = project_folders(settings)
     return PrivatePlaces(cache, state, settings.cache, trouble)
 
 
-def project_folders(
-    settings: Settings, environ: Mapping[str, str] = os.environ
-) -> tuple[PrivateFolder, PrivateFolder]:
+def project_folders(settings: Settings) -> tuple[PrivateFolder, PrivateFolder]:
     """Where a project's cache and state belong, whether or not these folders can be used."""
     key = project_key(settings.source_root, settings.root)
-    cache, state = user_folders(settings.cache, environ)
+    cache, state = user_folders(settings.cache)
     return PrivateFolder(cache.below(key)), PrivateFolder(state.below(key))
 
 
-def user_folders(given: str, environ: Mapping[str, str], platform: str = sys.platform) -> tuple[Place, Place]:
+def user_folders(given: str) -> tuple[Place, Place]:
     """Our folders in the user's cache and state, by the rules of the platform; `given` is one for both."""
     if given:
         return Place(given, ("cache",)), Place(given, ("state",))
-    home = environ.get("HOME") or os.path.expanduser("~")
-    cache, state = os.path.join(home, ".cache"), os.path.join(home, ".local", "state")
-    if platform == "darwin":
-        cache = os.path.join(home, "Library", "Caches")
-        state = os.path.join(home, "Library", "Application Support")
-    elif platform == "win32":
-        local = environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
-        return Place(local, (NAME, "cache")), Place(local, (NAME, "state"))
-    return _chosen(environ, "XDG_CACHE_HOME", cache), _chosen(environ, "XDG_STATE_HOME", state)
-
-
-def _chosen(environ: Mapping[str, str], variable: str, usual: str) -> Place:
-    """Our folder where the variable says, which counts only if it is absolute."""
-    chosen = environ.get(variable, "")
-    return Place(chosen if os.path.isabs(chosen) else usual, (NAME,))
+    ours = PlatformDirs(NAME, appauthor=False)
+    cache, state = (os.path.split(folder) for folder in (ours.user_cache_dir, ours.user_state_dir))
+    return Place(cache[0], (cache[1],)), Place(state[0], (state[1],))
 
 
 def project_key(source_root: str, root: str) -> str:
     """The name of a project's folders: a digest of its real paths, and how the project is called."""
-    import hashlib
-
-    if not hasattr(hashlib, "sha256"):  # loaded while memory was short, it would lack that for ever
-        importlib.reload(hashlib)
     real = os.path.realpath(source_root)
-    digest = hashlib.sha256(os.fsencode(real) + b"\0" + os.fsencode(os.path.realpath(root))).hexdigest()[
-        :_DIGITS
-    ]
+    digest = sha256(os.fsencode(real) + b"\0" + os.fsencode(os.path.realpath(root))).hexdigest()[:_DIGITS]
     name = re.sub(r"[^A-Za-z0-9_]+", "-", os.path.basename(real))[:_LETTERS].strip("-")
     return f"{digest}-{name}" if name else digest

@@ -1,8 +1,8 @@
-"""The settings, read once from the environment into one frozen value.
+"""The settings, read once from the environment into one frozen value by one table of variables.
 
-The only module that reads `CONTEXT_PACK_*`. A variable that is absent or empty has its default; one that
-cannot be understood has its default too, and leaves one line in `complaints` for the log. It runs before
-`initialize` is answered, so it imports nothing heavy and only looks where the project begins.
+The only module that reads `CONTEXT_PACK_*`. A variable that is absent or empty has its default. One that
+cannot be understood has its default too and leaves one line in `complaints` for the log, unless it says where
+data is or goes: that is never guessed, and the line in `refusals` is all that is served.
 
 Two roots: the source root (what refs point into) is the project that the working directory is in; the storage
 root is taken relative to the source root, so that a project's packs stay with the project wherever a client
@@ -13,35 +13,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
+from urllib.parse import unquote
 
-T = TypeVar("T")
+PREFIX = "CONTEXT_PACK_"
 REPOSITORY = ".git"
 WORKING_DIRECTORY = "the working directory"
 """The reason given when the working directory is the source root by default."""
 DEFAULT_ROOT = os.path.join(".agents", "mcp", "context_pack")
-HERE = frozenset({"__SESSION_CWD__", "session_cwd", "cwd", "."})
-LEVELS: Mapping[str, int] = {"off": 0, "error": 1, "warn": 2, "info": 3, "debug": 4}
+CWD_ALIASES = frozenset({"__SESSION_CWD__", "session_cwd", "cwd", "."})
+LOG_LEVELS = frozenset({"off", "error", "warn", "info", "debug"})
 OUR_NAMES = frozenset({"mcp_context_pack", "context_pack", "context-pack"})
 DEFAULT_LEVEL = "info"
 DEFAULT_INITIALIZE_TIMEOUT_MS = 20_000
 DEFAULT_CALL_SECONDS = 45
-LONGEST_CALL_SECONDS = 86_400
 LONGEST_TIMEOUT_MS = 2_147_483_647
 DEFAULT_MAX_MESSAGE_BYTES = 10 * 1024 * 1024
 DEFAULT_MAX_SOURCE_BYTES = 2 * 1024 * 1024
 AUTO = "auto"
 TOOL_FAMILIES = frozenset({"packs", "code", "memory", "documents", "contexts", "bundles"})
-LEAST_PAGE, LARGEST_PAGE = 500, 200_000
 LARGEST_SIZE = 1024 * 1024 * 1024
 DEFAULT_RATE_LIMITS: Mapping[str, int] = {"context_search": 30, "read_file": 100, "grep_codebase": 60}
-_NAMES = """
-    ROOT SOURCE_ROOT CACHE LOG INITIALIZE_TIMEOUT_MS CALL_SECONDS TOOLS PAGE_TOKENS MAX_MESSAGE_BYTES
-    MAX_SOURCE_BYTES DENY RATE_LIMITS GREP BUNDLES ALLOWED_ROOTS EMBEDDER MODEL_DIR EMBEDDER_KEY
-    EMBEDDER_MODEL STORE PROJECT AUTHOR
-"""
-VARIABLES = tuple(f"CONTEXT_PACK_{name}" for name in _NAMES.split())
-"""Every variable that is read; docs/configuration.md says what each is for."""
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -63,6 +55,8 @@ class Settings(NamedTuple):
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
     max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES
     deny: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
+    """Names that the table of secrets denies and that may be read nevertheless."""
     rate_limits: Mapping[str, int] = DEFAULT_RATE_LIMITS
     grep: str = "auto"
     bundles: tuple[str, ...] = ()
@@ -78,56 +72,50 @@ class Settings(NamedTuple):
     project: str = ""
     author: str = ""
     complaints: tuple[str, ...] = ()
+    refusals: tuple[str, ...] = ()
+    """Why nothing may be served, with what to set instead; empty if something may."""
 
 
 def read_settings(environ: Mapping[str, str], cwd: str) -> Settings:
     """The settings that `environ` spells for a process working in `cwd`."""
-    reader = _VariableReader(environ)
-    given = reader.read("CONTEXT_PACK_SOURCE_ROOT", parse_place, "").strip()
-    storage = reader.read("CONTEXT_PACK_ROOT", parse_place, "").strip()
+    values: dict[str, Any] = {}
+    complaints: list[str] = []
+    refusals: list[str] = []
+    for field, variable in VARIABLE_OF.items():
+        name = PREFIX + variable.name
+        text = environ.get(name, "")
+        value = variable.parse(text) if text.strip() else variable.default
+        if value is None and variable.instead:
+            refusals.append(f"{name} is not understood; {variable.instead}")
+        elif value is None and text.strip():
+            complaints.append(f"{name} is not understood: {_shown(text)}; using the default")
+        values[field] = variable.default if value is None else value
+    given, storage = values.pop("source_root"), values.pop("root")
     project = project_of(os.path.normpath(cwd), storage or DEFAULT_ROOT)
     source_root = resolve_source_root(given, cwd) if given else project.folder
-    sizes = {"low": 1, "high": LARGEST_SIZE}
-    level = reader.read("CONTEXT_PACK_LOG", parse_level, DEFAULT_LEVEL)
+    values["allowed_roots"] = tuple(resolve_root(place, source_root) for place in values["allowed_roots"])
+    if values["model_dir"]:
+        values["model_dir"] = resolve_root(values["model_dir"], source_root)
     return Settings(
         root=resolve_root(storage, source_root),
         source_root=source_root,
         source_because="CONTEXT_PACK_SOURCE_ROOT" if given else project.because,
-        log_level=level,
         log_level_given=bool(environ.get("CONTEXT_PACK_LOG", "").strip()),
-        initialize_timeout_ms=min(
-            reader.whole("CONTEXT_PACK_INITIALIZE_TIMEOUT_MS", DEFAULT_INITIALIZE_TIMEOUT_MS, low=1),
-            LONGEST_TIMEOUT_MS,
-        ),
-        call_seconds=reader.whole(
-            "CONTEXT_PACK_CALL_SECONDS", DEFAULT_CALL_SECONDS, low=1, high=LONGEST_CALL_SECONDS
-        ),
-        tools=reader.read("CONTEXT_PACK_TOOLS", parse_tools, ()),
-        page_tokens=reader.whole("CONTEXT_PACK_PAGE_TOKENS", 0, low=LEAST_PAGE, high=LARGEST_PAGE) or None,
-        max_message_bytes=reader.whole("CONTEXT_PACK_MAX_MESSAGE_BYTES", DEFAULT_MAX_MESSAGE_BYTES, **sizes),
-        max_source_bytes=reader.whole("CONTEXT_PACK_MAX_SOURCE_BYTES", DEFAULT_MAX_SOURCE_BYTES, **sizes),
-        deny=tuple(glob for glob in map(str.strip, environ.get("CONTEXT_PACK_DENY", "").split(",")) if glob),
-        rate_limits=reader.read("CONTEXT_PACK_RATE_LIMITS", parse_rate_limits, DEFAULT_RATE_LIMITS),
-        grep=reader.read("CONTEXT_PACK_GREP", parse_engine, "auto"),
-        bundles=tuple(
-            filter(None, map(str.strip, environ.get("CONTEXT_PACK_BUNDLES", "").split(os.pathsep)))
-        ),
-        allowed_roots=tuple(
-            resolve_root(place, source_root)
-            for place in environ.get("CONTEXT_PACK_ALLOWED_ROOTS", "").split(os.pathsep)
-            if place.strip()
-        ),
-        embedder=reader.read("CONTEXT_PACK_EMBEDDER", parse_embedder, "auto"),
-        model_dir=reader.read("CONTEXT_PACK_MODEL_DIR", lambda name: resolve_root(name, source_root), ""),
         user_config=user_config_file(environ),
-        cache=reader.read("CONTEXT_PACK_CACHE", parse_own_folder, ""),
-        store=reader.read(
-            "CONTEXT_PACK_STORE", lambda text: (split_store(text) or (None,))[0], "", secret=True
-        ),
-        project=reader.read("CONTEXT_PACK_PROJECT", parse_label, ""),
-        author=reader.read("CONTEXT_PACK_AUTHOR", parse_label, ""),
-        complaints=tuple(reader.complaints),
+        complaints=tuple(complaints),
+        refusals=tuple(refusals),
+        **values,
     )
+
+
+def no_project(settings: Settings) -> str:
+    """Which place is taken for the project although nobody named it and it is none; empty if none is."""
+    if settings.source_because == WORKING_DIRECTORY:
+        if settings.source_root == os.sep:
+            return "the whole disk"
+        if settings.source_root == os.path.normpath(os.path.expanduser("~")):
+            return "your home folder"
+    return ""
 
 
 class FoundProject(NamedTuple):
@@ -190,7 +178,7 @@ def working_directory() -> str:
 def resolve_source_root(given: str, cwd: str) -> str:
     """The source root as an absolute path: `given` taken from `cwd`, with `~` expanded."""
     name = given.strip()
-    if not name or name in HERE:
+    if not name or name in CWD_ALIASES:
         return os.path.normpath(cwd)
     return os.path.normpath(os.path.join(cwd, os.path.expanduser(name)))
 
@@ -202,7 +190,7 @@ def resolve_root(given: str, source_root: str) -> str:
 
 def parse_place(text: str) -> str | None:
     """The name of a folder; None for one with a variable in it that its client did not put a value for."""
-    return None if "${" in text else text
+    return None if "${" in text else text.strip()
 
 
 def parse_own_folder(text: str) -> str | None:
@@ -213,7 +201,18 @@ def parse_own_folder(text: str) -> str | None:
 
 def given_cache(environ: Mapping[str, str]) -> str:
     """The folder for what is derived or private, as the environment gives it; empty if it gives none."""
-    return _VariableReader(environ).read("CONTEXT_PACK_CACHE", parse_own_folder, "")
+    return parse_own_folder(environ.get("CONTEXT_PACK_CACHE", "")) or ""
+
+
+def separated(by: str) -> Callable[[str], tuple[str, ...]]:
+    """Parses the parts of a text that are not blank."""
+    return lambda text: tuple(filter(None, map(str.strip, text.split(by))))
+
+
+def parse_allowed(text: str) -> tuple[str, ...] | None:
+    """Names that may be read; None if one is a path, because names are opened wherever they stand."""
+    names = separated(",")(text)
+    return None if any("/" in name for name in names) else names
 
 
 def parse_tools(text: str) -> tuple[str, ...] | None:
@@ -270,11 +269,14 @@ def split_store(text: str) -> tuple[str, str | None] | None:
     spelled = [word[len("password=") :] for word in words if word.startswith("password=")]
     kept = "&".join(word for word in words if not word.startswith("password="))
     secret = [*spelled, password][0]
-    if secret:
-        from urllib.parse import unquote
+    address = f"{scheme}://{user}{at}{hosts}{slash}{database}{mark if kept else ''}{kept}"
+    return address, unquote(secret) or None
 
-        secret = unquote(secret)
-    return f"{scheme}://{user}{at}{hosts}{slash}{database}{mark if kept else ''}{kept}", secret or None
+
+def parse_store(text: str) -> str | None:
+    """The address of the team's database without its password; None for anything else."""
+    parts = split_store(text)
+    return None if parts is None else parts[0]
 
 
 def store_password(environ: Mapping[str, str]) -> str | None:
@@ -298,7 +300,7 @@ def parse_level(text: str) -> str | None:
     for directive in text.lower().split(","):
         name, _, level = directive.rpartition("=")
         level = {"warning": "warn", "trace": "debug"}.get(level.strip(), level.strip())
-        if level not in LEVELS:
+        if level not in LOG_LEVELS:
             continue
         rank = 2 if name.strip() in OUR_NAMES else 1 if not name else 0
         if best is None or rank >= best[0]:
@@ -331,36 +333,60 @@ def parse_whole(text: str) -> int | None:
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= 18 else None
 
 
-class _VariableReader:
-    """Reads variables one by one and keeps what was wrong with them."""
+def whole(low: int, high: int, most: int | None = None) -> Callable[[str], int | None]:
+    """Parses a whole number within bounds; one above `most` counts as that."""
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
-        self.environ = environ
-        self.complaints: list[str] = []
+    def parse(text: str) -> int | None:
+        number = parse_whole(text)
+        return None if number is None or not low <= number <= high else min(number, most or number)
 
-    def read(self, name: str, parse: Callable[[str], T | None], default: T, secret: bool = False) -> T:
-        """The parsed variable, or its default; a secret one is not repeated."""
-        text = self.environ.get(name, "")
-        if not text.strip():
-            return default
-        value = parse(text)
-        if value is None:
-            shown = "" if secret else f": {_shown(text)}"
-            self.complaints.append(f"{name} is not understood{shown}; using the default")
-            return default
-        return value
-
-    def whole(self, name: str, default: int, low: int, high: int | None = None) -> int:
-        """A whole number within bounds, or the default."""
-
-        def bounded(text: str) -> int | None:
-            number = parse_whole(text)
-            return None if number is None or number < low or (high is not None and number > high) else number
-
-        return self.read(name, bounded, default)
+    return parse
 
 
 def _shown(text: str) -> str:
     """A value safe to repeat in one log line."""
     shown = ascii(text)
     return shown if len(shown) <= 80 else shown[:80] + "..."
+
+
+class Variable(NamedTuple):
+    """How a variable is read; `instead` is what to do where a value that is not understood is an error."""
+
+    name: str
+    parse: Callable[[str], Any]
+    default: Any = ""
+    instead: str = ""
+
+
+_NAME_PROJECT = "set it to the folder of the project, or unset it and start in that folder"
+_NAME_STORE = "set it to postgresql://USER@HOST/DATABASE, or unset it to keep packs in files"
+_NAME_LABEL = "set it to a name of one line with at most 200 characters, or unset it"
+VARIABLE_OF: Mapping[str, Variable] = {
+    "root": Variable("ROOT", parse_place, "", "set it to the folder for packs, or unset it"),
+    "source_root": Variable("SOURCE_ROOT", parse_place, "", _NAME_PROJECT),
+    "cache": Variable("CACHE", parse_own_folder),
+    "log_level": Variable("LOG", parse_level, DEFAULT_LEVEL),
+    "initialize_timeout_ms": Variable(
+        "INITIALIZE_TIMEOUT_MS", whole(1, 10**18, LONGEST_TIMEOUT_MS), DEFAULT_INITIALIZE_TIMEOUT_MS
+    ),
+    "call_seconds": Variable("CALL_SECONDS", whole(1, 86_400), DEFAULT_CALL_SECONDS),
+    "tools": Variable("TOOLS", parse_tools, ()),
+    "page_tokens": Variable("PAGE_TOKENS", whole(500, 200_000), None),
+    "max_message_bytes": Variable("MAX_MESSAGE_BYTES", whole(1, LARGEST_SIZE), DEFAULT_MAX_MESSAGE_BYTES),
+    "max_source_bytes": Variable("MAX_SOURCE_BYTES", whole(1, LARGEST_SIZE), DEFAULT_MAX_SOURCE_BYTES),
+    "deny": Variable("DENY", separated(","), ()),
+    "allow": Variable("ALLOW", parse_allowed, ()),
+    "rate_limits": Variable("RATE_LIMITS", parse_rate_limits, DEFAULT_RATE_LIMITS),
+    "grep": Variable("GREP", parse_engine, AUTO),
+    "bundles": Variable("BUNDLES", separated(os.pathsep), ()),
+    "allowed_roots": Variable("ALLOWED_ROOTS", separated(os.pathsep), ()),
+    "embedder": Variable("EMBEDDER", parse_embedder, AUTO),
+    "model_dir": Variable("MODEL_DIR", str.strip),
+    "store": Variable("STORE", parse_store, "", _NAME_STORE),
+    "project": Variable("PROJECT", parse_label, "", _NAME_LABEL),
+    "author": Variable("AUTHOR", parse_label),
+}
+"""Which variable each setting comes from; docs/configuration.md says what each is for."""
+_OF_AN_ENDPOINT = ("EMBEDDER_KEY", "EMBEDDER_MODEL")
+VARIABLES = tuple(PREFIX + name for name in (*(row.name for row in VARIABLE_OF.values()), *_OF_AN_ENDPOINT))
+"""Every variable that is read; those of an endpoint when they are needed, and kept in no settings."""

@@ -13,21 +13,15 @@ import unicodedata
 from collections.abc import Iterable
 from fnmatch import translate
 from functools import lru_cache
+from itertools import pairwise
 
 from attrs import Attribute, field, frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.globs import Step, covers
+from context_pack.kernel.secret_names import is_secret_entry, is_secret_name
 
 MAX_PATH_BYTES = 1024
-DENIED_SEGMENTS = (
-    *(".git", "node_modules"),
-    *(".env", ".env.*", ".env~", ".envrc", ".netrc", ".npmrc", ".pypirc"),
-    *(".git-credentials", ".htpasswd", ".pgpass", ".vault-token", ".dockercfg"),
-    *(".ssh", ".aws", ".kube", ".gnupg", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*"),
-    *("*.pem", "*.key", "*.p12", "*.pfx", "*.keystore", "*.jks", "*.kdbx"),
-)
-READABLE_SEGMENTS = frozenset({".env.example", ".env.sample", ".env.template", ".env.dist"})
 EXCLUDED_FOLDERS = frozenset({"node_modules", ".git", "dist", "build", ".next", ".context"})
 """Folder names skipped by whole-project walks: build output, dependencies, our own storage."""
 
@@ -144,16 +138,20 @@ def _opens(glob: str) -> Step[set[str]]:
     return lambda spellings: any(map(matching, spellings))
 
 
-_DENIED = _any_of(DENIED_SEGMENTS)
-
-
 @lru_cache(maxsize=50_000)
 def _is_secret(name: str) -> bool:
-    """Whether one segment is on the fixed list; every walk asks for every name again.
+    """Whether one segment is on the table of secrets; every walk asks for every name again.
 
     `benches/side_by_side/indexing.py` shows it: a sync without changes takes 2.5 bare walks, not 2.8.
     """
-    return any(name not in READABLE_SEGMENTS and _DENIED.match(name) for name in _spellings(name))
+    return any(map(is_secret_name, _spellings(name)))
+
+
+@lru_cache(maxsize=50_000)
+def _is_secret_entry(folder: str, name: str, is_folder: bool) -> bool:
+    """Whether an entry is on that table because of the folder it is in, or because it is a file."""
+    folders, names = _spellings(folder), _spellings(name)
+    return any(is_secret_entry(above, spelled, is_folder) for above in folders for spelled in names)
 
 
 Glob = tuple[Step[set[str]], ...]
@@ -176,37 +174,51 @@ def _compile(globs: Iterable[str]) -> tuple[re.Pattern[str] | None, tuple[Glob, 
 
 @frozen
 class PathPolicy:
-    """Which paths no tool may read: the fixed list, and `extra` globs of whoever runs the server.
+    """Which paths no tool may read: the table of secrets, and `extra` globs of whoever runs the server.
 
     A glob without `/` is compared with every segment, one with `/` with the whole path (`**` crosses
     folders); what lies inside a denied folder is denied too. For paths from a folder, `lead` is the way to
-    it from the source root, of which such a glob may speak too.
+    it from the source root, of which such a glob may speak too. `allow` are globs of names that the table
+    denies and that may be read nevertheless, unless `extra` names them.
     """
 
     extra: tuple[str, ...] = ()
     lead: str = ""
+    allow: tuple[str, ...] = ()
     _names: re.Pattern[str] | None = field(init=False, eq=False, repr=False)
     paths: tuple[Glob, ...] = field(init=False, eq=False, repr=False)
     """Those of the `extra` globs that speak of whole paths."""
+    _allowed: re.Pattern[str] | None = field(init=False, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         names, paths = _compile(self.extra)
         object.__setattr__(self, "_names", names)
         object.__setattr__(self, "paths", paths)
+        object.__setattr__(self, "_allowed", _compile(self.allow)[0])
 
     def denies_name(self, name: str) -> bool:
         """Whether a path with this segment is denied, wherever the segment stands."""
-        if _is_secret(name):
+        if _is_secret(name) and not self._allows(name):
             return True
         return self._names is not None and any(map(self._names.match, _spellings(name)))
 
-    def denies(self, path: RelativePath) -> bool:
-        """Whether the path must not be read."""
+    def denies_entry(self, folder: str, name: str, is_folder: bool) -> bool:
+        """Whether an entry is denied in a folder of that name, although its name is not denied everywhere."""
+        return _is_secret_entry(folder, name, is_folder) and not self._allows(name)
+
+    def denies(self, path: RelativePath, is_folder: bool = False) -> bool:
+        """Whether the path must not be read; a folder may have the name of a secret file."""
         parts = path.value.split("/")
         if any(map(self.denies_name, parts)):
             return True
+        for depth, (above, name) in enumerate(pairwise(["", *parts]), 1):
+            if self.denies_entry(above, name, is_folder or depth < len(parts)):
+                return True
         if not self.paths:
             return False
         spelled = [_spellings(part) for part in parts]
         ways = [spelled, [*map(_spellings, self.lead.split("/")[:-1]), *spelled]] if self.lead else [spelled]
         return any(covers(glob, way) for glob in self.paths for way in ways)
+
+    def _allows(self, name: str) -> bool:
+        return self._allowed is not None and any(map(self._allowed.match, _spellings(name)))

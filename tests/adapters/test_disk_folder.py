@@ -21,12 +21,6 @@ from context_pack_adapters.disk.opening import NotRegular, Opened, Place, TooLar
 from context_pack_adapters.disk.writing import is_temporary
 
 
-@pytest.fixture(params=["descriptors", "paths"], autouse=True)
-def _means(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Folders held by descriptor, and by path as on a system that has no opening from descriptors."""
-    monkeypatch.setattr(opening, "BY_DESCRIPTOR", request.param == "descriptors" and opening.BY_DESCRIPTOR)
-
-
 def no_links(source: str, target: str, **places: object) -> None:
     """A file system without hard links."""
     raise OSError(errno.EPERM, "Operation not permitted")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 import shutil
@@ -245,3 +246,20 @@ def test_a_name_index_of_a_wide_tree_is_complete(root: Path) -> None:
 def test_unclosed_character_classes_match_in_linear_time() -> None:
     with never_hanging():
         assert IgnoreFile("[" + "[:" * 300_000 + "a]").verdict("x", is_folder=False) is None
+
+
+@pytest.mark.clause("ST-48")
+def test_of_too_many_patterns_the_first_count_with_all_plain_lines_and_it_is_said(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.getLogger("context_pack"), "propagate", True)
+    patterns = "".join(f"out{number}/**/*.tmp{number}?\n" for number in range(30_000))
+    plain = "".join(f"made/file{number}.py\nname{number}\n" for number in range(30_000))
+    rules = IgnoreFile(patterns + plain)
+    assert rules.verdict("out999/a/x.tmp9991", False) is True
+    assert rules.verdict("out29999/a/x.tmp299991", False) is None
+    assert rules.verdict("made/file29999.py", False) is True
+    assert rules.verdict("a/name29999", False) is True
+    assert [record.getMessage() for record in caplog.records] == [
+        "an ignore file has 30000 patterns: the first 1000 count, and all plain names and paths"
+    ]

@@ -36,15 +36,13 @@ def root(tmp_path: Path) -> Path:
     return top
 
 
-@pytest.fixture(params=["one call", "part by part", "paths"], autouse=True)
+@pytest.fixture(params=["one call", "part by part"], autouse=True)
 def _means(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each way down: by one system call, folder by folder, and by paths as where there is nothing better."""
+    """Each way down: by one system call, and folder by folder."""
     if request.param != "one call":
         monkeypatch.setattr(opening, "opener", lambda: None)
     elif beneath.opener() is None:
         pytest.skip("the system has no such call")
-    if request.param == "paths":
-        monkeypatch.setattr(opening, "BY_DESCRIPTOR", False)
 
 
 @pytest.fixture
@@ -254,8 +252,6 @@ def swap_for_ever(stop: threading.Event, one: Callable[[], None], other: Callabl
 @pytest.mark.clause("ST-42")
 @pytest.mark.parametrize("what", ["file", "folder"])
 def test_a_path_swapped_between_check_and_open_never_gets_out(root: Path, what: str) -> None:
-    if not opening.BY_DESCRIPTOR:
-        pytest.skip("held by their paths, folders can be swapped")
     rooted = Rooted(root, PathPolicy())
     place = root / "src" / ("app.py" if what == "file" else "deep")
     spare, trap = root / "spare", root / "trap"

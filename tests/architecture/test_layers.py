@@ -84,6 +84,7 @@ def test_a_kernel_module_has_importers_in_two_rooms(checkout: Path) -> None:
                         f"kernel.{path.stem}" if room == "kernel" else room
                     )
     alone = {module.stem for module in kernel if len(rooms.get(module.stem, ())) < 2}
+    alone -= {"secret_names"}  # the table of `paths`, apart because people look for it
     assert not alone, {name: sorted(rooms.get(name, ())) for name in alone}
 
 

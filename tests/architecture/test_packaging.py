@@ -27,6 +27,8 @@ RUN_TIME = {
     "jsonschema-specifications",
     "referencing",
     "filelock",
+    "platformdirs",
+    "tomlkit",
     "numpy",
     "regex",
 }

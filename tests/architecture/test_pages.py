@@ -21,6 +21,7 @@ from page_walk import Block, Walk, blocks
 from pages import ROOT, all_pages, contract_pages
 
 from context_pack_adapters.commands.dispatch import COMMANDS, find_command, groups
+from context_pack_adapters.settings import VARIABLES
 
 Ask = Callable[..., dict[int, dict[str, Any]]]
 
@@ -180,10 +181,10 @@ def test_every_run_time_package_is_named_with_a_reason(checkout: Path) -> None:
 def test_every_variable_that_is_read_is_in_the_one_environment_table(checkout: Path) -> None:
     row = re.compile(r"^\| `(CONTEXT_PACK_[A-Z_]+)` \|", re.MULTILINE)
     shown = row.findall((checkout / "docs/configuration.md").read_text("utf-8"))
-    read: set[str] = set()
+    read = set(VARIABLES)
     for path in (checkout / "adapters").rglob("*.py"):
         read |= set(re.findall(r"[\"'](CONTEXT_PACK_[A-Z_]+)[\"']", path.read_text("utf-8")))
-    assert sorted(shown) == sorted(read)
+    assert sorted(shown) == sorted(read) == sorted(VARIABLES)
     assert [page for page in all_pages() if row.search(page.read_text("utf-8"))] == [
         checkout / "docs/configuration.md"
     ]

@@ -19,7 +19,6 @@ NOT_BEFORE_INITIALIZE = {
     "filelock",
     "hnswlib",
     "jsonschema",
-    "logging",
     "numpy",
     "regex",
     "subprocess",
@@ -94,7 +93,7 @@ print(json.dumps(sorted(sys.modules)))
 
 
 NEVER_IN_A_FIRST_CALL = {
-    *("attr", "attrs", "cattrs", "filelock", "hnswlib", "jsonschema", "logging", "numpy", "yaml"),
+    *("attr", "attrs", "cattrs", "filelock", "hnswlib", "jsonschema", "numpy", "yaml"),
     "context_pack.toolkit.offers",
     "context_pack.toolkit.stats",
 }

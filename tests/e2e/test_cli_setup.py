@@ -13,7 +13,8 @@ from command_line import CommandLine, Done
 from stdio_client import environment
 
 from context_pack_adapters.commands.dispatch import run
-from context_pack_adapters.commands.setup import command_line
+from context_pack_adapters.commands.setup import CLIENTS, ClientConfig, command_line
+from context_pack_adapters.disk.folder import Folder
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def home(tmp_path: Path) -> Path:
     (place / ".codex/config.toml").write_text('model = "o3" # mine\n')
     (place / ".gemini").mkdir()
     (place / ".config/opencode").mkdir(parents=True)
-    (place / ".config/opencode/opencode.json").write_text('{\n  // mine\n  "theme": "x"\n}\n')
+    (place / ".config/opencode/opencode.json").write_text('{"theme": "x"}\n')
     return place
 
 
@@ -53,7 +54,7 @@ def test_setup_configures_installed_clients_once_and_can_undo_it(home: Path, set
     gemini = json.loads((home / ".gemini/settings.json").read_text())
     assert gemini["mcpServers"]["context-pack"]["command"] == entry["command"]
     opencode = (home / ".config/opencode/opencode.json").read_text()
-    assert opencode.startswith('{\n  // mine\n  "theme": "x",\n')
+    assert json.loads(opencode)["theme"] == "x"
     assert (home / ".codex/config.toml.before-context-pack").read_text() == 'model = "o3" # mine\n'
     files = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
     assert setup().out.count("as it should be") == 3
@@ -65,8 +66,9 @@ def test_setup_configures_installed_clients_once_and_can_undo_it(home: Path, set
     ]
     assert setup("--remove").code == 0
     assert (home / ".codex/config.toml").read_text() == 'model = "o3" # mine\n'
-    assert (home / ".config/opencode/opencode.json").read_text() == '{\n  // mine\n  "theme": "x"\n}\n'
-    assert not (home / ".gemini/settings.json").exists()
+    assert (home / ".config/opencode/opencode.json").read_text() == '{"theme": "x"}\n'
+    assert not (home / ".gemini").exists()
+    assert not (home / ".cursor").exists()
     assert not [*home.rglob("*.before-context-pack")]
     assert setup("--remove").out == ""
 
@@ -74,19 +76,23 @@ def test_setup_configures_installed_clients_once_and_can_undo_it(home: Path, set
 @pytest.mark.clause("CLI-60")
 def test_a_project_is_set_up_in_its_own_files_and_the_command_serves(tmp_path: Path, setup: object) -> None:
     assert callable(setup)
-    assert setup("claude", "vscode", "zed", "cursor", "--project").code == 0
+    done: Done = setup("claude", "vscode", "zed", "cursor", "--project")
+    assert done.code == 0
+    assert "context-pack on the PATH" in done.err
+    assert "approval" in done.err
     entry = json.loads((tmp_path / ".mcp.json").read_text())["mcpServers"]["context-pack"]
     assert (
         json.loads((tmp_path / ".vscode/mcp.json").read_text())["servers"]["context-pack"]["type"] == "stdio"
     )
     assert "context_servers" in json.loads((tmp_path / ".zed/settings.json").read_text())
     hello = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}\n'
-    command = [entry["command"], *entry["args"]]
+    assert (entry["command"], entry["args"]) == ("context-pack", [])
+    command = [Path(sys.executable).parent / entry["command"]]
     told = subprocess.run(command, input=hello, capture_output=True, cwd=tmp_path, check=True, timeout=60)
     assert json.loads(told.stdout.split(b"\n")[0])["result"]["serverInfo"]["name"] == "context-pack"
     assert setup("windsurf", "--project").code == 1
     assert setup("--project", "--remove").code == 0
-    assert not [path for path in tmp_path.rglob("*.json*") if "home" not in path.parts]
+    assert [path.name for path in tmp_path.iterdir()] == ["home"]
 
 
 @pytest.mark.clause("CLI-60")
@@ -113,8 +119,8 @@ def test_setup_print_writes_nothing_and_bad_files_are_left_alone(home: Path, set
             [
                 b"{}",
                 b"",
-                b'{\n  "mcpServers": {},\n}\n',
-                b'{"mcpServers": {"a": {"b": 1,},},}',
+                b'{\n  "mcpServers": {}\n}\n',
+                b'{"mcpServers": {"a": {"b": 1}}}',
                 b'\xef\xbb\xbf{\r\n\t"a": 1\r\n}\r\n',
             ],
         ),
@@ -137,6 +143,66 @@ def test_an_unusual_file_is_given_back_byte_for_byte(
         assert path.read_bytes() == made
         assert run(["setup", client, "--remove"]) == 0
         assert (path.read_bytes(), copy.exists()) == (text, False)
+
+
+@pytest.mark.clause("CLI-60")
+def test_json_with_comments_is_left_alone_and_the_entry_to_paste_is_printed(
+    home: Path, setup: object
+) -> None:
+    assert callable(setup)
+    text = '{\n  // mine\n  "theme": "x"\n}\n'
+    (home / ".config/opencode/opencode.json").write_text(text)
+    done: Done = setup("opencode")
+    assert done.code == 1
+    assert "it has comments" in done.err
+    assert json.loads(done.out.partition("\n")[2])["mcp"]["context-pack"]["type"] == "local"
+    assert [path.read_text() for path in (home / ".config/opencode").iterdir()] == [text]
+
+
+@pytest.mark.clause("CLI-60")
+def test_the_copy_of_a_private_file_is_private(home: Path, setup: object) -> None:
+    assert callable(setup)
+    path = home / ".claude.json"
+    path.write_text('{"oauthAccount": {"token": "decoy"}}\n')
+    path.chmod(0o600)
+    assert setup("claude").code == 0
+    for file in (path, home / ".claude.json.before-context-pack"):
+        assert file.stat().st_mode & 0o777 == 0o600
+    path.write_text(json.dumps({**json.loads(path.read_text()), "numStartups": 7}))
+    assert setup("claude", "--remove").code == 0
+    assert json.loads(path.read_text()) == {"oauthAccount": {"token": "decoy"}, "numStartups": 7}
+    assert not (home / ".claude.json.before-context-pack").exists()
+
+
+@pytest.mark.clause("CLI-60")
+def test_variables_of_the_clients_move_their_files(tmp_path: Path, home: Path) -> None:
+    places = {"CODEX_HOME": str(tmp_path / "codex"), "XDG_CONFIG_HOME": str(tmp_path / "xdg")}
+    (tmp_path / "xdg/zed").mkdir(parents=True)
+    (tmp_path / "codex").mkdir()
+    done = CommandLine(tmp_path)("setup", HOME=str(home), **places)
+    assert [line.partition(":")[0] for line in done.out.splitlines()] == ["Codex", "Gemini CLI", "Zed"]
+    assert "context-pack" in (tmp_path / "codex/config.toml").read_text()
+    assert "context-pack" in (tmp_path / "xdg/zed/settings.json").read_text()
+    assert not (home / ".config/zed").exists()
+
+
+@pytest.mark.clause("CLI-60")
+def test_a_change_that_a_client_makes_meanwhile_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text('{"a": 1}\n')
+
+    class Written(ClientConfig):
+        """A file that its client writes once while it is being changed."""
+
+        def after(self, *, remove: bool) -> str | None:
+            text = ClientConfig.after(self, remove=remove)
+            if path.read_text() == '{"a": 1}\n':
+                path.write_text('{"a": 1, "b": 2}\n')
+            return text
+
+    assert Written(CLIENTS["gemini"], Folder(tmp_path), path.name, ["context-pack"]).change(remove=False)
+    config = json.loads(path.read_text())
+    assert (config["a"], config["b"], list(config["mcpServers"])) == (1, 2, ["context-pack"])
 
 
 @pytest.mark.clause("CLI-60")

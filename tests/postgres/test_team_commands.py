@@ -15,6 +15,8 @@ from postgres_server import Server
 from psycopg import sql
 from stdio_client import StdioClient
 
+from context_pack_adapters.postgres.faults import failure_of
+
 SECRET = "pssst-4711"
 
 
@@ -260,3 +262,24 @@ def test_a_full_or_read_only_database_is_reported(
     assert done.code == 1
     assert words in done.err + done.out
     assert member.names() == ["before"]
+
+
+@pytest.mark.clause("TM-09")
+def test_a_login_that_cannot_work_is_told_what_to_check(tmp_path: Path, postgres: Server) -> None:
+    crowded = f"crowded_{uuid4().hex[:8]}"
+    run_sql(postgres, "postgres", f"CREATE ROLE {crowded} LOGIN CONNECTION LIMIT 0")
+    told = {
+        postgres.address("postgres", "nowhere"): "has no database of that name",
+        postgres.address("nobody-known"): "refuses this login",
+        postgres.address(crowded): "has no connection left for us",
+        f"{postgres.url}?sslmode=banana": "a setting that is not understood",
+        f"{postgres.url}?nonsense=1": "a setting that is not understood",
+        f"{postgres.url}?sslmode=require": "does not speak SSL",
+        "postgresql://no-such-host.invalid/team": "is on a host that has no address",
+    }
+    for number, (url, words) in enumerate(told.items()):
+        done = Member(tmp_path / str(number), url, "shop")("packs", "list")
+        assert (done.code, words in done.err) == (1, True), done
+        assert "does not answer" not in done.err
+    failure = failure_of(psycopg.OperationalError('FATAL: password authentication failed for user "x"'))
+    assert "refuses this password" in failure.message

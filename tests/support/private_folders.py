@@ -26,7 +26,7 @@ def places_of(project: Path, **variables: str) -> Places:
         PRIVATE: os.environ[PRIVATE],
         **{f"CONTEXT_PACK_{key}": value for key, value in variables.items()},
     }
-    found = open_places(read_settings(environ, str(project)), environ)
+    found = open_places(read_settings(environ, str(project)))
     return Places(Path(found.cache.path), Path(found.state.path))
 
 

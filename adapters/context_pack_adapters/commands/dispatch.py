@@ -15,13 +15,15 @@ from textwrap import dedent
 from typing import NamedTuple
 
 from context_pack.kernel.errors import Failure
+from context_pack_adapters.bootstrap import check_settings
 from context_pack_adapters.commands.arguments import EVERYWHERE, Command, Parser, before_command, near_option
 from context_pack_adapters.commands.shell import Shell, WrongUsage, nearest
 from context_pack_adapters.commands.terminal import Terminal, standard_terminal
 from context_pack_adapters.logs import Log
+from context_pack_adapters.private_places import open_places
 from context_pack_adapters.settings import (
-    WORKING_DIRECTORY,
     Settings,
+    no_project,
     read_settings,
     resolve_source_root,
     working_directory,
@@ -115,6 +117,8 @@ HIDDEN: Mapping[str, CommandEntry] = {
 }
 """Commands that the help does not list."""
 
+PROJECTLESS = frozenset({"serve", "setup", "doctor", "completion"})
+"""Commands that run although the settings do not say where data is."""
 WALKING = frozenset(
     {"search", "memory search", "index", "packs draft", "contexts init", "contexts refresh", "contexts watch"}
 )
@@ -259,8 +263,12 @@ def _perform(name: str, arguments: Sequence[str], terminal: Terminal) -> int:
     log = Log(settings.log_level if settings.log_level_given else "warn")
     for complaint in settings.complaints:
         log.write("warn", complaint)
+    if name in WALKING and (trouble := open_places(settings).trouble):
+        log.write("warn", f"what is indexed now is gone when this command ends: {trouble}; see 'doctor'")
     shell = Shell(settings, terminal, log)
     try:
+        if name not in PROJECTLESS:
+            check_settings(settings)
         return command.run(options, shell) or DONE
     except Failure as failure:
         shell.complain_of({"": failure})
@@ -278,12 +286,11 @@ def _check_is_project(name: str, options: argparse.Namespace, settings: Settings
     Raises:
         WrongUsage: it does.
     """
-    chosen = settings.source_because != WORKING_DIRECTORY or getattr(options, "path", None)
-    if name not in WALKING or chosen or os.path.isdir(settings.root):
+    if name not in WALKING or getattr(options, "path", None) or os.path.isdir(settings.root):
         return
-    if settings.source_root in (os.sep, os.path.expanduser("~")):
-        where = "the whole disk" if settings.source_root == os.sep else "your home folder"
-        raise WrongUsage(f"{where} is no project; go into one, or name it with --source-root")
+    place = no_project(settings)
+    if place:
+        raise WrongUsage(f"{place} is no project; go into one, or name it with --source-root")
 
 
 def parser_for(name: str, command: Command) -> Parser:

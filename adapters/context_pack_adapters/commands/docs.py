@@ -75,7 +75,8 @@ def _next_step(collection: Collection, allowed: Mapping[str, bool]) -> str:
     from context_pack.documents.domain.permits import address_of
 
     address = address_of(collection.where.place)
-    if collection.where.is_local or collection.user_wide or address in allowed:
+    fetched = not collection.where.is_local and not address.startswith("file:")
+    if not fetched or collection.user_wide or address in allowed:
         return "index it now: context-pack docs sync"
     return f"to have it fetched, run: context-pack docs allow {shlex.quote(address)}"
 

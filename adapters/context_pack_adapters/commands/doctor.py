@@ -109,6 +109,7 @@ def settings_shown(settings: Settings) -> dict[str, str]:
         "largest message": f"{settings.max_message_bytes} bytes",
         "largest source file": f"{settings.max_source_bytes} bytes",
         "denied besides the usual": ", ".join(settings.deny) or "-",
+        "allowed nevertheless": ", ".join(settings.allow) or "-",
         "calls per minute": limits,
         "embedder": _place(settings.embedder),
         "model folder": settings.model_dir or "-",
@@ -156,6 +157,8 @@ def _grammars() -> Iterator[Finding]:
 
 def _variables(settings: Settings) -> Iterator[Finding]:
     """Variables with bad values, and unknown variables with our prefix."""
+    for refusal in settings.refusals:
+        yield Finding("environment", "broken", refusal, "set or unset it; until then nothing is served")
     for complaint in settings.complaints:
         yield Finding("environment", "warn", complaint, "correct or unset it")
     for name in sorted(name for name in os.environ if name.startswith("CONTEXT_PACK_")):

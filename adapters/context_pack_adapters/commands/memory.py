@@ -236,7 +236,9 @@ def _ask(options: Namespace, shell: Shell, kind: str) -> dict[str, Any]:
     if answer.is_error:
         details = found.get("details") or [{}]
         said = details[0].get("message") if isinstance(details, list) else details
-        raise Failure(Code.INVALID_DATA, f"{found['error']}{f': {said}' if said else ''}")
+        inside = found.get("message")  # of a search that failed for another reason than what was asked
+        code, said = (Code.IO_ERROR, inside) if inside else (Code.INVALID_DATA, said)
+        raise Failure(code, f"{found['error']}{f': {said}' if said else ''}")
     return found
 
 

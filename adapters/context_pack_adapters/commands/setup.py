@@ -6,6 +6,7 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from context_pack_adapters.commands.arguments import argument, command, flag, one_of
@@ -26,8 +27,11 @@ NEXT = """
 Start your agent anew, then ask it to "list the context packs".
 'context-pack doctor' checks this side, 'context-pack demo' shows a first pack."""
 SHARED = """
-These files name the full path of this command: a team that shares them needs it there, or writes
-the plain name that is on everybody's PATH."""
+These files can be shared: they name the bare command, so everybody needs context-pack on the PATH
+('uv tool install context-pack' or 'pipx install context-pack'). The client asks each of them for
+approval before it starts a server that a project names."""
+TRIES = 5
+"""How often a file is read anew because its client wrote it meanwhile."""
 MOST_BYTES = 16 * 1024 * 1024
 
 Entry = Callable[[list[str]], Mapping[str, Any]]
@@ -43,7 +47,10 @@ def _in_a_workspace(command: list[str]) -> Mapping[str, Any]:
 
 
 class Client(NamedTuple):
-    """Where a client keeps its servers, below the home folder and in a project, and how it spells one."""
+    """Where a client keeps its servers, for a user and in a project, and how it spells one.
+
+    Places of a user are below the home folder, but for `.config` and `.codex`, which variables may move.
+    """
 
     title: str
     user: str
@@ -54,6 +61,7 @@ class Client(NamedTuple):
     """What is below the home folder where the client is."""
 
 
+_VS_CODE = "Library/Application Support/Code" if sys.platform == "darwin" else ".config/Code"
 CLIENTS: Mapping[str, Client] = {
     "claude": Client(
         "Claude Code", ".claude.json", ".mcp.json", "mcpServers", signs=(".claude", ".claude.json")
@@ -66,8 +74,8 @@ CLIENTS: Mapping[str, Client] = {
         "Cursor", ".cursor/mcp.json", ".cursor/mcp.json", "mcpServers", _in_a_workspace, (".cursor",)
     ),
     "vscode": Client(
-        "VS Code", ".config/Code/User/mcp.json", ".vscode/mcp.json", "servers",
-        lambda command: {"type": "stdio", **_in_a_workspace(command)}, (".config/Code", ".vscode"),
+        "VS Code", f"{_VS_CODE}/User/mcp.json", ".vscode/mcp.json", "servers",
+        lambda command: {"type": "stdio", **_in_a_workspace(command)}, (_VS_CODE, ".vscode"),
     ),
     "zed": Client(
         "Zed", ".config/zed/settings.json", ".zed/settings.json", "context_servers",
@@ -98,9 +106,10 @@ CLIENTS: Mapping[str, Client] = {
 def setup(options: Namespace, shell: Shell) -> int:
     """Write this server into the configuration of your agents.
 
-    Without names, every client is set up whose folder is in your home. Everything else in those files stays
-    as it is, byte for byte, and what a file held before is kept beside it under the name
-    FILE.before-context-pack. Doing it twice changes nothing. --remove takes it out wherever it is.
+    Without names, every client is set up whose folder is in your home. Everything else in those files stays,
+    and what a file held before is kept beside it under the name FILE.before-context-pack. A file with
+    comments in JSON is left alone, and the entry to paste is printed. Doing it twice changes nothing.
+    --remove takes it out wherever it is, and the copy with it.
 
     Examples:
       context-pack setup                        the clients that are here, for all projects
@@ -133,10 +142,17 @@ def _is_meant(client: Client, options: Namespace) -> bool:
 
 def command_line() -> list[str]:
     """The full command that starts this very server."""
-    script = os.path.join(os.path.dirname(sys.executable), "context-pack")
+    script = os.path.join(os.path.dirname(sys.executable), NAME)
     if os.access(script, os.X_OK):
         return [script]
     return [sys.executable, "-P", "-m", "context_pack"]  # modules of the project are never ours
+
+
+def user_place(relative: str) -> str:
+    """Where a place of the user is, by the variables that its client goes by."""
+    top, _, rest = relative.partition("/")
+    given = os.environ.get({".config": "XDG_CONFIG_HOME", ".codex": "CODEX_HOME"}.get(top, ""), "")
+    return os.path.join(given if os.path.isabs(given) else os.path.expanduser(f"~/{top}"), rest).rstrip("/")
 
 
 def _set_up(client: Client, options: Namespace, shell: Shell) -> bool:
@@ -145,36 +161,32 @@ def _set_up(client: Client, options: Namespace, shell: Shell) -> bool:
     if relative is None:
         shell.terminal.complain(f"{client.title} has no configuration of a project; leave --project out")
         return False
-    top = shell.settings.source_root if options.project else os.path.expanduser("~")
-    path = os.path.join(top, relative)
+    path = os.path.join(shell.settings.source_root, relative) if options.project else user_place(relative)
     *inside, name = relative.split("/")
     # A link in a project may be a stranger's; one in the user's own home is theirs.
-    folder = Folder(top).below(*inside) if options.project else Folder(os.path.dirname(path))
+    top = Folder(shell.settings.source_root)
+    folder = top.below(*inside) if options.project else Folder(os.path.dirname(path))
+    file = ClientConfig(client, folder, name, [NAME] if options.project else command_line())
     try:
-        before = _read(folder, name)
-        after = changed(client, relative, before or "", remove=options.remove)
-        kept = _read(folder, name + BACKUP)
-        if kept is not None and changed(client, relative, kept, remove=True) != kept:
-            kept = None  # it has an entry of ours, so it is not what was there before us
-        if options.remove and kept is not None and changed(client, relative, kept, remove=False) == before:
-            after = kept
         if options.print and not options.remove:
             shell.terminal.line(f"# {client.title}: {path}")
-            shell.terminal.raw(changed(client, relative, "", remove=False))
-        elif after == (before or ""):
-            if not options.remove:
-                shell.terminal.line(f"{client.title}: {path} is as it should be")
-            elif options.clients:
-                shell.terminal.line(f"{client.title}: it is not in {path}")
+            shell.terminal.raw(file.changed("", remove=False))
         elif options.print:
-            shell.terminal.line(f"{client.title}: would be removed from {path}")
-        else:
-            _write(folder, name, before, after, kept, giving_back=options.remove)
+            if file.read() != file.after(remove=True):
+                shell.terminal.line(f"{client.title}: would be removed from {path}")
+        elif file.change(remove=options.remove):
             shell.terminal.line(
                 f"{client.title}: {'removed from' if options.remove else 'written to'} {path}"
             )
+        elif not options.remove:
+            shell.terminal.line(f"{client.title}: {path} is as it should be")
+        elif options.clients:
+            shell.terminal.line(f"{client.title}: it is not in {path}")
     except UnreadableConfig as fault:
-        shell.terminal.complain(f"{client.title}: {path} cannot be changed: {fault}; see --print")
+        shell.terminal.complain(f"{client.title}: {path} cannot be changed: {fault}")
+        if not options.remove:
+            shell.terminal.line(f"# put this into {path} by hand:")
+            shell.terminal.raw(file.changed("", remove=False))
         return False
     except OSError as error:
         shell.terminal.complain(f"{client.title}: {path}: {error.strerror or error}; see --print")
@@ -182,27 +194,94 @@ def _set_up(client: Client, options: Namespace, shell: Shell) -> bool:
     return True
 
 
-def changed(client: Client, path: str, text: str, *, remove: bool) -> str:
-    """The text of a configuration with our entry, or without it; its line ends and its mark stay."""
-    mark = text[: text.startswith("\ufeff")]
-    plain = text.removeprefix(mark).replace("\r\n", "\n")
-    if mark + plain.replace("\n", "\r\n") == text != mark + plain:
-        return mark + _changed(client, path, plain, remove=remove).replace("\n", "\r\n")
-    return mark + _changed(client, path, text.removeprefix(mark), remove=remove)
+class ClientConfig(NamedTuple):
+    """The configuration of one client in a folder, and the command that starts us from there."""
 
+    client: Client
+    folder: Folder
+    name: str
+    command: list[str]
 
-def _changed(client: Client, path: str, text: str, *, remove: bool) -> str:
-    if path.endswith(".toml"):
-        table = f"{client.section}.{NAME}"
-        return drop_toml(text, table) if remove else put_toml(text, table, client.entry(command_line()))
-    if remove:
-        return drop_json(text, (client.section, NAME))
-    return put_json(text, (client.section, NAME), client.entry(command_line()))
+    def change(self, *, remove: bool) -> bool:
+        """Put our entry in, or take it out; says whether anything changed.
+
+        A client may write its file at any moment: what was read is compared once more before it is replaced.
+        """
+        for _ in range(TRIES):
+            before = self.read()
+            after = self.after(remove=remove)
+            if after == before:
+                if remove:
+                    self._forget_copy()
+                return False
+            if self.read() == before:
+                self._write(before, after)
+                if remove:
+                    self._forget_copy()
+                return True
+        raise UnreadableConfig("its client keeps writing it; close the client and try again")
+
+    def after(self, *, remove: bool) -> str | None:
+        """The text of the file with our entry, or without; None for a file that had nothing else.
+
+        With the entry gone, a file that nobody else has changed is what it was before us to the byte.
+        """
+        before, copy = self.read(), self.read(BACKUP)
+        if copy is not None and self.changed(copy, remove=True) != copy:
+            copy = None  # it has an entry of ours, so it is not what was there before us
+        if remove and copy is not None and self.changed(copy, remove=False) == before:
+            return copy
+        after = self.changed(before or "", remove=remove)
+        if remove and after != before and after.strip() in ("", "{}") and copy is None:
+            return None
+        return before if remove and after == (before or "") else after
+
+    def read(self, ending: str = "") -> str | None:
+        """The text of the file, exactly; None if there is none."""
+        try:
+            return self.folder.read(self.name + ending, MOST_BYTES)[0].decode("utf-8")
+        except FileNotFoundError:
+            return None
+        except UnicodeDecodeError:
+            raise UnreadableConfig("it is not UTF-8") from None
+
+    def changed(self, text: str, *, remove: bool) -> str:
+        """The text of a configuration with our entry, or without it; its line ends and its mark stay."""
+        mark = text[: text.startswith("\ufeff")]
+        plain = text.removeprefix(mark).replace("\r\n", "\n")
+        ends = "\r\n" if "\r\n" in text else "\n"
+        place = (self.client.section, NAME)
+        if self.name.endswith(".toml"):
+            after = (
+                drop_toml(plain, *place)
+                if remove
+                else put_toml(plain, *place, self.client.entry(self.command))
+            )
+        elif remove:
+            after = drop_json(plain, *place)
+        else:
+            after = put_json(plain, *place, self.client.entry(self.command))
+        return text if after == plain else mark + after.replace("\n", ends)
+
+    def _write(self, before: str | None, after: str | None) -> None:
+        """Replace the file; what it held before us is kept beside it, for the same eyes only."""
+        self.folder.make()
+        if after is None:
+            self.folder.remove(self.name)
+            self.folder.remove_if_empty()
+            return
+        mode = None if before is None else self.folder.status(self.name).st_mode & 0o777
+        if before is not None and self.changed(before, remove=True) == before:
+            self.folder.write(self.name + BACKUP, before.encode(), mode)
+        self.folder.write(self.name, after.encode(), mode)
+
+    def _forget_copy(self) -> None:
+        with suppress(FileNotFoundError):
+            self.folder.remove(self.name + BACKUP)
 
 
 def _is_here(client: Client) -> bool:
-    home = os.path.expanduser("~")
-    return any(_entry_exists(os.path.join(home, sign)) for sign in client.signs)
+    return any(_entry_exists(user_place(sign)) for sign in client.signs)
 
 
 def _entry_exists(path: str) -> bool:
@@ -211,33 +290,3 @@ def _entry_exists(path: str) -> bool:
         return name in Folder(folder).names()
     except OSError:
         return False
-
-
-def _read(folder: Folder, name: str) -> str | None:
-    """The text of a file, exactly; None if there is none."""
-    try:
-        return folder.read(name, MOST_BYTES)[0].decode("utf-8")
-    except FileNotFoundError:
-        return None
-    except UnicodeDecodeError:
-        raise UnreadableConfig("it is not UTF-8") from None
-
-
-def _write(
-    folder: Folder, name: str, before: str | None, after: str, kept: str | None, *, giving_back: bool
-) -> None:
-    """Write the new text and keep a backup of the old one; a file that only we filled is removed.
-
-    A file that is given back as it was before us needs no copy beside it.
-    """
-    folder.make()
-    nothing_left = giving_back and kept is None and after.strip() in ("", "{}")
-    if giving_back and kept == after:
-        folder.remove(name + BACKUP)
-    elif before is not None and not nothing_left:
-        folder.write(name + BACKUP, before.encode())
-    if nothing_left:
-        folder.remove(name)
-    else:
-        mode = None if before is None else folder.status(name).st_mode & 0o777
-        folder.write(name, after.encode(), mode)

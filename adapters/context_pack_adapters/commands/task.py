@@ -86,8 +86,7 @@ def _await_end(stop: Event) -> None:
 
 def give_way() -> None:
     """Lower the priority of this process."""
-    if hasattr(os, "nice"):
-        os.nice(NICENESS)
+    os.nice(NICENESS)
 
 
 def _documents(cases: UseCases, stop: Stop) -> int:

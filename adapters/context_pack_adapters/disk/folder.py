@@ -19,7 +19,6 @@ from context_pack_adapters.disk.opening import (
     AnyPlace,
     Handle,
     Place,
-    at,
     read_file,
     scan,
     status_of,
@@ -133,9 +132,8 @@ class Folder:
     def create(self, name: str, data: bytes, link: Callable[..., None] = os.link) -> bool:
         """Put a whole file under a name unless it is taken; says whether it did."""
         with self.place.held() as folder, writing.temporary(folder, name, data, None) as beside:
-            source, start = at(folder, beside)
             try:
-                link(source, at(folder, name)[0], src_dir_fd=start, dst_dir_fd=start)
+                link(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
             except FileExistsError:
                 return False
             except OSError as error:
@@ -168,6 +166,16 @@ class Folder:
             writing.remove(folder, name)
             if durably:
                 writing.sync(folder)
+
+    def remove_if_empty(self) -> None:
+        """Remove the folder itself, unless something is in it."""
+        top, inside = self.place
+        with suppress(OSError):
+            if not inside:
+                os.rmdir(top)
+                return
+            with Place(top, inside[:-1]).held() as above:
+                os.rmdir(inside[-1], dir_fd=above)
 
     def sweep(self, start: str = "") -> None:
         """Remove temporary files that killed writers of such names left behind more than an hour ago."""

@@ -1,11 +1,11 @@
 """The lines of one ignore file, compiled: which paths below its folder it ignores or re-includes.
 
 Git's rules: the last matching line decides; `!` takes back; a final `/` means folders only; a pattern with
-another slash is anchored at the file's folder, one without matches a name at any depth. Plain names and
-`*.ext`, which most lines are, become table lookups; the rest become regular expressions whose alternatives
-stand in reverse order, so that the first to match is the line that decides. Every star but the last of its
-stretch is atomic: the earliest place is as good as any later one, so no pattern can make the search
-backtrack for long. Pure: text in, verdicts out.
+another slash is anchored at the file's folder, one without matches a name at any depth. Plain names, plain
+paths and `*.ext`, which most lines are, become table lookups; the rest become regular expressions whose
+alternatives stand in reverse order, so that the first to match is the line that decides. Every star but the
+last of its stretch is atomic: the earliest place is as good as any later one, so no pattern can make the
+search backtrack for long. Pure: text in, verdicts out.
 
 Why not `pathspec` (tried: 1.1.1): it fails the comparison with git (`[[:alpha:]]` matches no letter, `[z-a]`
 and a final backslash raise, `a/**/` matches files), `*a*a*a*a*b` takes it 2 s for one name and a fifth star
@@ -14,6 +14,7 @@ and a final backslash raise, `a/**/` matches files), `*a*a*a*a*b` takes it 2 s f
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -25,6 +26,8 @@ _POSIX = {
     "upper": "A-Z", "xdigit": "0-9a-fA-F",
 }  # fmt: skip
 _LONGEST_CLASS = 1000
+MOST_PATTERNS = 1_000
+"""Lines of a file that become regular expressions; plain names, plain paths and `*.ext` all count."""
 
 
 class _Line(NamedTuple):
@@ -41,7 +44,7 @@ class IgnoreFile:
     """A compiled ignore file."""
 
     def __init__(self, text: str) -> None:
-        lines = list(_lines(text))
+        lines = _capped(_lines(text))
         self._takes_back = {line.number: line.takes_back for line in lines}
         self._folders = _Table(lines)
         files = [line for line in lines if not line.folders_only]
@@ -69,6 +72,28 @@ def _lines(text: str) -> Iterable[_Line]:
             yield _Line(number, pattern, takes_back, folders_only, "/" in pattern)
 
 
+def _capped(lines: Iterable[_Line]) -> list[_Line]:
+    """The lines that count: all that are looked up, and the first of those that need an expression.
+
+    These together make one expression, which takes seconds to compile for tens of thousands.
+    """
+    counted, patterns = [], 0
+    for line in lines:
+        is_pattern = _SPECIAL.search(line.text) is not None and not _is_ending(line)
+        patterns += is_pattern
+        if not is_pattern or patterns <= MOST_PATTERNS:
+            counted.append(line)
+    if patterns > MOST_PATTERNS:
+        words = "an ignore file has %d patterns: the first %d count, and all plain names and paths"
+        logging.getLogger("context_pack").warning(words, patterns, MOST_PATTERNS)
+    return counted
+
+
+def _is_ending(line: _Line) -> bool:
+    """Whether a line is of the shape `*.ext`."""
+    return line.text.startswith("*.") and not line.anchored and not _SPECIAL.search(line.text, 1)
+
+
 def _trimmed(line: str) -> str:
     """Without trailing spaces, unless the first of them is escaped."""
     end = at = 0
@@ -87,16 +112,20 @@ class _Table:
 
     def __init__(self, lines: Iterable[_Line]) -> None:
         self._names: dict[str, int] = {}
+        self._paths: dict[str, int] = {}
         self._endings: dict[str, int] = {}
         by_name: list[tuple[int, str]] = []
         by_path: list[tuple[int, str]] = []
         for line in lines:
             text = line.text
             if line.anchored:
-                by_path.append((line.number, _pattern(text.removeprefix("/"))))
+                if _SPECIAL.search(text):
+                    by_path.append((line.number, _pattern(text.removeprefix("/"))))
+                else:
+                    self._paths[text.removeprefix("/")] = line.number
             elif not _SPECIAL.search(text):
                 self._names[text] = line.number
-            elif text.startswith("*.") and not _SPECIAL.search(text, 1):
+            elif _is_ending(line):
                 self._endings[text[1:]] = line.number
             else:
                 by_name.append((line.number, _pattern(text)))
@@ -106,7 +135,7 @@ class _Table:
     def match(self, path: str) -> int:
         """The last line that matches, or -1."""
         name = path[path.rfind("/") + 1 :]
-        best = self._names.get(name, -1)
+        best = max(self._names.get(name, -1), self._paths.get(path, -1))
         if self._endings:
             dot = name.find(".")
             while dot >= 0:

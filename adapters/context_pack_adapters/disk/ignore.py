@@ -124,12 +124,13 @@ class FixedExclusions:
         """Whether an entry of this name at this path is left out."""
         if is_folder and (name in self._excluded or path in self._except_for):
             return True
-        if self._policy.denies_name(name):
+        folder = path[: -len(name) - 1].rpartition("/")[2]
+        if self._policy.denies_name(name) or self._policy.denies_entry(folder, name, is_folder):
             return True
         if not self._policy.paths and len(path) < _SURE_CHARS and _EASY.fullmatch(name):
             return False
         try:
-            return self._policy.denies(RelativePath(path))
+            return self._policy.denies(RelativePath(path), is_folder)
         except Failure:
             return True
 

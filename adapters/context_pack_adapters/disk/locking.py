@@ -1,10 +1,10 @@
 """One exclusive lock per path, across processes and threads, with a timeout.
 
-The lock is the operating system's and the one that `filelock` takes, on a descriptor of our own, so it is
-gone the moment its holder dies. Each acquisition opens the file anew, which is why threads of one process
-exclude each other as well. Removing a lock file would split waiters over two inodes: one who holds the
-removed file and one who made a new one. So a file is removed only by its holder, and who gets a lock compares
-what is locked with what has the name now.
+The lock is the operating system's, taken by `filelock` on a descriptor of our own, so it is gone the moment
+its holder dies. Each acquisition opens the file anew, which is why threads of one process exclude each other
+as well. Removing a lock file would split waiters over two inodes: one who holds the removed file and one who
+made a new one. So a file is removed only by its holder, and who gets a lock compares what is locked with what
+has the name now.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import sys
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from types import TracebackType
 
+from filelock import lock_descriptor, unlock_descriptor
+
 from context_pack.kernel.errors import Code, Failure
-from context_pack_adapters.disk.opening import Handle, NotRegular, Place, at, status_of
+from context_pack_adapters.disk.opening import Handle, NotRegular, Place, status_of
 from context_pack_adapters.serving import check_call
 
-_OPEN = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-_OPEN |= getattr(os, "O_CLOEXEC", 0)
+_OPEN = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FIRST_WAIT = 0.001
 _LONGEST_WAIT = 0.02
 
@@ -67,14 +67,15 @@ class PathLock:
     def attempt(self) -> bool:
         """Take the lock if it is free; never waits."""
         with self._held() as folder:
-            path, start = at(folder, self._name)
-            descriptor = os.open(path, _OPEN, self._mode, dir_fd=start)
+            descriptor = os.open(self._name, _OPEN, self._mode, dir_fd=folder)
             try:
                 opened = os.fstat(descriptor)
                 if not stat.S_ISREG(opened.st_mode):
                     raise NotRegular(errno.EINVAL, "not a regular file")
                 with suppress(FileNotFoundError):
-                    if _lock(descriptor) and os.path.samestat(opened, status_of(folder, self._name)):
+                    if lock_descriptor(descriptor, blocking=False) and os.path.samestat(
+                        opened, status_of(folder, self._name)
+                    ):
                         self._descriptor, descriptor = descriptor, -1
                 return descriptor < 0
             finally:
@@ -83,10 +84,8 @@ class PathLock:
 
     def retire(self) -> None:
         """Remove the lock file, as the holder's last act: what it protected is gone."""
-        # Windows refuses to remove an open file; there the file stays, which harms nobody.
         with suppress(OSError), self._held() as folder:
-            path, start = at(folder, self._name)
-            os.unlink(path, dir_fd=start)
+            os.unlink(self._name, dir_fd=folder)
 
     def release(self) -> None:
         """Give the lock back."""
@@ -94,7 +93,7 @@ class PathLock:
         if descriptor is not None:
             try:
                 # Explicitly, because a forked child may still have the descriptor open.
-                _unlock(descriptor)
+                unlock_descriptor(descriptor)
             finally:
                 os.close(descriptor)
 
@@ -102,34 +101,6 @@ class PathLock:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.release()
-
-
-if sys.platform == "win32":
-
-    def _lock(descriptor: int) -> bool:
-        from filelock import lock_descriptor
-
-        return lock_descriptor(descriptor, blocking=False)
-
-    def _unlock(descriptor: int) -> None:
-        from filelock import unlock_descriptor
-
-        unlock_descriptor(descriptor)
-
-else:
-    # What `filelock` does here, whose loading takes a tenth of the time that a first write may take.
-    from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
-
-    def _lock(descriptor: int) -> bool:
-        """Take the lock if it is free; some file systems say that it is not with EACCES."""
-        try:
-            flock(descriptor, LOCK_EX | LOCK_NB)
-        except (BlockingIOError, PermissionError):
-            return False
-        return True
-
-    def _unlock(descriptor: int) -> None:
-        flock(descriptor, LOCK_UN)
 
 
 def attempt_lock(path: str, held: Held | None = None, mode: int = 0o666) -> PathLock | None:

@@ -34,7 +34,7 @@ def write_named(path: str, data: bytes, replace: bool) -> bool:
         return Folder(place).create(name, data)
     if _takes_bytes(path):
         # A pipe that nobody reads from is an error at once (ENXIO), and no wait for a reader.
-        descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
+        descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
         with open(descriptor, "wb") as stream:
             os.set_blocking(descriptor, True)
             stream.write(data)

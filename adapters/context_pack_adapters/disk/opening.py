@@ -1,8 +1,7 @@
 """One name in one open folder: the only place that opens, lists and looks at files.
 
 A folder is held by its descriptor and what is in it is reached from there, so nothing that is swapped on the
-way changes where we are. No link is followed, only regular files are opened, and no opening waits. Where the
-system cannot open from a descriptor (Windows) a folder is held by its path, and each name is looked at first.
+way changes where we are. No link is followed, only regular files are opened, and no opening waits.
 Everything here raises OSError, but for a system that has no descriptors or memory left: that is a Failure at
 once, because whoever goes on without one unreadable file must not take a whole tree for unreadable.
 """
@@ -19,18 +18,13 @@ from typing import NamedTuple
 from context_pack_adapters.disk.beneath import opener
 from context_pack_adapters.disk.faults import io_failure
 
-Handle = int | str
-"""An open folder: its descriptor, or its path where the system has no opening from descriptors."""
+Handle = int
+"""The descriptor of an open folder."""
 
-BY_DESCRIPTOR = {os.open, os.stat, os.unlink} <= os.supports_dir_fd and os.scandir in os.supports_fd
-
-_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
-_CLOEXEC = getattr(os, "O_CLOEXEC", 0)
-_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _CLOEXEC
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 # To go through a folder, not to list it: quicker, and enough where it may be entered and not read.
-_THROUGH = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | _CLOEXEC
-_FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
-_FILE |= _NOFOLLOW | _CLOEXEC
+_THROUGH = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 _EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
@@ -48,11 +42,6 @@ class Opened(NamedTuple):
 
     descriptor: int
     status: os.stat_result
-
-
-def at(folder: Handle, name: str) -> tuple[str, int | None]:
-    """The system-call arguments for a name in a folder: a path and the descriptor that it starts at."""
-    return (name, folder) if isinstance(folder, int) else (os.path.join(folder, name), None)
 
 
 def _open(path: str, flags: int, start: int | None = None) -> int:
@@ -74,29 +63,17 @@ def enter_top(path: str, through: bool = False) -> Handle:
 
     One that is gone `through` cannot be listed or flushed.
     """
-    if BY_DESCRIPTOR:
-        return _open(path, _THROUGH if through else _FOLDER)
-    if not os.path.isdir(path):
-        raise NotADirectoryError(errno.ENOTDIR, "not a folder") if os.path.lexists(path) else _missing()
-    return path
+    return _open(path, _THROUGH if through else _FOLDER)
 
 
 def enter(folder: Handle, name: str, through: bool = False) -> Handle:
     """The folder of that name in an open folder; a link is none."""
-    if isinstance(folder, int):
-        return _open(name, (_THROUGH if through else _FOLDER) | _NOFOLLOW, folder)
-    place = os.path.join(folder, name)
-    found = os.lstat(place)
-    is_link = bool(getattr(found, "st_reparse_tag", False))  # a junction, on Windows
-    if is_link or not stat.S_ISDIR(found.st_mode):
-        raise NotADirectoryError(errno.ENOTDIR, "not a folder")
-    return place
+    return _open(name, (_THROUGH if through else _FOLDER) | os.O_NOFOLLOW, folder)
 
 
 def leave(folder: Handle) -> None:
     """Close an open folder."""
-    if isinstance(folder, int):
-        os.close(folder)
+    os.close(folder)
 
 
 def scan(folder: Handle) -> list[os.DirEntry[str]]:
@@ -111,8 +88,7 @@ def scan(folder: Handle) -> list[os.DirEntry[str]]:
 
 def status_of(folder: Handle, name: str) -> os.stat_result:
     """The state of what has that name; of a link, its own."""
-    path, start = at(folder, name)
-    return os.stat(path, dir_fd=start, follow_symlinks=False)
+    return os.stat(name, dir_fd=folder, follow_symlinks=False)
 
 
 def open_file(folder: Handle, name: str, listed: bool = False) -> Opened:
@@ -121,17 +97,12 @@ def open_file(folder: Handle, name: str, listed: bool = False) -> Opened:
     Raises:
         NotRegular: a link, a folder, a pipe or a device; it is not opened, for somebody might notice.
     """
-    path, start = at(folder, name)
-    seen = None
-    if not (listed and _NOFOLLOW):
-        seen = os.stat(path, dir_fd=start, follow_symlinks=False)
-        _check_regular(seen)
-    descriptor = _open(path, _FILE, start)
+    if not listed:
+        _check_regular(status_of(folder, name))
+    descriptor = _open(name, _FILE, folder)
     try:
         status = os.fstat(descriptor)
         _check_regular(status)
-        if not _NOFOLLOW and seen is not None and not os.path.samestat(seen, status):
-            raise NotRegular(errno.ELOOP, "not the file that was there")
     except OSError:
         os.close(descriptor)
         raise
@@ -179,9 +150,8 @@ def read_opened(opened: Opened, max_bytes: int) -> bytes:
 
 def link_target(folder: Handle, name: str) -> str | None:
     """The target of a link, or None if there is no link of that name."""
-    path, start = at(folder, name)
     try:
-        return os.readlink(path, dir_fd=start)
+        return os.readlink(name, dir_fd=folder)
     except OSError:
         return None
 
@@ -269,7 +239,7 @@ def way_down(top: str, names: Sequence[str], through: bool = False) -> Handle:
     """The folder that the names lead to from a named one; a link among them is no folder (ENOTDIR)."""
     if names and (opened := opener()) is not None:
         try:
-            return opened("/".join((top, *names)), (_THROUGH if through else _FOLDER) | _NOFOLLOW)
+            return opened("/".join((top, *names)), (_THROUGH if through else _FOLDER) | os.O_NOFOLLOW)
         except OSError as error:
             if error.errno not in (errno.ELOOP, errno.ENAMETOOLONG):  # a link above the named folder?
                 raise
@@ -310,7 +280,3 @@ def first_link(root: Place, parts: Sequence[str]) -> tuple[int, str] | None:
 def _check_regular(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise NotRegular(errno.ELOOP if stat.S_ISLNK(status.st_mode) else errno.EINVAL, "not a regular file")
-
-
-def _missing() -> FileNotFoundError:
-    return FileNotFoundError(errno.ENOENT, "there is no such folder")

@@ -62,7 +62,7 @@ class PrivateFolder(Folder):
         status = os.stat(folder)
         if not _is_the_users(status):
             raise PermissionError(errno.EPERM, _ANOTHERS)
-        if os.name == "posix" and status.st_mode & _OTHERS:
+        if status.st_mode & _OTHERS:
             with suppress(OSError):  # a file system without modes
                 os.chmod(folder, stat.S_IMODE(status.st_mode) & ~_OTHERS)
 
@@ -96,4 +96,4 @@ class PrivateFolder(Folder):
 
 
 def _is_the_users(status: os.stat_result) -> bool:
-    return not hasattr(os, "getuid") or status.st_uid == os.getuid()
+    return status.st_uid == os.getuid()

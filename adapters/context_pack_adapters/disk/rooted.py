@@ -80,7 +80,7 @@ class Rooted:
         """The folder, open while the block runs, or why it cannot be; None is the root."""
         found: Handle | Reason
         try:
-            found = self.root.open() if path is None else self._asked(path, enter)
+            found = self.root.open() if path is None else self._asked(path, enter, is_folder=True)
         except OSError as error:
             found = reason_of(error)
         try:
@@ -89,17 +89,21 @@ class Rooted:
             if not isinstance(found, Reason):
                 leave(found)
 
-    def _asked(self, path: RelativePath, last: Callable[[Handle, str], T]) -> T | Reason:
-        if self._policy.denies(path):
+    def _asked(
+        self, path: RelativePath, last: Callable[[Handle, str], T], is_folder: bool = False
+    ) -> T | Reason:
+        if self._policy.denies(path, is_folder):
             return Reason.DENIED
         try:
-            return self.reach(path.parts, last)[0]
+            return self.reach(path.parts, last, is_folder)[0]
         except Refused as refused:
             return refused.reason
         except OSError as error:
             return reason_of(error)
 
-    def reach(self, parts: Parts, last: Callable[[Handle, str], T]) -> tuple[T, Parts]:
+    def reach(
+        self, parts: Parts, last: Callable[[Handle, str], T], is_folder: bool = False
+    ) -> tuple[T, Parts]:
         """Apply `last` to the last path part in its opened folder; also returns the parts without links.
 
         Raises:
@@ -120,14 +124,14 @@ class Rooted:
                 if found is None:
                     raise
             parts = _follow_link(self.root, parts, *found)
-            self._check("/".join(parts))
+            self._check("/".join(parts), is_folder)
             if parts in seen:  # the links go round
                 break
         raise Refused(Reason.MISSING)
 
-    def _check(self, path: str) -> None:
+    def _check(self, path: str, is_folder: bool) -> None:
         try:
-            denied = path != os.curdir and self._policy.denies(RelativePath(path))
+            denied = path != os.curdir and self._policy.denies(RelativePath(path), is_folder)
         except Failure:  # no path that a caller could have asked for
             denied = True
         if denied:

@@ -16,11 +16,10 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 
-from context_pack_adapters.disk.opening import Handle, at, scan
+from context_pack_adapters.disk.opening import Handle, scan
 
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.tmp", re.DOTALL)
-_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
-_CREATE |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _NO_FOLDER_SYNC = frozenset({errno.EINVAL, errno.EBADF, errno.EOPNOTSUPP, errno.ENOTSUP})
 TEMPORARY_AGE_SECONDS = 3600.0
 
@@ -43,11 +42,10 @@ def temporary(
 ) -> Iterator[str]:
     """The name of a flushed temporary file that holds `data`; removed afterwards if it still has its name."""
     beside = f".{name}.{os.urandom(8).hex()}.tmp"
-    path, start = at(folder, beside)
-    descriptor = os.open(path, _CREATE, 0o666, dir_fd=start)
+    descriptor = os.open(beside, _CREATE, 0o666, dir_fd=folder)
     try:
         try:
-            if mode is not None and hasattr(os, "fchmod"):
+            if mode is not None:
                 os.fchmod(descriptor, stat.S_IMODE(mode))
             view = memoryview(data)
             while view:
@@ -59,38 +57,34 @@ def temporary(
         yield beside
     finally:
         with suppress(OSError):
-            os.unlink(path, dir_fd=start)
+            os.unlink(beside, dir_fd=folder)
 
 
 def move(folder: Handle, old: str, new: str, durably: bool = True) -> None:
     """Give a file of the folder another name in one step."""
-    source, start = at(folder, old)
-    os.replace(source, at(folder, new)[0], src_dir_fd=start, dst_dir_fd=start)
+    os.replace(old, new, src_dir_fd=folder, dst_dir_fd=folder)
     if durably:
         sync(folder)
 
 
 def remove(folder: Handle, name: str) -> None:
     """Remove a file or a link; a crash may bring it back."""
-    path, start = at(folder, name)
-    os.unlink(path, dir_fd=start)
+    os.unlink(name, dir_fd=folder)
 
 
 def sync(folder: Handle) -> None:
     """Make the names in a folder durable, where the system can."""
-    if isinstance(folder, int):
-        try:
-            os.fsync(folder)
-        except OSError as error:
-            if error.errno not in _NO_FOLDER_SYNC:
-                raise
+    try:
+        os.fsync(folder)
+    except OSError as error:
+        if error.errno not in _NO_FOLDER_SYNC:
+            raise
 
 
 def make_folder(folder: Handle, name: str, mode: int = 0o777) -> None:
     """Make a folder in a folder, durably; it may exist."""
-    path, start = at(folder, name)
     with suppress(FileExistsError):
-        os.mkdir(path, mode, dir_fd=start)
+        os.mkdir(name, mode, dir_fd=folder)
         sync(folder)
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 
+from attrs import evolve
+
 from context_pack.documents.domain.config import (
     CONFIG_FILE,
     Config,
@@ -138,7 +140,7 @@ class MemorySource:
             for path, data in ((path, _bytes(content)) for path, content in self._files.items())
             if path.startswith(self._prefix)
         }
-        policy = PathPolicy(self._policy.extra, self._prefix)
+        policy = evolve(self._policy, lead=self._prefix)
         prefix, ignores = self._prefix, self._ignoring(self._ignore_file)
         hides = lambda path: ignores(prefix + path, prefix)  # noqa: E731
         return surveyed(items, hides, policy, self._manifest, explain=explain)

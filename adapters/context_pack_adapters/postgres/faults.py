@@ -6,6 +6,8 @@ the driver said: it may hold parts of the address that somebody wrote a password
 
 from __future__ import annotations
 
+import re
+
 import psycopg
 
 from context_pack.kernel.errors import Code, Failure
@@ -20,11 +22,35 @@ _WORDS: dict[str, tuple[Code, str]] = {
     "28000": (Code.IO_ERROR, "refuses this login; check the user of CONTEXT_PACK_STORE"),
     "28P01": (Code.IO_ERROR, "refuses this password; check PGPASSWORD or ~/.pgpass"),
     "3D000": (Code.IO_ERROR, "has no database of that name; check CONTEXT_PACK_STORE"),
-    "42704": (Code.IO_ERROR, "has no pgvector; ask who runs it to CREATE EXTENSION vector"),
     "42501": (Code.IO_ERROR, "does not let this login do that; ask for the role context_pack_member"),
     "42P01": (Code.MIGRATION_REQUIRED, "has not been prepared; run 'context-pack team init' once"),
     "3F000": (Code.MIGRATION_REQUIRED, "has not been prepared; run 'context-pack team init' once"),
+    "no_host": (Code.IO_ERROR, "is on a host that has no address; check CONTEXT_PACK_STORE"),
+    "no_ssl": (Code.IO_ERROR, "does not speak SSL as it was asked to; check sslmode in CONTEXT_PACK_STORE"),
+    "setting": (
+        Code.IO_ERROR,
+        "has an address with a setting that is not understood; check CONTEXT_PACK_STORE",
+    ),
 }
+_WHILE_CONNECTING = tuple(
+    (re.compile(words), state)
+    for words, state in (
+        (r'database ".*" does not exist', "3D000"),
+        (r"password authentication failed", "28P01"),
+        (r'role ".*" (?:does not exist|is not permitted)|pg_hba\.conf|authentication failed', "28000"),
+        (r"too many clients|too many connections|connection slots", "53300"),
+        (r"resolve host|translate host name", "no_host"),
+        (r"does not support SSL|SSL error|root certificate", "no_ssl"),
+        (
+            r"connection is bad: invalid|invalid (?:URI|connection option|port|sslmode|integer value)",
+            "setting",
+        ),
+    )
+)
+"""The driver has no SQLSTATE for what happens before there is a connection, only the words of the server.
+
+A server that speaks another language than English is not understood here, and "does not answer" is said.
+"""
 _LOST = f"does not answer; {LOCAL}, try again"
 _NEEDS_PASSWORD = "wants a password; set PGPASSWORD, or use ~/.pgpass or a service file"
 
@@ -48,14 +74,21 @@ def lost_commit() -> Failure:
 
 def failure_of(error: BaseException) -> Failure:
     """The failure for an error of the driver."""
-    state = getattr(error, "sqlstate", None) or ""
+    state = getattr(error, "sqlstate", None) or _state_while_connecting(error)
     code, words = _WORDS.get(state, (Code.UNAVAILABLE, _LOST))
-    if state and state not in _WORDS and state[:2] not in ("08", "53", "57", "58"):
+    if state not in ("", *_WORDS) and state[:2] not in ("08", "53", "57", "58"):
         code, words = Code.IO_ERROR, f"refused a statement (SQLSTATE {state}); report this"
     failed = getattr(error, "pgconn", None)
     if not state and failed is not None and failed.needs_password:
         code, words = Code.IO_ERROR, _NEEDS_PASSWORD
     return Failure(code, f"the team's database {words}", {"store": "postgresql", "reason": state or "lost"})
+
+
+def _state_while_connecting(error: BaseException) -> str:
+    """What was wrong before there was a connection; empty if that is not known."""
+    if not isinstance(error, psycopg.OperationalError | psycopg.ProgrammingError):
+        return ""
+    return next((state for words, state in _WHILE_CONNECTING if words.search(str(error))), "")
 
 
 def locked_failure(name: str, seconds: float) -> Failure:

@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from context_pack_adapters.search.deadline import CHECK_SECONDS, Deadline
 
 PROBE_SECONDS = 5.0
-BATCH = 300 if os.name == "nt" else 8_000
+BATCH = 8_000
 """How many paths one command line is given; should they be too long for it, we search the files ourselves."""
 _OPTIONS = (
     *("--no-config", "--color=never", "--no-messages", "--no-ignore", "--hidden", "--no-heading"),

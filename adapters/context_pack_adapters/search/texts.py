@@ -74,7 +74,7 @@ class Texts:
         What comes back has the text even if there is no room to keep it.
         """
         way: list[str] | None = None
-        folder: Handle = ""
+        folder: Handle = -1
 
         def read(path: str) -> KnownText:
             nonlocal way, folder

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from attrs import evolve
+
 from context_pack.documents.domain.config import (
     CONFIG_FILE,
     Config,
@@ -31,7 +33,7 @@ from context_pack.documents.domain.manifest import MAX_BYTES as MAX_MANIFEST_BYT
 from context_pack.documents.domain.model import Catalogue, Collection
 from context_pack.documents.domain.naming import collection_id
 from context_pack.documents.domain.permits import with_permit
-from context_pack.documents.domain.source_address import PlaceKind, SourceAddress
+from context_pack.documents.domain.source_address import PlaceKind, SourceAddress, without_login
 from context_pack.documents.ports import CollectionSource
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import PathPolicy, RelativePath
@@ -44,6 +46,11 @@ from context_pack_adapters.disk.rooted import Rooted
 from context_pack_adapters.disk.walking import ways_to
 from context_pack_adapters.stores.collection_config import ConfigFile, ProjectPlaces
 from context_pack_adapters.stores.collection_files import FolderSource
+
+LOGIN_IN_SHARED_FILE = (
+    "the address holds a user or a password, and context.json is shared: leave it out and let git use yours "
+    "(context-pack docs allow URL --with-credentials), or add it for yourself alone (--user)"
+)
 
 
 class SharedDocuments(CollectionSource, Protocol):
@@ -148,7 +155,7 @@ class DiskCollections:
             found = Place(os.path.realpath(place))
         names = found.inside if inside else [name for name in found.path.split(os.sep) if name]
         denied = any(map(self._policy.denies_name, names))
-        if denied or (inside and names and self._policy.denies(RelativePath("/".join(names)))):
+        if denied or (inside and names and self._policy.denies(RelativePath("/".join(names)), True)):
             raise Failure(Code.PERMISSION_DENIED, "the path policy denies the place of the collection")
         return found
 
@@ -180,14 +187,25 @@ class DiskCollections:
         ]
         policy = self._policy
         if above and policy.paths:
-            policy = PathPolicy(policy.extra, above[0][1])
+            policy = evolve(policy, lead=above[0][1])
         return FolderSource(folder, manifest, policy, above, ways_to(folder, self._ours))
 
     def resolve(self, alias: str, url: str, user_wide: bool = False) -> Collection:
-        """The collection that such an entry of the configuration would be."""
+        """The collection that such an entry of the configuration would be.
+
+        Raises:
+            Failure: `invalid_data` for an address with a login in a file that is shared;
+                `permission_denied` for a place that a project may not name.
+        """
         found = self._collection(entry_of(alias, {"url": url}), user_wide)
-        if not user_wide and found.where.is_local:
+        if user_wide:
+            return found
+        if without_login(url) != url:
+            raise invalid(LOGIN_IN_SHARED_FILE, "url")
+        if found.where.is_local:
             self._places.located(found.where.place)
+        elif found.where.place.startswith("file:"):
+            self._places.permit(found.where, {})
         return found
 
     def configure(self, alias: str, entry: Mapping[str, str] | None, user_wide: bool = False) -> None:

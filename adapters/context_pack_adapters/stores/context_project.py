@@ -54,7 +54,7 @@ class ScopePolicy(PathPolicy):
         if not self.paths:
             return any(map(self.denies_name, scope.split("/")))
         try:
-            return self.denies(RelativePath(scope))
+            return self.denies(RelativePath(scope), True)
         except Failure:  # too long, or with characters that are not shown on one line: globs cannot say
             return True
 

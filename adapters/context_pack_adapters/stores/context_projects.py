@@ -61,7 +61,7 @@ class DiskProjects:
         if parts is None:
             return Reason.DENIED
         try:
-            denied = parts and self._scopes.denies(RelativePath("/".join(parts)))
+            denied = parts and self._scopes.denies(RelativePath("/".join(parts)), True)
         except Failure:  # no path that a project could have
             denied = True
         if denied:

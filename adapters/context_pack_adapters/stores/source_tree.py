@@ -139,9 +139,10 @@ class DiskSourceTree:
                 return FolderNames()
             for entry in entries:
                 name = entry.name
-                if self._gate.closed(name, prefix + name, False):
+                is_folder = entry.is_dir(follow_symlinks=False)
+                if self._gate.closed(name, prefix + name, is_folder):
                     continue
-                if entry.is_dir(follow_symlinks=False):
+                if is_folder:
                     folders.add(name)
                 elif entry.is_file(follow_symlinks=False):
                     files.add(name)

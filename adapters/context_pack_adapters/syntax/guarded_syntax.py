@@ -248,11 +248,10 @@ class _Process:
         pipe = self._popen.stdout
         assert pipe is not None
         while not (end := self._unread.find(b"\n") + 1):
-            if sys.platform != "win32":  # there it cannot be asked whether output arrives in time
-                wait = select.poll()
-                wait.register(pipe, select.POLLIN)
-                if not wait.poll(seconds * 1000):
-                    raise _AnswerTimeout
+            wait = select.poll()
+            wait.register(pipe, select.POLLIN)
+            if not wait.poll(seconds * 1000):
+                raise _AnswerTimeout
             came = os.read(pipe.fileno(), READ_BYTES)
             if not came:
                 return b""

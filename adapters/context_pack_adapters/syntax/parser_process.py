@@ -12,7 +12,6 @@ import json
 import os
 import select
 import signal
-import sys
 from typing import IO, NamedTuple
 
 from context_pack.kernel.syntax import NotParsed, Syntax
@@ -71,7 +70,7 @@ def answer_of(syntax: Syntax, request: ParseRequest) -> Answer:
 
 def _comes(asked: IO[bytes]) -> bool:
     """Whether input arrives before the idle timeout; always true where that cannot be asked."""
-    return sys.platform == "win32" or bool(select.select([asked], [], [], IDLE_SECONDS)[0])
+    return bool(select.select([asked], [], [], IDLE_SECONDS)[0])
 
 
 def _send(answered: IO[bytes], line: bytes) -> None:

@@ -14,6 +14,8 @@ from typing import Any
 from attrs import define, field
 
 from context_pack.bundles.domain.steps import Steps
+from context_pack.kernel.errors import Failure
+from context_pack.kernel.pattern_size import check_pattern_size
 
 PATIENCE = 0.2
 """The time limit of one search, in seconds."""
@@ -71,7 +73,10 @@ class Patterns:
             return None
         self.steps.take(_STEPS_PER_CHAR * len(pattern))
         try:
+            check_pattern_size(pattern)
             return regex.compile(_ended(pattern))
+        except Failure as failure:
+            self.faulty[pattern] = failure.message
         except (regex.error, OverflowError, ValueError) as error:
             self.faulty[pattern] = str(error).partition("\n")[0][:200]
         except RecursionError:

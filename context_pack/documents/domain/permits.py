@@ -38,7 +38,8 @@ def address_in(url: str) -> str:
     text = url.strip()
     where = parse_where(text if text.lower().startswith("git+") else f"git+{text}")
     if where.kind is not PlaceKind.GIT or where.place.partition(":")[0] not in PROTOCOLS:
-        raise invalid("only repositories behind https:// or ssh:// are allowed by address", "url")
+        words = "only repositories behind https:// or ssh:// are allowed by address; one on this disk is for "
+        raise invalid(words + "your own configuration (context-pack docs add NAME PLACE --user)", "url")
     return address_of(where.place)
 
 

@@ -53,7 +53,8 @@ def unspeakable(path: str) -> Failed | None:
 
 def ruled(signature: str, policy: PathPolicy) -> str:
     """The signature of a source that was looked at under a policy: another policy sees other documents."""
-    return signature if not policy.extra else f"{sha256_hex(repr(policy.extra))[:16]}:{signature}"
+    rules = (*policy.extra, "", *policy.allow) if policy.allow else policy.extra
+    return signature if not rules else f"{sha256_hex(repr(rules))[:16]}:{signature}"
 
 
 def document(path: str, data: bytes, stamp: str, expected: str | None) -> DocumentText | Failed:

@@ -13,6 +13,7 @@ from context_pack_adapters.settings import (
     DEFAULT_RATE_LIMITS,
     VARIABLES,
     Settings,
+    no_project,
     parse_level,
     read_settings,
 )
@@ -66,10 +67,47 @@ def test_a_relative_source_root_is_taken_from_the_working_directory() -> None:
 def test_an_unexpanded_client_variable_is_not_used_as_a_folder() -> None:
     found = settings(SOURCE_ROOT="${workspaceFolder}", ROOT="${workspaceFolder}/packs")
     assert (found.source_root, found.root) == (CWD, os.path.join(CWD, ".agents/mcp/context_pack"))
-    assert [complaint.split(" ")[0] for complaint in found.complaints] == [
-        "CONTEXT_PACK_SOURCE_ROOT",
+    assert [refusal.split(" ")[0] for refusal in found.refusals] == [
         "CONTEXT_PACK_ROOT",
+        "CONTEXT_PACK_SOURCE_ROOT",
     ]
+
+
+@pytest.mark.clause("ENV-18")
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("STORE", "host=db.example dbname=team"),
+        ("STORE", "mysql://db.example/team"),
+        ("STORE", "postgresql://db.example:port/team"),
+        ("PROJECT", "${workspaceFolderBasename}"),
+        ("PROJECT", "a\nb"),
+        ("PROJECT", "x" * 201),
+    ],
+)
+def test_where_data_goes_is_refused_where_it_is_not_understood(name: str, value: str) -> None:
+    found = settings(**{name: value})
+    (refusal,) = found.refusals
+    assert refusal.startswith(f"CONTEXT_PACK_{name} is not understood; set it to ")
+    assert value not in refusal
+    assert found.complaints == ()
+
+
+@pytest.mark.clause("ENV-06")
+def test_names_are_allowed_and_paths_are_not() -> None:
+    assert settings(ALLOW=" prod.env, *.pem ").allow == ("prod.env", "*.pem")
+    assert (settings(ALLOW="deploy/prod.env").allow, len(settings(ALLOW="a/b").complaints)) == ((), 1)
+
+
+@pytest.mark.clause("ENV-19")
+def test_the_disk_and_the_home_folder_are_no_projects_unless_they_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert no_project(read_settings({}, "/")) == "the whole disk"
+    assert no_project(read_settings({}, str(tmp_path))) == "your home folder"
+    assert no_project(read_settings({"CONTEXT_PACK_SOURCE_ROOT": "."}, str(tmp_path))) == ""
+    assert no_project(read_settings({}, str(tmp_path / "shop"))) == ""
 
 
 @pytest.mark.clause("ENV-03")
