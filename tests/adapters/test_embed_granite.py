@@ -16,7 +16,7 @@ from waiting import until
 
 from context_pack.retrieval.ports import EmbedderFailed
 from context_pack_adapters.embed import granite
-from context_pack_adapters.embed.sentences import Model, SentenceEmbedder
+from context_pack_adapters.embed.granite import GraniteEmbedder, Model
 
 REFERENCE: list[dict[str, Any]] = json.loads(
     (Path(__file__).parents[1] / "fixtures/embed/granite_reference.json").read_text("utf-8")
@@ -27,14 +27,14 @@ needs_the_model = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def embedder() -> SentenceEmbedder:
+def embedder() -> GraniteEmbedder:
     return granite.load()
 
 
 @needs_the_model
 @pytest.mark.clause("EM-03", "EM-05")
 @pytest.mark.parametrize("kind", ["query", "document"])
-def test_vectors_are_those_of_the_reference(embedder: SentenceEmbedder, kind: Any) -> None:
+def test_vectors_are_those_of_the_reference(embedder: GraniteEmbedder, kind: Any) -> None:
     stored = [entry for entry in REFERENCE if entry["longest"] == 512]
     assert max(len(entry["ids"]) for entry in stored) == 512
     vectors = embedder.embed([entry["text"] for entry in stored], kind)
@@ -45,7 +45,7 @@ def test_vectors_are_those_of_the_reference(embedder: SentenceEmbedder, kind: An
 
 @needs_the_model
 @pytest.mark.clause("EM-03", "EM-05")
-def test_ids_are_those_of_the_reference_wherever_it_was_cut(embedder: SentenceEmbedder) -> None:
+def test_ids_are_those_of_the_reference_wherever_it_was_cut(embedder: GraniteEmbedder) -> None:
     tokenizer, encoder = embedder.model()
     ids = [tokenizer.ids(entry["text"], entry["longest"]) for entry in REFERENCE]
     assert ids == [entry["ids"] for entry in REFERENCE]
@@ -61,7 +61,7 @@ def least_cosine(vectors: Any, stored: list[dict[str, Any]]) -> float:
 
 @needs_the_model
 @pytest.mark.clause("EM-03")
-def test_semantic_vectors_rank_a_paraphrase_above_unrelated_text(embedder: SentenceEmbedder) -> None:
+def test_semantic_vectors_rank_a_paraphrase_above_unrelated_text(embedder: GraniteEmbedder) -> None:
     question, answer, other = embedder.embed(
         [
             "how do I stop two programs from writing at once",
@@ -77,7 +77,7 @@ def test_semantic_vectors_rank_a_paraphrase_above_unrelated_text(embedder: Sente
 
 @needs_the_model
 @pytest.mark.clause("EM-01", "EM-03")
-def test_vectors_are_independent_of_threads_and_batch_neighbours(embedder: SentenceEmbedder) -> None:
+def test_vectors_are_independent_of_threads_and_batch_neighbours(embedder: GraniteEmbedder) -> None:
     texts = [f"text {number} " + "about locks and files " * (number % 7) for number in range(8)]
     together = embedder.embed(texts, "document")
     with ThreadPoolExecutor(2) as pool:
@@ -94,7 +94,7 @@ def test_a_model_that_loads_in_a_thread_is_ready_even_if_it_failed() -> None:
         may_end.wait()
         raise EmbedderFailed("no weights")
 
-    embedder = SentenceEmbedder("slow/1", 8, 0.7, load)
+    embedder = GraniteEmbedder(load)
     assert not embedder.ready()
     begun.wait()
     assert not embedder.ready()
@@ -134,7 +134,7 @@ def test_neither_the_wheel_nor_numpy_is_imported_before_the_first_text() -> None
     script = """
 import sys
 from context_pack_adapters.embed import choose
-chosen = choose("auto", None, {})
+chosen = choose("auto", {})
 assert chosen.semantic is not None and chosen.warning is None
 assert chosen.semantic.dimension == 384 and chosen.semantic.weight == 0.7
 assert "numpy" not in sys.modules and "regex" not in sys.modules

@@ -21,7 +21,7 @@ from private_folders import modes
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.retrieval.model import Scope
-from context_pack_adapters.index.schema import PAGE_BYTES
+PAGE_BYTES = 16384
 from context_pack_adapters.index.sqlite_index import SqliteIndex
 
 WORKER = Path(index_worker.__file__)

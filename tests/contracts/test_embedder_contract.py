@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,13 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 from embedding_endpoint import serving
-from tiny_encoders import tensors, write_folder
 
 from context_pack.retrieval.ports import Embedder
-from context_pack_adapters.embed import HashedEmbedder, folder, granite
+from context_pack_adapters.embed import HashedEmbedder, granite
 from context_pack_adapters.embed.http import HttpEmbedder
 
-TOKENIZERS = Path(__file__).parents[1] / "fixtures/embed/tokenizers.json"
 TEXTS = [
     "Lock files stay: unlinking splits waiters.",
     "",
@@ -31,7 +28,7 @@ TEXTS = [
 Make = Callable[[], Embedder]
 
 
-@pytest.fixture(params=["hashed", "granite", "bert folder", "roberta folder", "http", "shared"])
+@pytest.fixture(params=["hashed", "granite", "http", "shared"])
 def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
     """Makes embedders of one kind; every one made is equal."""
     if request.param == "granite" and not granite.installed():
@@ -46,13 +43,7 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
 
         yield lambda: SharedVectors(HashedEmbedder(), database)
         return
-    if request.param in ("hashed", "granite"):
-        yield HashedEmbedder if request.param == "hashed" else granite.load
-        return
-    kind, name = ("bert", "uncased") if request.param == "bert folder" else ("roberta", "byte_pairs")
-    stored: dict[str, Any] = json.loads(TOKENIZERS.read_text("utf-8"))
-    place = write_folder(tmp_path / kind, kind, stored[name]["tokenizer"], tensors(700))
-    yield lambda: folder.load(str(place))
+    yield HashedEmbedder if request.param == "hashed" else granite.load
 
 
 @pytest.mark.clause("EM-01")

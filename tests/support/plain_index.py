@@ -15,7 +15,7 @@ from context_pack.retrieval.model import IndexEntry, KnownEntry, Scope
 from context_pack.retrieval.ports import OTHER_VECTORS, Embedder, Stop
 from context_pack_adapters.index.preparing import Prepared, batches, prepare
 from context_pack_adapters.index.values import to_facts
-from context_pack_adapters.vectors.exact import to_blob
+from context_pack_adapters.index.vectors import to_blobs
 
 
 class PlainIndex:
@@ -73,8 +73,8 @@ class PlainIndex:
             first + at: PlainPassage(
                 name,
                 at,
-                written.words.counts,
-                written.words.length,
+                written.counts,
+                written.length,
                 written.text,
                 written.digest,
             )
@@ -144,8 +144,8 @@ class PlainIndex:
 
     def keep(self, embedder: str, vectors: Mapping[int, Any]) -> None:
         """Store vectors of pieces; longer or shorter ones than before take the place of all older ones."""
-        given = {piece: to_blob(vector, len(vector)) for piece, vector in vectors.items()}
-        blobs = {piece: blob for piece, blob in given.items() if blob is not None}
+        made = to_blobs(vectors.values(), len(next(iter(vectors.values()), ())))
+        blobs = {piece: blob for piece, blob in zip(vectors, made, strict=True) if blob is not None}
         with self._lock:
             length = len(next(iter(blobs.values()), b""))
             if length and self._renew(embedder, length):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from context_pack.retrieval.ports import Embedder, EmbedderFailed
+from context_pack.retrieval.ports import Embedder
 from context_pack_adapters.embed.hashed import HashedEmbedder as HashedEmbedder
 
 
@@ -23,11 +23,10 @@ class Embedders(NamedTuple):
     warning: str | None = None
 
 
-def choose(setting: str, model_dir: str | None, environ: Mapping[str, str]) -> Embedders:
+def choose(setting: str, environ: Mapping[str, str]) -> Embedders:
     """The embedders for `auto`, `fast`, `semantic` or the URL of an endpoint; any other word is `auto`.
 
-    A model folder takes the place of the installed model; the key and the model's name for a URL come from
-    the environment.
+    The key and the model's name for a URL come from the environment.
     """
     fast = HashedEmbedder()
     name = setting.strip()
@@ -38,8 +37,6 @@ def choose(setting: str, model_dir: str | None, environ: Mapping[str, str]) -> E
         from context_pack_adapters.settings import embedder_key, embedder_model
 
         return Embedders(fast, HttpEmbedder(name, embedder_key(environ, name), embedder_model(environ)))
-    if model_dir:
-        return _from_folder(fast, model_dir)
     from context_pack_adapters.embed import granite
 
     if granite.installed():
@@ -52,13 +49,3 @@ def choose(setting: str, model_dir: str | None, environ: Mapping[str, str]) -> E
 def is_url(text: str) -> bool:
     """Whether a setting names an endpoint."""
     return text.lower().startswith(("http://", "https://"))
-
-
-def _from_folder(fast: HashedEmbedder, model_dir: str) -> Embedders:
-    """The model of a folder, if it looks like one."""
-    from context_pack_adapters.embed import folder
-
-    try:
-        return Embedders(fast, folder.load(model_dir))
-    except EmbedderFailed as failure:
-        return Embedders(fast, None, f"{failure} (CONTEXT_PACK_MODEL_DIR={model_dir}); searching without it")

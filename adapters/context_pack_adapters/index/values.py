@@ -1,7 +1,6 @@
-"""Converts values to columns and back, and a scope to SQL conditions.
+"""Values as columns take them, and a scope as SQL.
 
-Corpora and keys are bytes, so that their order is the order of code points. Facts are JSON. What is embedded
-of a piece is said here, because its digest is what the cache of vectors goes by. A scope is SQL over entries.
+Corpora and keys are bytes, so that their order is the order of code points. Facts are JSON.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from context_pack.retrieval.model import Scope
@@ -17,6 +16,8 @@ from context_pack.retrieval.model import Scope
 T = TypeVar("T")
 VARIABLES = 500
 """How many values a statement is given at once."""
+LARGEST = 2**62
+"""A number above every count and id that SQLite still takes."""
 
 
 def to_name(name: str) -> bytes:
@@ -31,13 +32,11 @@ def from_name(value: bytes) -> str:
 
 def to_facts(facts: Mapping[str, Any]) -> str:
     """Facts as a column takes them."""
-    return json.dumps(dict(facts), separators=(",", ":")) if facts else "{}"
+    return json.dumps(dict(facts), separators=(",", ":"))
 
 
 def from_facts(value: str) -> dict[str, Any]:
     """The facts as they were given."""
-    if value == "{}":
-        return {}
     facts: dict[str, Any] = json.loads(value)
     return facts
 
@@ -52,10 +51,6 @@ def from_content(value: bytes) -> str:
     return zlib.decompress(value).decode()
 
 
-LARGEST = 2**62
-"""A number above every count and id that SQLite still takes."""
-
-
 def bounded(number: int) -> int:
     """A count or an offset that SQLite takes, which means the same."""
     return max(-LARGEST, min(number, LARGEST))
@@ -67,14 +62,8 @@ def embedded(context: str, text: str) -> str:
 
 
 def digest_of(text: str) -> bytes:
-    """The key of an embedded text in the vector cache."""
+    """The key of an embedded text among the vectors."""
     return hashlib.sha256(text.encode()).digest()[:16]
-
-
-def to_tokens(tokens: Iterable[str]) -> str:
-    """Tokens as the keyword index takes them: parted by spaces, and nothing that is no UTF-8."""
-    text = " ".join(tokens)
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def portions(values: Sequence[T]) -> Iterator[tuple[T, ...]]:
@@ -89,14 +78,14 @@ def marks(values: Sequence[object]) -> str:
 
 
 class Condition(NamedTuple):
-    """A WHERE clause over `entries` and what its question marks stand for."""
+    """What stands behind a WHERE, and what its question marks stand for."""
 
-    sql: str
-    values: tuple[object, ...]
+    sql: str = "1"
+    values: tuple[object, ...] = ()
 
 
 def condition(scope: Scope) -> Condition:
-    """The entries that a scope admits."""
+    """The rows of `entries` that a scope admits."""
     parts: list[str] = []
     values: list[object] = []
     if scope.corpora is not None:

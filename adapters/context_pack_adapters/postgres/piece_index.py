@@ -27,7 +27,7 @@ from context_pack_adapters.postgres import piece_rows as sql
 from context_pack_adapters.postgres.connection import Database, Link
 from context_pack_adapters.postgres.faults import ConnectionLost
 from context_pack_adapters.postgres.piece_snapshot import PostgresSnapshot, embedded_body, floats_text
-from context_pack_adapters.vectors.exact import to_blob
+from context_pack_adapters.index.vectors import to_blobs
 
 _BEGIN_READING: LiteralString = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
@@ -117,7 +117,7 @@ class PostgresIndex:
             for at, (piece, passage) in enumerate(zip(each.entry.pieces, each.passages, strict=True), 1):
                 number = next(ids)
                 pieces.append((number, entry, at, *_piece_row(piece, passage)))
-                counts = passage.words.counts.items()
+                counts = passage.counts.items()
                 postings[corpus] += ((to_name(word), number, float(count)) for word, count in counts)
         for row in entries:
             link.execute(sql.DROP, {**row, "keys": [row["key"]]})
@@ -194,8 +194,8 @@ class PostgresIndex:
 
     def keep(self, embedder: str, vectors: Mapping[int, Any]) -> None:
         """Store vectors of pieces; longer or shorter ones than before take the place of all older ones."""
-        given = {piece: to_blob(vector, len(vector)) for piece, vector in vectors.items()}
-        blobs = {piece: blob for piece, blob in given.items() if blob is not None}
+        made = to_blobs(vectors.values(), len(next(iter(vectors.values()), ())))
+        blobs = {piece: blob for piece, blob in zip(vectors, made, strict=True) if blob is not None}
         if not blobs:
             return
 
@@ -249,7 +249,7 @@ def _entry_row(prepared: Prepared) -> dict[str, Any]:
         "module": to_name(entry.module),
         "digest": entry.digest,
         "stamp": entry.stamp,
-        "facts": prepared.facts,
+        "facts": to_facts(entry.facts),
         "head": json.dumps([entry.title, entry.size]),
         "content": to_content(entry.text),
         "pieces": len(prepared.passages),
@@ -258,4 +258,4 @@ def _entry_row(prepared: Prepared) -> dict[str, Any]:
 
 def _piece_row(piece: Piece, passage: Passage) -> tuple[object, ...]:
     body = [piece.text, piece.start, piece.end, piece.heading, piece.context, piece.names, dict(piece.facts)]
-    return to_name(piece.heading), passage.words.length, passage.digest, json.dumps(body)
+    return to_name(piece.heading), passage.length, passage.digest, json.dumps(body)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, LiteralString
 
 from context_pack.retrieval.model import Scope
-from context_pack_adapters.index.schema import K1, B
+from context_pack_adapters.index.keyword_search import K1, B
 from context_pack_adapters.index.values import to_name
 
 _HERE: LiteralString = "project = %(project)s"

@@ -20,7 +20,7 @@ from context_pack_adapters.index.values import (
 )
 from context_pack_adapters.postgres import piece_rows as sql
 from context_pack_adapters.postgres.connection import Link, Row
-from context_pack_adapters.vectors.exact import as_vector, cosines, from_blobs, mean
+from context_pack_adapters.index.vectors import as_vector, cosines, from_blobs, mean
 
 NARROW = 1_000
 """So many vectors of a scope are compared one by one; more are searched by the graph, if there is one."""
@@ -36,7 +36,7 @@ def vector_text(vector: Any) -> str:
 
 def floats_text(data: bytes) -> str:
     """The floats of a stored vector as an array of Postgres."""
-    return "{" + ",".join(map(repr, from_blobs([data], len(data) // 4)[0].tolist())) + "}"
+    return "{" + ",".join(map(repr, from_blobs([data])[0].tolist())) + "}"
 
 
 def embedded_body(body: str) -> str:
@@ -147,13 +147,13 @@ class PostgresSnapshot:
         found = self._vectors(embedder, Scope(), list(pieces)) if len(pieces) else {}
         if not found or len(vector) != self.dimension(embedder):
             return {}
-        scores = cosines(from_blobs(list(found.values()), len(vector)), vector)
+        scores = cosines(from_blobs(list(found.values())), vector)
         return dict(zip(found, scores.tolist(), strict=True))
 
     def centroid(self, embedder: str, corpus: str, key: str) -> Any | None:
         """The normalised mean of an entry's vectors; None when it has none."""
         blobs = list(self._vectors(embedder, Scope(within=(corpus, key)), None).values())
-        return mean(from_blobs(blobs, self.dimension(embedder))) if blobs else None
+        return mean(from_blobs(blobs)) if blobs else None
 
     def _vectors(self, embedder: str, scope: Scope, pieces: list[int] | None) -> dict[int, bytes]:
         return dict(self._rows(sql.VECTORS, model=embedder, pieces=pieces, **sql.scope_values(scope)))

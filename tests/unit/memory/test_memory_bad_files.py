@@ -80,12 +80,6 @@ class Choking(HashedEmbedder):
             raise FloatingPointError
         return super().embed(texts, kind)
 
-    def embed_tokens(self, texts: Any) -> Any:
-        given = [list(words) for words in texts]
-        if any("poison" in words for words in given):
-            raise FloatingPointError
-        return super().embed_tokens(given)
-
 
 def ports_over(files: dict[str, str | bytes]) -> Ports:
     return memory_ports(files, FixedClock(), SeededIds(), ())
