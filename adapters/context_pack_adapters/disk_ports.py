@@ -213,7 +213,7 @@ class DiskPorts(Ports):
         """The embedders of searches."""
         from context_pack_adapters.embed import choose
 
-        chosen = choose(self.settings.embedder, os.environ)
+        chosen = choose(self.settings.embedder, self.settings.model_dir or None, os.environ)
         if self.settings.store and chosen.semantic is not None:
             return chosen._replace(semantic=self.team.embedding_once(chosen.semantic))
         return chosen

@@ -264,7 +264,7 @@ def _embedder(settings: Settings) -> Finding:
         from context_pack.retrieval.ports import EmbedderFailed
         from context_pack_adapters.embed import choose, granite
 
-        chosen = choose(settings.embedder, os.environ)
+        chosen = choose(settings.embedder, settings.model_dir or None, os.environ)
         if chosen.warning is not None:
             mend = granite.INSTALL if chosen.warning.startswith(granite.MISSING) else "correct the setting"
             return Finding("embedder", "warn", chosen.warning, mend)
@@ -279,7 +279,8 @@ def _embedder(settings: Settings) -> Finding:
     except ImportError:
         return Finding("embedder", "warn", "not looked at: a package is missing", "mend the packages first")
     except EmbedderFailed as failure:
-        return Finding("embedder", "warn", f"{failure}; searches use the fast one", granite.REINSTALL)
+        mend = "correct CONTEXT_PACK_MODEL_DIR" if settings.model_dir else granite.REINSTALL
+        return Finding("embedder", "warn", f"{failure}; searches use the fast one", mend)
     return Finding("embedder", "ok", f"{chosen.semantic.id} works{_embedded(settings, chosen.semantic.id)}")
 
 

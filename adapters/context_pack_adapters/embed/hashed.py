@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
 
-from context_pack.retrieval.ports import Kind
-from context_pack_adapters.embed import common_words
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from context_pack.retrieval.ports import Kind
+from context_pack.retrieval.words import tokens
+from context_pack_adapters.embed import common_words
 
 DIMENSION = 512
 NGRAMS = (3, 4, 5)
@@ -42,17 +42,11 @@ class HashedEmbedder:
 
     def embed(self, texts: Sequence[str], kind: Kind) -> Any:  # noqa: ARG002 - all alike
         """One unit vector per text."""
-        import numpy as np
-
-        from context_pack.retrieval.words import tokens
-
         return np.array([_vector(tokens(text)) for text in texts], np.float32).reshape(-1, DIMENSION)
 
 
 def _vector(found: Sequence[str]) -> NDArray[np.float64]:
     """The vector of one text."""
-    import numpy as np
-
     counts = Counter(found)
     counts.update([*found[:FIRST]] * FIRST_AGAIN)
     known = [_buckets(token) for token in counts or ("",)]
@@ -63,14 +57,14 @@ def _vector(found: Sequence[str]) -> NDArray[np.float64]:
     whole = sums[:DIMENSION] - sums[DIMENSION:]
     damped = np.copysign(np.abs(whole) ** BUCKET_POWER, whole)
     norm = np.linalg.norm(damped)
-    return damped / norm if norm else np.eye(1, DIMENSION)[0]  # buckets that cancel out leave no direction
+    # Buckets that cancel out leave no direction.
+    unit: NDArray[np.float64] = damped / norm if norm else np.eye(1, DIMENSION)[0]
+    return unit
 
 
 @lru_cache(maxsize=60_000)
 def _buckets(token: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The buckets of a token, `DIMENSION` more for those that are subtracted from, and what it adds to each."""
-    import numpy as np
-
+    """The buckets of a token (`DIMENSION` more for those it is subtracted from) and what it adds to each."""
     word = token.encode("utf-8", "surrogatepass")
     signs = f"<{token}>"
     grams = [signs[at : at + size] for size in NGRAMS for at in range(len(signs) - size + 1)]

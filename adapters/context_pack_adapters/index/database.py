@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -22,23 +23,28 @@ from context_pack_adapters.disk.private import FILE_MODE, PrivateFolder
 from context_pack_adapters.serving import check_call
 
 T = TypeVar("T")
-VERSION = 4
+VERSION = 5
 STEPS = 20_000
 """SQLite steps between two looks at whether the call is still wanted: well under a millisecond."""
+SLICE_MS = 100
+"""How long SQLite waits for another writer between two such looks."""
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-_BROKEN = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
+_BROKEN = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+# A whole text stands last in its row: who asks for the columns before it never reads its pages. Ids and
+# revisions begin at random, so that what a process or a graph remembers of a file that is gone fits no other.
 _TABLES = """
 CREATE TABLE state (recipe TEXT NOT NULL, revision INTEGER NOT NULL);
 CREATE TABLE corpora (name BLOB PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE entries (
     id INTEGER PRIMARY KEY, corpus BLOB NOT NULL, key BLOB NOT NULL, digest TEXT NOT NULL,
     stamp TEXT NOT NULL, title TEXT NOT NULL, size INTEGER NOT NULL, kind TEXT NOT NULL,
-    module TEXT NOT NULL, facts TEXT NOT NULL, count INTEGER NOT NULL, UNIQUE (corpus, key));
-CREATE TABLE contents (entry INTEGER PRIMARY KEY REFERENCES entries ON DELETE CASCADE, text BLOB NOT NULL);
+    module TEXT NOT NULL, facts TEXT NOT NULL, count INTEGER NOT NULL, text BLOB NOT NULL,
+    UNIQUE (corpus, key));
 CREATE TABLE pieces (
     id INTEGER PRIMARY KEY AUTOINCREMENT, entry INTEGER NOT NULL REFERENCES entries ON DELETE CASCADE,
     ordinal INTEGER NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL, heading TEXT NOT NULL,
-    facts TEXT NOT NULL, digest BLOB NOT NULL, text TEXT NOT NULL, context TEXT NOT NULL, names TEXT NOT NULL);
+    facts TEXT NOT NULL, digest BLOB NOT NULL, text TEXT NOT NULL, context TEXT NOT NULL,
+    names TEXT NOT NULL);
 CREATE INDEX pieces_entry ON pieces (entry);
 CREATE INDEX pieces_digest ON pieces (digest);
 CREATE VIRTUAL TABLE words USING fts5(names, body, tokenize='ascii');
@@ -47,13 +53,11 @@ CREATE TRIGGER forget_words AFTER DELETE ON pieces BEGIN DELETE FROM words WHERE
 CREATE TABLE vectors (
     id INTEGER PRIMARY KEY AUTOINCREMENT, embedder TEXT NOT NULL, digest BLOB NOT NULL, vector BLOB NOT NULL,
     UNIQUE (embedder, digest));
-CREATE TABLE wanted (
-    piece INTEGER PRIMARY KEY REFERENCES pieces ON DELETE CASCADE, times INTEGER NOT NULL);
-INSERT INTO sqlite_sequence VALUES ('pieces', abs(random()) >> 20);
+INSERT INTO sqlite_sequence VALUES ('pieces', abs(random()) >> 20), ('vectors', abs(random()) >> 20);
 """
 
 
-def connect(path: str, timeout: float, mode: str = "rw") -> sqlite3.Connection:
+def connect(path: str, timeout: float = 0.1, mode: str = "rw") -> sqlite3.Connection:
     """A connection to an index file; what it computes ends with the call that it is for."""
     connection = sqlite3.connect(
         f"{Path(path).absolute().as_uri()}?mode={mode}",
@@ -84,7 +88,7 @@ def pieces_in(path: Path, embedder: str = "") -> int:
     if embedder:
         sql += " WHERE digest IN (SELECT digest FROM vectors WHERE embedder = ?)"
     try:
-        with closing(connect(str(path), 0.1, "ro")) as connection:
+        with closing(connect(str(path), mode="ro")) as connection:
             return int(connection.execute(sql, (embedder,) if embedder else ()).fetchone()[0])
     except sqlite3.Error:
         return 0
@@ -97,10 +101,11 @@ class Database:
         self._folder, self.name = PrivateFolder.around(place)
         self.path = os.path.join(self._folder.path, self.name)
         self._recipe, self._timeout = f"{VERSION} {recipe}", timeout
-        self._opening, self._writing = Lock(), Lock()
+        self._opening = Lock()
         self._idle: list[sqlite3.Connection] = []
         self._inode: tuple[int, int] | None = None
-        self._broken = ""
+        self._times_opened = 0
+        self._damage = ""
         self._notices: list[str] = []
 
     def tell(self, notice: str) -> None:
@@ -115,6 +120,7 @@ class Database:
     def close(self) -> None:
         """Close what is idle; the next use opens the file again."""
         self._inode = None
+        self._times_opened += 1
         while self._idle:
             self._idle.pop().close()
 
@@ -128,69 +134,75 @@ class Database:
 
     def read(self, ask: Callable[[sqlite3.Connection], T]) -> T:
         """What the newest state answers; asked again where the file proves damaged."""
-        return self._again(lambda: self._read(ask))
 
-    def _read(self, ask: Callable[[sqlite3.Connection], T]) -> T:
-        with self.reading() as connection:
-            return ask(connection)
+        def read() -> T:
+            with self.reading() as connection:
+                return ask(connection)
 
-    def write(self, change: Callable[[sqlite3.Connection], T], wait: bool = True) -> T:
+        return _twice(read)
+
+    def write(self, change: Callable[[sqlite3.Connection], T]) -> T:
         """Make a change in one transaction: all of it or, if it raises, nothing."""
-        return self._again(lambda: self._write(change, wait))
 
-    def _write(self, change: Callable[[sqlite3.Connection], T], wait: bool) -> T:
-        if not self._writing.acquire(timeout=self._timeout if wait else 0):
-            raise self._locked()
-        try:
+        def write() -> T:
             with self._connection() as connection:
-                connection.execute(f"PRAGMA busy_timeout = {int(self._timeout * 1000) if wait else 0}")
-                connection.execute("BEGIN IMMEDIATE")
-                done = change(connection)
+                self._begin(connection)
+                changed = change(connection)
                 connection.execute("UPDATE state SET revision = revision + 1")
                 connection.execute("COMMIT")
-                return done
-        finally:
-            self._writing.release()
+                return changed
 
-    def _again(self, work: Callable[[], T]) -> T:
-        """Do the work; once more, on a new file, where this one is damaged."""
-        try:
-            return work()
-        except Failure as failure:
-            if failure.details.get("reason") != DAMAGED:
-                raise
-        return work()
+        return _twice(write)
+
+    def _begin(self, connection: sqlite3.Connection) -> None:
+        """Become the one writer, as long as the call is wanted and the others do not take too long."""
+        end = time.monotonic() + self._timeout
+        connection.execute(f"PRAGMA busy_timeout = {SLICE_MS}")
+        while not connection.in_transaction:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                if _code(error) not in _BUSY or time.monotonic() > end:
+                    raise
+                check_call()
+        connection.execute(f"PRAGMA busy_timeout = {int(self._timeout * 1000)}")
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
         """An idle connection, or a new one; what SQLite raises becomes a failure."""
         try:
-            connection = self._borrow()
+            connection, opened = self._borrow()
             try:
                 yield connection
             finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
-                self._idle.append(connection)
+                if opened == self._times_opened:
+                    self._idle.append(connection)
+                else:  # it sees a file that is gone
+                    connection.close()
         except sqlite3.Error as error:
             raise self._failure(error) from error
 
-    def _borrow(self) -> sqlite3.Connection:
+    def _borrow(self) -> tuple[sqlite3.Connection, int]:
         with self._opening:
-            if self._inode is None or self._broken or self._inode != _inode(self.path):
+            if self._inode is None or self._damage or self._inode != _inode(self.path):
                 with translated(self.name):
                     self._open()
-            return self._idle.pop() if self._idle else connect(self.path, self._timeout)
+            return self._idle.pop() if self._idle else connect(self.path, self._timeout), self._times_opened
 
     def _open(self) -> None:
+        """Make sure that the file is there and ours."""
         was_open = self._inode is not None
         self.close()
         self._folder.make()
         with self._folder.lock(f"{self.name}.lock", self._timeout):
-            if was_open and not os.path.exists(self.path):
+            if self._damage:
+                self._remove(f"was damaged ({self._damage})")
+            elif was_open and not os.path.lexists(self.path):
                 self.tell(f"{self.name} was gone; it is built anew")
-            if self._broken:
-                self._remove(f"was damaged ({self._broken})")
+            if os.path.islink(self.path):
+                self._remove("was a link")
             for _ in range(2):
                 # Never a file that is there: closing it would drop the locks that SQLite has on it.
                 with suppress(FileExistsError):
@@ -201,7 +213,7 @@ class Database:
                             break
                     self._remove("is of another version")
                 except sqlite3.DatabaseError as error:
-                    if _code(error) not in _BROKEN:
+                    if _code(error) not in (*_BROKEN, sqlite3.SQLITE_ERROR):  # such as "no such table"
                         raise
                     self._remove(f"was damaged ({error})")
             self._inode = _inode(self.path)
@@ -219,7 +231,7 @@ class Database:
         for suffix in ("", "-wal", "-shm"):
             with suppress(FileNotFoundError):
                 os.unlink(self.path + suffix)
-        self._broken = ""
+        self._damage = ""
         self.tell(f"{self.name} {why}; it is built anew")
 
     def _failure(self, error: sqlite3.Error) -> Failure:
@@ -228,23 +240,34 @@ class Database:
         if code == sqlite3.SQLITE_INTERRUPT:
             check_call()  # raises what made SQLite stop
         if code in _BUSY:
-            return self._locked()
+            hint = "another process is writing to the index; wait a moment and try again"
+            details = {"lock": self.name, "hint": hint}
+            return Failure(Code.LOCK_TIMEOUT, f"{self.name} stayed locked: {hint}", details)
         details = {"file": self.name, "reason": getattr(error, "sqlite_errorname", "unknown")}
         if code in _BROKEN:
-            self._broken = str(error)
+            self._damage = str(error)
             details["reason"] = DAMAGED
-        return Failure(Code.IO_ERROR, f"{self.name}: {error}", details)
-
-    def _locked(self) -> Failure:
-        hint = "another process is writing to the index; wait a moment and try again"
-        return Failure(
-            Code.LOCK_TIMEOUT, f"{self.name} stayed locked: {hint}", {"lock": self.name, "hint": hint}
+            return Failure(Code.IO_ERROR, f"{self.name} is damaged and is built anew: ask again", details)
+        hint = (
+            "free some space on the disk" if code == sqlite3.SQLITE_FULL else "see whether it can be written"
         )
+        return Failure(Code.IO_ERROR, f"{self.name}: {error}; {hint}", details)
+
+
+def _twice(work: Callable[[], T]) -> T:
+    """Do the work; once more, on a new file, where the old one is damaged."""
+    try:
+        return work()
+    except Failure as failure:
+        if failure.details.get("reason") != DAMAGED:
+            raise
+    return work()
 
 
 def _code(error: sqlite3.Error) -> int:
-    """SQLite's primary result code."""
-    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+    """SQLite's primary result code; a text that is no UTF-8 has none, and is damage."""
+    unknown = sqlite3.SQLITE_CORRUPT if isinstance(error, sqlite3.OperationalError) else 0
+    return int(getattr(error, "sqlite_errorcode", unknown)) & 0xFF
 
 
 def _inode(path: str) -> tuple[int, int] | None:

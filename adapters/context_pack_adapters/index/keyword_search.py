@@ -121,7 +121,7 @@ def keyword_hits(
 
 
 def named_pieces(connection: sqlite3.Connection, name: str, word: str, within: Condition) -> list[int]:
-    """The admitted pieces whose heading is that name, or ends in it after a dot; `word` is its first token."""
+    """The admitted pieces whose heading is a name, or ends in it after a dot; `word` is its first token."""
     rows = connection.execute(
         "SELECT id AS piece FROM pieces WHERE (heading = ? OR substr(heading, ?) = ?)"
         f" AND id IN (SELECT rowid FROM words WHERE words MATCH ?) AND {within.sql}",

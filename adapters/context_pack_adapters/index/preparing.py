@@ -15,7 +15,7 @@ from context_pack.retrieval.model import IndexEntry
 from context_pack.retrieval.ports import Embedder, EmbedderFailed
 from context_pack.retrieval.words import tokens
 from context_pack_adapters.index.keyword_search import NAMES_WEIGHT
-from context_pack_adapters.index.values import digest_of, embedded
+from context_pack_adapters.index.values import digest_of, embedding_text
 from context_pack_adapters.index.vectors import to_blobs
 
 BATCH_PIECES, BATCH_CHARACTERS, BATCH_SECONDS = 1000, 4_000_000, 1.0
@@ -53,7 +53,7 @@ Recall = Callable[[Sequence[bytes]], Mapping[bytes, bytes]]
 
 
 def batches(entries: Iterable[IndexEntry]) -> Iterator[list[IndexEntry]]:
-    """The entries in portions that are written at once: so many pieces, or what came in a second."""
+    """The entries in batched that are written at once: so many pieces, or what came in a second."""
     batch: list[IndexEntry] = []
     pieces = characters = 0
     begun = time.monotonic()
@@ -78,7 +78,7 @@ def prepare(
     for entry in batch:
         passages = []
         for piece in entry.pieces:
-            text = embedded(piece.context, piece.text)
+            text = embedding_text(piece.context, piece.text)
             passages.append(Passage(tokens(piece.names), tokens(piece.text), text, digest_of(text)))
         prepared.append(Prepared(entry, passages))
     texts = {passage.digest: passage.text for each in prepared for passage in each.passages}
@@ -90,6 +90,5 @@ def prepare(
             made = embedder.embed([texts[digest] for digest in some], "document")
         except EmbedderFailed:  # they are found by words, and embedded another time
             break
-        blobs = zip(some, to_blobs(made, embedder.dimension), strict=True)
-        vectors.update((digest, blob) for digest, blob in blobs if blob is not None)
+        vectors.update(zip(some, to_blobs(made, embedder.dimension), strict=True))
     return prepared, vectors

@@ -22,21 +22,21 @@ from context_pack_adapters.index.keyword_search import (
 from context_pack_adapters.index.values import (
     Condition,
     admits_nothing,
+    batched,
     bounded,
     condition,
-    embedded,
+    embedding_text,
     from_content,
     from_facts,
     from_name,
-    marks,
-    portions,
+    placeholders,
     to_name,
 )
 from context_pack_adapters.index.vectors import HeldVectors, as_vector, cosines, loaded, mean
 
 _FOUND = """
-SELECT p.id, e.corpus, e.key, e.title, p.ordinal, e.count, p.text, p.start, p.end, p.heading, e.kind, e.module,
-       p.facts, e.facts FROM pieces p JOIN entries e ON e.id = p.entry WHERE p.id"""
+SELECT p.id, e.corpus, e.key, e.title, p.ordinal, e.count, p.text, p.start, p.end, p.heading, e.kind,
+       e.module, p.facts, e.facts FROM pieces p JOIN entries e ON e.id = p.entry WHERE p.id"""
 _HAS_VECTOR = "EXISTS (SELECT 1 FROM vectors v WHERE v.embedder = ? AND v.digest = p.digest)"
 
 
@@ -127,59 +127,44 @@ class SqliteSnapshot:
         if admits_nothing(scope):
             return Progress(0, 0)
         (revision,) = self._connection.execute("SELECT revision FROM state").fetchone()
-        known = self._vectors.progress
-        if (counted := known.get((revision, embedder, scope))) is not None:
-            return counted
+        counted = self._vectors.progress
+        if (revision, embedder, scope) in counted:
+            return counted[revision, embedder, scope]
         sql, values = condition(scope)
         joined = f"FROM pieces p JOIN entries e ON e.id = p.entry WHERE {sql}"
         (total, lacking) = self._connection.execute(
             f"SELECT COUNT(*), SUM(NOT {_HAS_VECTOR}) {joined}", (embedder, *values)
         ).fetchone()
-        known.clear()
-        known[revision, embedder, scope] = Progress(total - (lacking or 0), total)
-        return known[revision, embedder, scope]
-
-    def unembedded(self, embedder: str, pieces: Sequence[int]) -> Mapping[int, str]:
-        """The texts to embed for those of these pieces that have no vector yet."""
-        texts: dict[int, str] = {}
-        for some in portions(pieces):
-            sql = f"SELECT id, context, text FROM pieces p WHERE id IN ({marks(some)}) AND NOT {_HAS_VECTOR}"
-            for piece, context, text in self._connection.execute(sql, (*some, embedder)):
-                texts[piece] = embedded(context, text)
-        return {piece: texts[piece] for piece in dict.fromkeys(pieces) if piece in texts}
+        progress = Progress(total - (lacking or 0), total)
+        counted.clear()
+        counted[revision, embedder, scope] = progress
+        return progress
 
     def lacking(self, embedder: str, scope: Scope, limit: int) -> Mapping[int, str]:
-        """Pieces without a vector of that embedder and what to embed: most searched, named, newest first."""
+        """Pieces without a vector of that embedder and what to embed: named ones first, then the newest."""
         within = self._within(scope)
         rows = self._connection.execute(
-            f"SELECT piece FROM (SELECT id AS piece, heading FROM pieces p WHERE NOT {_HAS_VECTOR})"
-            f" LEFT JOIN wanted USING (piece) WHERE {within.sql}"
-            " ORDER BY times DESC NULLS LAST, heading = '', piece DESC LIMIT ?",
+            "SELECT piece, context, text FROM (SELECT id AS piece, heading, context, text FROM pieces p"
+            f" WHERE NOT {_HAS_VECTOR}) WHERE {within.sql} ORDER BY heading = '', piece DESC LIMIT ?",
             (embedder, *within.values, bounded(limit)),
         )
-        return self.unembedded(embedder, [piece for (piece,) in rows])
+        return {piece: embedding_text(context, text) for piece, context, text in rows}
 
     def found(self, pieces: Sequence[int]) -> Sequence[FoundPiece]:
         """These pieces, in that order; those that are gone are left out."""
         found: dict[int, FoundPiece] = {}
-        for some in portions(pieces):
-            for row in self._connection.execute(f"{_FOUND} IN ({marks(some)})", some):
-                piece, corpus, key, *rest, facts, entry_facts = row
-                found[piece] = FoundPiece(
-                    piece,
-                    from_name(corpus),
-                    from_name(key),
-                    *rest,
-                    from_facts(facts),
-                    from_facts(entry_facts),
-                )
+        for some in batched(pieces):
+            for row in self._connection.execute(f"{_FOUND} IN ({placeholders(some)})", some):
+                piece, corpus, key, *rest = row[:-2]
+                facts = map(from_facts, row[-2:])
+                found[piece] = FoundPiece(piece, from_name(corpus), from_name(key), *rest, *facts)
         return [found[piece] for piece in pieces if piece in found]
 
     def entry(self, corpus: str, key: str) -> IndexEntry | None:
         """One entry with its text and pieces."""
         row = self._connection.execute(
             "SELECT id, digest, stamp, title, size, text, kind, module, facts FROM entries"
-            " JOIN contents ON entry = id WHERE corpus = ? AND key = ?",
+            " WHERE corpus = ? AND key = ?",
             (to_name(corpus), to_name(key)),
         ).fetchone()
         if row is None:
@@ -188,9 +173,12 @@ class SqliteSnapshot:
         sql = (
             "SELECT text, start, end, heading, context, names, facts FROM pieces WHERE entry = ? ORDER BY id"
         )
-        pieces = (Piece(*row[:-1], from_facts(row[-1])) for row in self._connection.execute(sql, (number,)))
-        content, told = from_content(text), from_facts(facts)
-        return IndexEntry(corpus, key, digest, stamp, title, size, content, kind, module, tuple(pieces), told)
+        rows: list[Any] = self._connection.execute(sql, (number,)).fetchall()
+        pieces = [Piece(*rest, facts=from_facts(told)) for *rest, told in rows]
+        return IndexEntry(
+            corpus, key, digest, stamp, title, size, from_content(text), kind, module, tuple(pieces),
+            from_facts(facts),
+        )  # fmt: skip
 
     def summaries(self, corpus: str, offset: int = 0, limit: int | None = None) -> Sequence[Summary]:
         """The entries of a corpus in key order."""
@@ -199,7 +187,7 @@ class SqliteSnapshot:
             " LIMIT ? OFFSET ?",
             (to_name(corpus), -1 if limit is None else bounded(limit), bounded(offset)),
         )
-        return [Summary(corpus, from_name(key), *rest, from_facts(facts)) for key, *rest, facts in rows]
+        return [Summary(corpus, from_name(key), *rest, facts=from_facts(facts)) for key, *rest, facts in rows]
 
     def counts(self) -> Mapping[str, int]:
         """How many entries each corpus has; one that was only noted has none."""

@@ -10,9 +10,9 @@ import sqlite3
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
-from context_pack.kernel.errors import Code, Failure
 from context_pack.retrieval.model import IndexEntry, KnownEntry, Scope
 from context_pack.retrieval.ports import OTHER_VECTORS, Embedder, Stop
 from context_pack.retrieval.words import TOKENS
@@ -23,10 +23,10 @@ from context_pack_adapters.index.keyword_search import clean
 from context_pack_adapters.index.preparing import BATCH_PIECES, Prepared, batches, prepare
 from context_pack_adapters.index.snapshot import SqliteSnapshot
 from context_pack_adapters.index.values import (
+    batched,
     from_facts,
     from_name,
-    marks,
-    portions,
+    placeholders,
     to_content,
     to_facts,
     to_name,
@@ -96,15 +96,16 @@ class SqliteIndex:
         """Store these entries, each whole or not at all, every piece with a vector of the fast embedder."""
         for batch in batches(entries):
             prepared, vectors = prepare(batch, self._recall, self._fast)
-            self._database.write(lambda connection: _put(connection, prepared, self._fast.id, vectors))  # noqa: B023
+            self._database.write(partial(_put, prepared, self._fast.id, vectors))
 
     def _recall(self, digests: Sequence[bytes]) -> Mapping[bytes, bytes]:
         """The vectors that the fast embedder once made of texts with these digests."""
 
         def ask(connection: sqlite3.Connection) -> dict[bytes, bytes]:
             found: dict[bytes, bytes] = {}
-            for some in portions(digests):
-                sql = f"SELECT digest, vector FROM vectors WHERE embedder = ? AND digest IN ({marks(some)})"
+            for some in batched(digests):
+                within = f"embedder = ? AND digest IN ({placeholders(some)})"
+                sql = f"SELECT digest, vector FROM vectors WHERE {within}"
                 found.update(connection.execute(sql, (self._fast.id, *some)))
             return found
 
@@ -136,7 +137,7 @@ class SqliteIndex:
         self._database.write(lambda connection: connection.execute(sql, row))
 
     def lacking(self, embedder: str, scope: Scope, limit: int) -> Mapping[int, str]:
-        """Pieces without a vector of that embedder and what to embed: most searched, named, newest first."""
+        """Pieces without a vector of that embedder and what to embed: named ones first, then the newest."""
         with self.reading() as snapshot:
             return snapshot.lacking(embedder, scope, limit)
 
@@ -145,42 +146,26 @@ class SqliteIndex:
         if not vectors:
             return
         dimension = len(next(iter(vectors.values())))
-        blobs = zip(vectors, to_blobs(vectors.values(), dimension), strict=True)
-        rows = [(embedder, blob, piece) for piece, blob in blobs if blob is not None]
+        blobs = to_blobs(vectors.values(), dimension)
+        rows = [(embedder, blob, piece) for piece, blob in zip(vectors, blobs, strict=True)]
 
         def change(connection: sqlite3.Connection) -> bool:
             renewed = _renew(connection, embedder, dimension)
             sql = "INSERT OR IGNORE INTO vectors (embedder, digest, vector) SELECT ?1, digest, ?2 FROM pieces"
             connection.executemany(f"{sql} WHERE id = ?3", rows)
-            connection.executemany("DELETE FROM wanted WHERE piece = ?", [(piece,) for piece in vectors])
             return renewed
 
-        if rows and self._database.write(change):
+        if self._database.write(change):
             self._database.tell(OTHER_VECTORS)
 
     def renew(self, embedder: str, dimension: int) -> None:
         """Forget the vectors of that embedder if they have another length than this."""
         self._database.write(lambda connection: _renew(connection, embedder, dimension))
 
-    def wanted(self, pieces: Sequence[int]) -> None:
-        """Note that a search looked at these pieces, unless the index is locked."""
-        sql = (
-            "INSERT INTO wanted SELECT id, 1 FROM pieces WHERE id = ?"
-            " ON CONFLICT (piece) DO UPDATE SET times = times + 1"
-        )
-        rows = [(piece,) for piece in pieces]
-        try:
-            self._database.write(lambda connection: connection.executemany(sql, rows), wait=False)
-        except Failure as failure:
-            if failure.code is not Code.LOCK_TIMEOUT:
-                raise
-
     def tend(self, stop: Stop) -> None:
         """Forget vectors that nobody has used for long, and make graphs of very many."""
-        sql = (
-            "DELETE FROM vectors WHERE id <= (SELECT MAX(id) FROM vectors) - ?"
-            " AND digest NOT IN (SELECT digest FROM pieces)"
-        )
+        unused = "id <= (SELECT MAX(id) FROM vectors) - ? AND digest NOT IN (SELECT digest FROM pieces)"
+        sql = f"DELETE FROM vectors WHERE {unused}"
         self._database.write(lambda connection: connection.execute(sql, (UNUSED_VECTORS,)))
         with self._database.reading() as connection:
             self._graphs.tend(connection, stop)
@@ -191,23 +176,20 @@ class SqliteIndex:
 
 
 def _put(
-    connection: sqlite3.Connection, batch: Sequence[Prepared], embedder: str, vectors: Mapping[bytes, bytes]
+    batch: Sequence[Prepared], embedder: str, vectors: Mapping[bytes, bytes], connection: sqlite3.Connection
 ) -> None:
     """Store entries in place of those of the same name, with vectors by digest."""
     for entry, passages in batch:
         name = (to_name(entry.corpus), to_name(entry.key))
         connection.execute("DELETE FROM entries WHERE corpus = ? AND key = ?", name)
         (number,) = connection.execute(
-            "INSERT INTO entries (corpus, key, digest, stamp, title, size, kind, module, facts, count)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+            "INSERT INTO entries VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
             (*name, entry.digest, entry.stamp, entry.title, entry.size, entry.kind, entry.module,
-             to_facts(entry.facts), len(entry.pieces)),
+             to_facts(entry.facts), len(entry.pieces), to_content(entry.text)),
         ).fetchone()  # fmt: skip
-        connection.execute("INSERT INTO contents VALUES (?, ?)", (number, to_content(entry.text)))
         for at, (piece, passage) in enumerate(zip(entry.pieces, passages, strict=True), 1):
             made = connection.execute(
-                "INSERT INTO pieces (entry, ordinal, start, end, heading, facts, digest, text, context, names)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO pieces VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (number, at, piece.start, piece.end, piece.heading, to_facts(piece.facts), passage.digest,
                  piece.text, piece.context, piece.names),
             )  # fmt: skip

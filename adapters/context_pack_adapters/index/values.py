@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sqlite3
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
 
 from context_pack.retrieval.model import Scope
@@ -20,6 +22,20 @@ LARGEST = 2**62
 """A number above every count and id that SQLite still takes."""
 
 
+class Damaged(sqlite3.DatabaseError):
+    """A stored value is not what was stored: the file is damaged, though SQLite does not see it."""
+
+    sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+
+
+@contextmanager
+def _damage() -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, zlib.error):
+        raise Damaged("a stored value cannot be read") from None
+
+
 def to_name(name: str) -> bytes:
     """A corpus or a key as a column takes it."""
     return name.encode("utf-8", "surrogatepass")  # whatever is asked for, it is not there
@@ -27,7 +43,7 @@ def to_name(name: str) -> bytes:
 
 def from_name(value: bytes) -> str:
     """The corpus or key as it was given."""
-    return value.decode()
+    return value.decode("utf-8", "replace")
 
 
 def to_facts(facts: Mapping[str, Any]) -> str:
@@ -37,7 +53,8 @@ def to_facts(facts: Mapping[str, Any]) -> str:
 
 def from_facts(value: str) -> dict[str, Any]:
     """The facts as they were given."""
-    facts: dict[str, Any] = json.loads(value)
+    with _damage():
+        facts: dict[str, Any] = json.loads(value)
     return facts
 
 
@@ -48,7 +65,8 @@ def to_content(text: str) -> bytes:
 
 def from_content(value: bytes) -> str:
     """The whole text as it was given."""
-    return zlib.decompress(value).decode()
+    with _damage():
+        return zlib.decompress(value).decode()
 
 
 def bounded(number: int) -> int:
@@ -56,7 +74,7 @@ def bounded(number: int) -> int:
     return max(-LARGEST, min(number, LARGEST))
 
 
-def embedded(context: str, text: str) -> str:
+def embedding_text(context: str, text: str) -> str:
     """The text of a piece that an embedder gets: context and text."""
     return f"{context}\n\n{text}" if context else text
 
@@ -66,13 +84,13 @@ def digest_of(text: str) -> bytes:
     return hashlib.sha256(text.encode()).digest()[:16]
 
 
-def portions(values: Sequence[T]) -> Iterator[tuple[T, ...]]:
+def batched(values: Sequence[T]) -> Iterator[tuple[T, ...]]:
     """The values in portions of at most what a statement takes."""
     for start in range(0, len(values), VARIABLES):
         yield tuple(values[start : start + VARIABLES])
 
 
-def marks(values: Sequence[object]) -> str:
+def placeholders(values: Sequence[object]) -> str:
     """A question mark for each value."""
     return ", ".join("?" * len(values))
 
@@ -89,10 +107,10 @@ def condition(scope: Scope) -> Condition:
     parts: list[str] = []
     values: list[object] = []
     if scope.corpora is not None:
-        parts.append(f"corpus IN ({marks(scope.corpora)})")
+        parts.append(f"corpus IN ({placeholders(scope.corpora)})")
         values += map(to_name, scope.corpora)
     if scope.kinds is not None:
-        parts.append(f"kind IN ({marks(scope.kinds)})")
+        parts.append(f"kind IN ({placeholders(scope.kinds)})")
         values += scope.kinds
     if scope.module:
         parts.append("module = ?")

@@ -1,21 +1,23 @@
-"""The vectors of an index in memory, one matrix for each embedder, and exact search in it."""
+"""The vectors of an index: one matrix in memory for each embedder, and exact search in it.
+
+A piece that its embedder would not take has a vector of zeros: it is near to nothing, and found by its words.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Hashable, Iterable, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy
+from numpy.typing import NDArray
 
 from context_pack.retrieval.model import Progress
-from context_pack_adapters.index.values import marks, portions
+from context_pack_adapters.index.values import batched, placeholders
 
-if TYPE_CHECKING:
-    import numpy
-    from numpy.typing import NDArray
-
-    Floats = NDArray[numpy.float32]
-    Ids = NDArray[numpy.int64]
+Floats = NDArray[numpy.float32]
+Ids = NDArray[numpy.int64]
 
 _ROUNDING = 4e-6
 """How far a float32 product may be from the true one; rows this close are compared again."""
@@ -32,8 +34,6 @@ class Matrix(NamedTuple):
         self, vector: Any, limit: int, admitted: Iterable[int] | None = None
     ) -> list[tuple[int, float]]:
         """The best pieces among the admitted by cosine, ties by piece."""
-        import numpy
-
         pieces, vectors = self
         if admitted is not None:
             keep = numpy.isin(pieces, numpy.fromiter(admitted, numpy.int64))
@@ -49,8 +49,6 @@ class Matrix(NamedTuple):
 
     def of(self, pieces: Sequence[int]) -> Matrix:
         """Those of these pieces that have a vector."""
-        import numpy
-
         keep = numpy.isin(self.pieces, pieces)
         return Matrix(self.pieces[keep], self.vectors[keep])
 
@@ -65,8 +63,6 @@ class HeldVectors:
 
     def of(self, connection: sqlite3.Connection, embedder: str, dimension: int) -> Matrix:
         """All vectors of an embedder in the state that a connection sees; only new ones are loaded."""
-        import numpy
-
         (revision,) = connection.execute("SELECT revision FROM state").fetchone()
         with self._lock:
             known, held = self._held.get(embedder, (-1, None))
@@ -103,11 +99,11 @@ class HeldVectors:
 
 def loaded(connection: sqlite3.Connection, embedder: str, pieces: Sequence[int]) -> Matrix:
     """The stored vectors of these pieces, which are in order."""
-    import numpy
-
     rows: list[tuple[int, bytes]] = []
-    for some in portions(pieces):
-        sql = f"SELECT pieces.id, vector {_JOINED} WHERE pieces.id IN ({marks(some)}) ORDER BY pieces.id"
+    for some in batched(pieces):
+        sql = (
+            f"SELECT pieces.id, vector {_JOINED} WHERE pieces.id IN ({placeholders(some)}) ORDER BY pieces.id"
+        )
         rows += connection.execute(sql, (embedder, *some))
     return Matrix(
         numpy.array([piece for piece, _ in rows], numpy.int64), from_blobs([blob for _, blob in rows])
@@ -116,41 +112,33 @@ def loaded(connection: sqlite3.Connection, embedder: str, pieces: Sequence[int])
 
 def as_vector(vector: Any) -> Floats:
     """A vector as float32, whatever sequence of numbers it came as."""
-    import numpy
-
     return numpy.ascontiguousarray(vector, dtype=numpy.float32).reshape(-1)
 
 
 def from_blobs(blobs: Sequence[bytes]) -> Floats:
     """Vectors from their bytes, one per row."""
-    import numpy
-
     return numpy.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(blobs), -1 if blobs else 0)
 
 
-def to_blobs(vectors: Any, dimension: int) -> list[bytes | None]:
-    """The bytes of vectors; None for each of another length or with something that is no number."""
-    import numpy
-
+def to_blobs(vectors: Iterable[Any], dimension: int) -> list[bytes]:
+    """The bytes of vectors; zeros for each of another length or with something that is no number."""
     rows = [as_vector(vector) for vector in vectors]
+    nothing = numpy.zeros(dimension, numpy.float32)
     return [
-        row.astype("<f4").tobytes() if len(row) == dimension and numpy.isfinite(row).all() else None
+        (row if len(row) == dimension and numpy.isfinite(row).all() else nothing).astype("<f4").tobytes()
         for row in rows
     ]
 
 
 def cosines(vectors: Floats, vector: Any) -> NDArray[numpy.float64]:
     """The cosine of each row with a vector, both normalised, however many rows there are beside it."""
-    import numpy
-
     products = vectors.reshape(-1, len(vector)).astype(numpy.float64) * as_vector(vector)
-    return numpy.clip(products.sum(axis=1), -1.0, 1.0)
+    sums: NDArray[numpy.float64] = products.sum(axis=1)
+    return sums.clip(-1.0, 1.0)
 
 
 def mean(vectors: Floats) -> Floats | None:
     """The normalised mean of rows; None if there are none or they cancel out."""
-    import numpy
-
     middle = vectors.mean(axis=0) if len(vectors) else numpy.zeros(1, numpy.float32)
     length = float(numpy.linalg.norm(middle))
     return None if length < 1e-6 else middle / length

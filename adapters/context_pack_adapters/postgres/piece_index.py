@@ -23,11 +23,11 @@ from context_pack_adapters.index.values import (
     to_facts,
     to_name,
 )
+from context_pack_adapters.index.vectors import to_blobs
 from context_pack_adapters.postgres import piece_rows as sql
 from context_pack_adapters.postgres.connection import Database, Link
 from context_pack_adapters.postgres.faults import ConnectionLost
 from context_pack_adapters.postgres.piece_snapshot import PostgresSnapshot, embedded_body, floats_text
-from context_pack_adapters.index.vectors import to_blobs
 
 _BEGIN_READING: LiteralString = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
@@ -188,16 +188,16 @@ class PostgresIndex:
         self._write(lambda link: link.execute(sql.NOTE, values))
 
     def lacking(self, embedder: str, scope: Scope, limit: int) -> Mapping[int, str]:
-        """Pieces without a vector of that embedder and what to embed: most searched, named, newest first."""
-        values = {"model": embedder, "pieces": None, "limit": bounded(limit), **sql.scope_values(scope)}
+        """Pieces without a vector of that embedder and what to embed: named ones first, then the newest."""
+        values = {"model": embedder, "limit": bounded(limit), **sql.scope_values(scope)}
         return {piece: embedded_body(body) for piece, body in self._database.rows(sql.LACKING, values)}
 
     def keep(self, embedder: str, vectors: Mapping[int, Any]) -> None:
         """Store vectors of pieces; longer or shorter ones than before take the place of all older ones."""
-        made = to_blobs(vectors.values(), len(next(iter(vectors.values()), ())))
-        blobs = {piece: blob for piece, blob in zip(vectors, made, strict=True) if blob is not None}
-        if not blobs:
+        if not vectors:
             return
+        made = to_blobs(vectors.values(), len(next(iter(vectors.values()))))
+        blobs = dict(zip(vectors, made, strict=True))
 
         def work(link: Link) -> None:
             if self._enrol(link, embedder, len(next(iter(blobs.values()))) // 4):
@@ -216,11 +216,6 @@ class PostgresIndex:
                 self._enrol(link, embedder, dimension)
 
         self._write(work)
-
-    def wanted(self, pieces: Sequence[int]) -> None:
-        """Note that a search looked at these pieces, so that they are embedded first."""
-        values = self._values(pieces=list(pieces))
-        self._write(lambda link: link.execute(sql.WANTED, values))
 
     def tend(self, stop: Stop) -> None:
         """Join the arrays of each word, without what has gone."""

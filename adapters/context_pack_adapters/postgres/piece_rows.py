@@ -65,8 +65,6 @@ KNOWN: LiteralString = f"""
 FACTS: LiteralString = f"""
     SELECT key, facts FROM context_pack.cp_entries
     WHERE {_HERE} AND corpus = %(corpus)s AND facts <> '{{}}' ORDER BY key"""
-WANTED: LiteralString = f"""
-    UPDATE context_pack.cp_pieces SET wanted = wanted + 1 WHERE {_HERE} AND id = ANY(%(pieces)s)"""
 
 RECALL: LiteralString = f"""
     SELECT digest, vector FROM context_pack.cp_vectors
@@ -144,14 +142,13 @@ LACKING: LiteralString = f"""
     WHERE NOT EXISTS (
       SELECT FROM context_pack.cp_embeddings AS v
       WHERE v.project = p.project AND v.model = %(model)s AND v.piece = p.id)
-      AND (%(pieces)s::bigint[] IS NULL OR p.id = ANY(%(pieces)s))
-    ORDER BY p.wanted DESC, p.wanted = 0 AND p.heading = ''::bytea, p.id DESC LIMIT %(limit)s"""
+    ORDER BY p.heading = ''::bytea, p.id DESC LIMIT %(limit)s"""
 EXACT: LiteralString = f"""
     WITH admitted AS MATERIALIZED (
       SELECT v.piece, v.vector FROM {_SCOPED}
       JOIN context_pack.cp_embeddings AS v
         ON v.project = p.project AND v.model = %(model)s AND v.piece = p.id)
-    SELECT piece, 1 - (vector::vector <=> %(vector)s::text::vector) AS score FROM admitted
+    SELECT piece, -(vector::vector <#> %(vector)s::text::vector) AS score FROM admitted
     ORDER BY score DESC, piece LIMIT %(limit)s"""
 _NEAR: LiteralString = """
     WITH near AS MATERIALIZED (

@@ -12,15 +12,15 @@ from context_pack_adapters.index.keyword_search import KeywordQuery, asked, clea
 from context_pack_adapters.index.values import (
     admits_nothing,
     bounded,
-    embedded,
+    embedding_text,
     from_content,
     from_facts,
     from_name,
     to_name,
 )
+from context_pack_adapters.index.vectors import as_vector, cosines, from_blobs, mean
 from context_pack_adapters.postgres import piece_rows as sql
 from context_pack_adapters.postgres.connection import Link, Row
-from context_pack_adapters.index.vectors import as_vector, cosines, from_blobs, mean
 
 NARROW = 1_000
 """So many vectors of a scope are compared one by one; more are searched by the graph, if there is one."""
@@ -42,7 +42,7 @@ def floats_text(data: bytes) -> str:
 def embedded_body(body: str) -> str:
     """The text of a stored piece that is embedded."""
     piece = piece_of(body)
-    return embedded(piece.context, piece.text)
+    return embedding_text(piece.context, piece.text)
 
 
 def piece_of(body: str) -> Piece:
@@ -162,12 +162,6 @@ class PostgresSnapshot:
         """These pieces, in that order; those that are gone are left out."""
         rows = {row[0]: _found(row) for row in self._rows(sql.FOUND, pieces=list(pieces))}
         return [rows[piece] for piece in pieces if piece in rows]
-
-    def unembedded(self, embedder: str, pieces: Sequence[int]) -> Mapping[int, str]:
-        """The texts to embed for those of these pieces that have no vector yet."""
-        values = {"pieces": list(pieces), "limit": None, **sql.scope_values(Scope())}
-        texts: dict[int, str] = dict(self._rows(sql.LACKING, model=embedder, **values))
-        return {piece: embedded_body(texts[piece]) for piece in dict.fromkeys(pieces) if piece in texts}
 
     def dimension(self, embedder: str) -> int:
         """How long the vectors of that embedder are; 0 when there never was one."""

@@ -92,10 +92,6 @@ class SplitIndex:
         """Forget the local vectors of that embedder if they have another length; the team's go by writing."""
         self._local.renew(embedder, dimension)
 
-    def wanted(self, pieces: Sequence[int]) -> None:
-        """Note which local pieces a search looked at; searches never write to the team's index."""
-        self._local.wanted([piece for piece in pieces if piece > 0])
-
     def tend(self, stop: Stop) -> None:
         """Make searching faster; the team's index only after it was written here."""
         self._local.tend(stop)

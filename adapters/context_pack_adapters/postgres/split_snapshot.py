@@ -102,14 +102,6 @@ class SplitSnapshot:
         }
         return [rows[piece] for piece in pieces if piece in rows]
 
-    def unembedded(self, embedder: str, pieces: Sequence[int]) -> Mapping[int, str]:
-        """The texts to embed for those of these pieces that have no vector yet."""
-        return {
-            sign * piece: text
-            for snapshot, sign, some in self._by_sign(pieces)
-            for piece, text in snapshot.unembedded(embedder, some).items()
-        }
-
     def dimension(self, embedder: str) -> int:
         """How long the vectors of that embedder are, in the indexes that were asked for words last."""
         asked = [part.snapshot for part in self._asked] or [self._local]

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import LiteralString
 
 from context_pack.kernel.errors import Failure
-from context_pack.retrieval.ports import Calibrated, Embedder, Kind, LoadsModel, Vector
+from context_pack.retrieval.ports import Embedder, Kind, Vector
 from context_pack_adapters.postgres.connection import Database
 from context_pack_adapters.postgres.piece_rows import RECALL
 
@@ -34,8 +34,6 @@ class SharedVectors:
         self._embedder = embedder
         self._database = database
         self._rests_until = 0.0
-        if isinstance(embedder, Calibrated):
-            self.unrelated = embedder.unrelated
 
     def embed(self, texts: Sequence[str], kind: Kind) -> Sequence[Vector]:
         """One vector per text, in order; what the team has already is not computed."""
@@ -52,9 +50,10 @@ class SharedVectors:
             self._kept(fresh)
         return [known[digest] for digest in digests]
 
-    def ready(self) -> bool:
-        """Whether a question can be embedded without waiting for a model; if not, it begins to load."""
-        return not isinstance(self._embedder, LoadsModel) or self._embedder.ready()
+    @property
+    def unrelated(self) -> float | None:
+        """The cosine of unrelated texts, if the embedder knows it."""
+        return getattr(self._embedder, "unrelated", None)
 
     def _asked(self, digests: Sequence[bytes]) -> dict[bytes, Vector]:
         """The valid vectors of these texts that the database has."""

@@ -135,7 +135,7 @@ class MemorySearcher:
         hits = self._with_states(tuple(shown(self._whole(worth, command.limit))), check)
         if ranking.warning and not hits and self._has(question.scope):
             raise _failed(ranking.warning, refreshed.indexing)
-        embed_rest(self.ports.background, TASK, ranking.semantic)
+        trouble = embed_rest(self.ports.background, TASK, ranking.semantic)
         found = FoundInMemory(
             hits,
             len(worth),
@@ -144,7 +144,7 @@ class MemorySearcher:
             ranking.semantic,
             ranking.warning is not None or ranking.mode == "keyword",
             ranking.more,
-            (*refreshed.warnings, *filter(None, (ranking.warning or self.ports.warning,))),
+            (*refreshed.warnings, *filter(None, (ranking.warning or trouble or self.ports.warning,))),
         )
         return found, refreshed
 

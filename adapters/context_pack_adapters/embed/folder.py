@@ -1,0 +1,195 @@
+"""The model of a folder that the user brings, run by the libraries made for it.
+
+`tokenizer.json` and `model.onnx` (or `onnx/model.onnx`) are run by `tokenizers` and `onnxruntime`, a static
+model by `model2vec`. Nothing is ever fetched. Prompts and pooling are those that sentence-transformers
+writes beside a model; the cosine of unrelated texts is measured when the model is loaded.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from context_pack.retrieval.ports import EmbedderFailed, Kind, TextRefused
+
+Floats = NDArray[np.float32]
+Run = Callable[[list[str]], Floats]
+LONGEST = 512
+"""In tokens."""
+BATCH = 16
+SAMPLE_BYTES = 1024 * 1024
+"""Of a file of weights its length, beginning and end tell it from another."""
+ONNX_INSTALL = "pip install 'context-pack[onnx]'"
+STATIC_INSTALL = "pip install 'context-pack[model2vec]'"
+NO_MODEL = (
+    "the folder of CONTEXT_PACK_MODEL_DIR has no model that can be run: it needs tokenizer.json and "
+    "model.onnx, or a static model of model2vec (tokenizer.json, model.safetensors and its config.json)"
+)
+UNRELATED = (
+    "The bakery on the corner opens at six in the morning.",
+    "def parse(line): return line.split(',')",
+    "Glaciers carve valleys as they move downhill.",
+    "The connection pool refuses new clients when it is full.",
+    "Minor chords are often heard as sad.",
+    "SELECT name FROM users WHERE age > 30",
+)
+
+
+class FolderEmbedder:
+    """Vectors of the model in a folder, which is loaded with the first text of any thread."""
+
+    def __init__(self, folder: str) -> None:
+        """Look at the folder; nothing is loaded.
+
+        Raises:
+            EmbedderFailed: there is no model in it, or what runs it is not installed.
+        """
+        self._folder, self._lock = Path(folder), Lock()
+        self._run: Run | None = None
+        self._onnx = next((path for path in self._paths("model.onnx", "onnx/model.onnx")), None)
+        self._static = None
+        if self._onnx is None and _json(self._folder / "config.json").get("model_type") == "model2vec":
+            self._static = next((path for path in self._paths("model.safetensors")), None)
+        if not (self._folder / "tokenizer.json").is_file() or not (self._onnx or self._static):
+            raise EmbedderFailed(NO_MODEL)
+        needed, install = (
+            (("onnxruntime", "tokenizers"), ONNX_INSTALL) if self._onnx else (("model2vec",), STATIC_INSTALL)
+        )
+        if missing := [name for name in needed if find_spec(name) is None]:
+            raise EmbedderFailed(
+                f"the model of CONTEXT_PACK_MODEL_DIR needs {' and '.join(missing)}: {install}"
+            )
+        self.dimension = 0
+        self.weight = 0.7 if self._onnx else 0.3
+        self.unrelated: float | None = None
+        prompts = _json(self._folder / "config_sentence_transformers.json").get("prompts") or {}
+        self._prompts = {
+            "query": str(prompts.get("query", "")),
+            "document": str(prompts.get("document", prompts.get("passage", ""))),
+        }
+
+        try:
+            self.id = self._name()
+        except OSError as error:
+            raise EmbedderFailed(
+                f"the model of CONTEXT_PACK_MODEL_DIR cannot be read: {error.strerror}"
+            ) from None
+
+    def _name(self) -> str:
+        """A name that follows the content of the folder, not its place."""
+        digest = sha256()
+        for name in ("tokenizer.json", "config_sentence_transformers.json", "1_Pooling/config.json"):
+            for path in self._paths(name):
+                digest.update(path.read_bytes())
+        for weights in filter(None, (self._onnx, self._static)):
+            with weights.open("rb") as file:
+                size = os.fstat(file.fileno()).st_size
+                digest.update(f"{size}".encode() + file.read(SAMPLE_BYTES))
+                file.seek(max(0, size - SAMPLE_BYTES))
+                digest.update(file.read())
+        return f"{'onnx' if self._onnx else 'static'}-{digest.hexdigest()[:16]}"
+
+    def embed(self, texts: Sequence[str], kind: Kind) -> Any:
+        """One unit vector per text, as the rows of one array; of a long one its beginning.
+
+        Raises:
+            EmbedderFailed: the model cannot be loaded, or makes nothing of one of the texts.
+        """
+        run = self._loaded()
+        prompt = self._prompts["query" if kind == "query" else "document"]
+        order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
+        try:
+            for start in range(0, len(order), BATCH):
+                some = order[start : start + BATCH]
+                vectors[some] = _unit(run([prompt + texts[at] for at in some]))
+        except Exception as error:  # of whatever kind a library raises
+            raise TextRefused(f"the model of CONTEXT_PACK_MODEL_DIR failed: {_line(error)}") from None
+        if not np.isfinite(vectors).all():
+            raise TextRefused("the model of CONTEXT_PACK_MODEL_DIR makes vectors that are no numbers")
+        return vectors
+
+    def _loaded(self) -> Run:
+        with self._lock:
+            if self._run is None:
+                try:
+                    run = self._load_onnx(self._onnx) if self._onnx else self._load_static()
+                    probes = _unit(run(list(UNRELATED)))
+                except Exception as error:
+                    message = f"the model of CONTEXT_PACK_MODEL_DIR cannot be loaded: {_line(error)}"
+                    raise EmbedderFailed(message) from None
+                self.dimension = probes.shape[1]
+                pairs = (probes @ probes.T)[np.triu_indices(len(UNRELATED), 1)]
+                # Never 0, which is for vectors of the words themselves.
+                self.unrelated = float(np.clip(pairs.mean(), 0.01, 0.95))
+                self._run = run
+            return self._run
+
+    def _load_static(self) -> Run:
+        from model2vec import StaticModel
+
+        model = StaticModel.from_pretrained(self._folder)
+        return lambda texts: model.encode(texts, max_length=LONGEST, use_multiprocessing=False)
+
+    def _load_onnx(self, path: Path) -> Run:
+        from onnxruntime import InferenceSession
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_file(str(self._folder / "tokenizer.json"))
+        tokenizer.enable_truncation(LONGEST)
+        tokenizer.enable_padding()  # what it is filled with is masked
+        tokenizer.encode_special_tokens = True  # what looks like one in a text is only text
+        session = InferenceSession(str(path), providers=["CPUExecutionProvider"])
+        inputs = {each.name for each in session.get_inputs()}
+        first_token = bool(_json(self._folder / "1_Pooling/config.json").get("pooling_mode_cls_token"))
+        outputs = [each.name for each in session.get_outputs()]
+        chosen = "sentence_embedding" if "sentence_embedding" in outputs else outputs[0]
+
+        def run(texts: list[str]) -> Floats:
+            encoded = tokenizer.encode_batch(texts)
+            mask = np.array([each.attention_mask for each in encoded], np.int64)
+            given = {
+                "input_ids": np.array([each.ids for each in encoded], np.int64),
+                "attention_mask": mask,
+                "token_type_ids": np.zeros_like(mask),
+            }
+            (states,) = session.run([chosen], {name: given[name] for name in inputs})
+            if states.ndim == 2:
+                return np.asarray(states, np.float32)
+            if first_token:
+                return np.asarray(states[:, 0], np.float32)
+            weights = mask[:, :, None].astype(np.float32)
+            return np.asarray((states * weights).sum(1) / np.maximum(weights.sum(1), 1), np.float32)
+
+        return run
+
+    def _paths(self, *names: str) -> list[Path]:
+        return [path for name in names if (path := self._folder / name).is_file()]
+
+
+def _unit(vectors: Floats) -> Floats:
+    """Unit vectors; one of zeros stays as it is."""
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.where(norms == 0, 1, norms), np.float32)
+
+
+def _json(path: Path) -> dict[str, Any]:
+    """A JSON object in a file; an empty one if there is none."""
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _line(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__} {error}".split())[:200]
