@@ -33,14 +33,14 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "adapters")]
 
 import numpy as np  # noqa: E402
+from context_pack_adapters.embed.encoder import batches  # noqa: E402
+from context_pack_adapters.embed.sentences import LONGEST  # noqa: E402
 from numpy.typing import NDArray  # noqa: E402
 
 from context_pack.retrieval.model import Scope  # noqa: E402
 from context_pack.retrieval.words import tokens  # noqa: E402
 from context_pack_adapters.bootstrap import open_ports  # noqa: E402
 from context_pack_adapters.embed import HashedEmbedder, granite  # noqa: E402
-from context_pack_adapters.embed.encoder import batches  # noqa: E402
-from context_pack_adapters.embed.sentences import LONGEST  # noqa: E402
 from context_pack_adapters.settings import read_settings  # noqa: E402
 
 WORDS = 400

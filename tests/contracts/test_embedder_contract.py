@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -43,7 +42,7 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
 
         yield lambda: SharedVectors(HashedEmbedder(), database)
         return
-    yield HashedEmbedder if request.param == "hashed" else granite.load
+    yield HashedEmbedder if request.param == "hashed" else granite.GraniteEmbedder
 
 
 @pytest.mark.clause("EM-01")

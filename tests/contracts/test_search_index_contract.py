@@ -6,6 +6,7 @@ import math
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,6 @@ from context_pack.retrieval.model import (
 from context_pack.retrieval.ports import OTHER_VECTORS, EmbedderFailed, SearchIndex
 from context_pack_adapters.index.memory import MemoryIndex
 from context_pack_adapters.index.sqlite_index import SqliteIndex
-from importlib.util import find_spec
 
 FRUIT = make_entry("fruit", "apples are red", "pears are green or yellow", kind="note", module="garden")
 TREES = make_entry("trees", "an oak grows slowly", "apples grow on trees", kind="page", module="wood")
@@ -515,33 +515,28 @@ def test_pieces_with_a_heading_are_embedded_first(index: SearchIndex) -> None:
 
 
 @pytest.mark.clause("IX-14")
-def test_pieces_without_a_vector_come_most_wanted_first_then_newest(index: SearchIndex) -> None:
+def test_pieces_without_a_vector_come_newest_first_within_a_scope(index: SearchIndex) -> None:
     index.replace([FRUIT, TREES])
     index.replace([CARS])
-    with index.reading() as snapshot:
-        pieces = [found.piece for found in snapshot.found(sorted(index.lacking("slow", Scope(), 10)))]
-    index.wanted([pieces[1]])
-    index.wanted([pieces[0], pieces[1], 12345])
-    assert list(index.lacking("slow", Scope(), 10)) == [pieces[1], pieces[0], pieces[4], pieces[3], pieces[2]]
-    assert list(index.lacking("slow", Scope(), 3)) == [pieces[1], pieces[0], pieces[4]]
+    pieces = sorted(index.lacking("slow", Scope(), 10))
+    assert list(index.lacking("slow", Scope(), 10)) == pieces[::-1]
+    assert list(index.lacking("slow", Scope(), 3)) == pieces[:1:-1]
     assert list(index.lacking("slow", Scope(corpora=("other",)), 3)) == [pieces[4]]
-    index.keep("slow", {pieces[1]: [1.0, 0.0]})
-    with index.reading() as snapshot:
-        assert list(snapshot.unembedded("slow", [pieces[3], pieces[1], 999, pieces[0]])) == [
-            pieces[3],
-            pieces[0],
-        ]
+    index.keep("slow", {pieces[3]: [1.0, 0.0]})
+    assert list(index.lacking("slow", Scope(), 2)) == [pieces[4], pieces[2]]
 
 
-def test_vectors_of_gone_pieces_and_impossible_vectors_are_dropped(index: SearchIndex) -> None:
+@pytest.mark.clause("RT-29")
+def test_an_impossible_vector_counts_as_made_and_is_near_to_nothing(index: SearchIndex) -> None:
     index.replace([FRUIT])
     first, second = sorted(index.lacking("slow", Scope(), 10))
     index.keep("slow", {first: [1.0, 0.0], 12345: [0.0, 1.0]})
     index.keep("slow", {second: [float("nan"), 0.0]})
     index.keep("slow", {})
     with index.reading() as snapshot:
-        assert snapshot.nearest("slow", [1.0, 0.0], Scope(), 5) == [(first, 1.0)]
-        assert snapshot.progress("slow", Scope()) == Progress(1, 2)
+        assert snapshot.nearest("slow", [1.0, 0.0], Scope(), 5) == [(first, 1.0), (second, 0.0)]
+        assert snapshot.progress("slow", Scope()) == Progress(2, 2)
+        assert snapshot.centroid("slow", "docs", "fruit") == pytest.approx([1.0, 0.0])
 
 
 @pytest.mark.clause("IX-20")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import psycopg
 import pytest
+from context_pack_adapters.embed.sentences import Model, SentenceEmbedder
 from index_entries import make_entry
 from postgres_server import Server
 from waiting import until
@@ -21,7 +22,6 @@ from context_pack.retrieval.searching import Question, Searching
 from context_pack_adapters.commands.task import TASKS
 from context_pack_adapters.disk_ports import DiskPorts
 from context_pack_adapters.embed import Embedders, HashedEmbedder
-from context_pack_adapters.embed.sentences import Model, SentenceEmbedder
 from context_pack_adapters.index.memory import MemoryIndex
 from context_pack_adapters.postgres.connection import Address, Database
 from context_pack_adapters.postgres.vectors import SharedVectors

@@ -207,6 +207,9 @@ class Database:
                 # Never a file that is there: closing it would drop the locks that SQLite has on it.
                 with suppress(FileExistsError):
                     os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, FILE_MODE))
+                    self._unlink(
+                        "-wal", "-shm"
+                    )  # the log of a file that is gone would be read into the new one
                 try:
                     with closing(connect(self.path, self._timeout)) as connection:
                         if self._is_ours(connection):
@@ -228,11 +231,14 @@ class Database:
         return bool(connection.execute("SELECT recipe FROM state").fetchone() == (self._recipe,))
 
     def _remove(self, why: str) -> None:
-        for suffix in ("", "-wal", "-shm"):
-            with suppress(FileNotFoundError):
-                os.unlink(self.path + suffix)
+        self._unlink("", "-wal", "-shm")
         self._damage = ""
         self.tell(f"{self.name} {why}; it is built anew")
+
+    def _unlink(self, *suffixes: str) -> None:
+        for suffix in suffixes:
+            with suppress(FileNotFoundError):
+                os.unlink(self.path + suffix)
 
     def _failure(self, error: sqlite3.Error) -> Failure:
         """The failure for what SQLite raised; a file that is damaged is removed at the next use."""

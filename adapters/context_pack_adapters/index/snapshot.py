@@ -169,14 +169,16 @@ class SqliteSnapshot:
         ).fetchone()
         if row is None:
             return None
-        number, digest, stamp, title, size, text, kind, module, facts = row
+        number, digest, stamp, title, size, content, kind, module, facts = row
         sql = (
             "SELECT text, start, end, heading, context, names, facts FROM pieces WHERE entry = ? ORDER BY id"
         )
-        rows: list[Any] = self._connection.execute(sql, (number,)).fetchall()
-        pieces = [Piece(*rest, facts=from_facts(told)) for *rest, told in rows]
+        pieces = [
+            Piece(text, start, end, heading, context, names, from_facts(told))
+            for text, start, end, heading, context, names, told in self._connection.execute(sql, (number,))
+        ]
         return IndexEntry(
-            corpus, key, digest, stamp, title, size, from_content(text), kind, module, tuple(pieces),
+            corpus, key, digest, stamp, title, size, from_content(content), kind, module, tuple(pieces),
             from_facts(facts),
         )  # fmt: skip
 
@@ -187,7 +189,10 @@ class SqliteSnapshot:
             " LIMIT ? OFFSET ?",
             (to_name(corpus), -1 if limit is None else bounded(limit), bounded(offset)),
         )
-        return [Summary(corpus, from_name(key), *rest, facts=from_facts(facts)) for key, *rest, facts in rows]
+        return [
+            Summary(corpus, from_name(key), title, size, kind, module, from_facts(facts))
+            for key, title, size, kind, module, facts in rows
+        ]
 
     def counts(self) -> Mapping[str, int]:
         """How many entries each corpus has; one that was only noted has none."""

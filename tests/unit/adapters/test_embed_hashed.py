@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -11,8 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from context_pack.retrieval.words import tokens
-from context_pack_adapters.embed import hashed
 from context_pack_adapters.embed.hashed import HashedEmbedder
 
 
@@ -75,5 +71,3 @@ def test_threads_share_an_embedder() -> None:
     with ThreadPoolExecutor(4) as pool:
         for vectors in pool.map(lambda _: shared.embed(texts, "document"), range(8)):
             assert np.array_equal(vectors, expected)
-
-

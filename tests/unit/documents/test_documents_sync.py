@@ -50,6 +50,9 @@ class Worker:
     def running(self, task: str) -> bool:
         return self.works and task in self.asked
 
+    def trouble(self, task: str) -> str | None:
+        return None
+
     def wait(self, task: str, seconds: float) -> bool:
         """Nothing is ever under way."""
         return True

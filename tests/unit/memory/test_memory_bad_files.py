@@ -15,7 +15,7 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.syntax import NotParsed, Parsed, Spans, Syntax
 from context_pack.memory.ports import CodeFile, CodeTree, GoOn, always
 from context_pack.memory.usecases.indexing import MOST_NAMED, CodeIndexer
-from context_pack.retrieval.filling import fill, fill_within
+from context_pack.retrieval.filling import fill
 from context_pack.retrieval.model import IndexEntry, Piece, Scope
 from context_pack.retrieval.ports import EmbedderFailed, Kind
 from context_pack.retrieval.upkeep import File

@@ -436,6 +436,9 @@ class Worker:
     def running(self, task: str) -> bool:
         return self.works
 
+    def trouble(self, task: str) -> str | None:
+        return None
+
     def wait(self, task: str, seconds: float) -> bool:
         return True
 
