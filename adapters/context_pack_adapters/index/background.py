@@ -130,7 +130,7 @@ class _Child(Thread):
         super().__init__(daemon=True, name="task")
         self._command, self._environ, self._cwd, self._done = command, environ, cwd, done
         self._process: Popen[bytes] | None = None
-        self._started = Event()
+        self._begun = Event()
         self._ended_at = 0.0
         self.code: int | None = None
         self.said = ""
@@ -138,7 +138,7 @@ class _Child(Thread):
     def begin(self) -> None:
         """Start the thread and wait until the process is there, or cannot be."""
         self.start()
-        self._started.wait()
+        self._begun.wait()
         if self._process is None:
             self.join()
 
@@ -153,7 +153,7 @@ class _Child(Thread):
             self._ended_at = time.monotonic()
             return
         finally:
-            self._started.set()
+            self._begun.set()
         assert process.stdin is not None
         assert process.stdout is not None
         with process.stdin, process.stdout:

@@ -26,6 +26,7 @@ OLD_SHARE = 0.2
 LINKS, EFFORT = 32, 200
 SPARE = 32
 PORTION = 2048
+_LIVE = "FROM vectors WHERE digest IN (SELECT digest FROM pieces)"
 _PIECES = "SELECT pieces.id FROM vectors JOIN pieces USING (digest) WHERE embedder = ? AND"
 
 
@@ -56,7 +57,7 @@ class Graphs:
 
     def tend(self, connection: sqlite3.Connection, stop: Stop) -> None:
         """Make the graphs that are worth having and missing or too old, and remove the others."""
-        sql = "SELECT embedder, COUNT(*), length(vector) / 4 FROM vectors GROUP BY embedder"
+        sql = f"SELECT embedder, COUNT(*), length(vector) / 4 {_LIVE} GROUP BY embedder"
         useful = set[str]()
         for embedder, count, dimension in connection.execute(sql).fetchall():
             if count > self._threshold and find_spec("hnswlib") is not None:
@@ -75,7 +76,7 @@ class Graphs:
 
         graph, last = hnswlib.Index(space="ip", dim=dimension), 0
         graph.init_index(max_elements=count, M=LINKS, ef_construction=EFFORT)
-        sql = "SELECT id, vector FROM vectors WHERE embedder = ? ORDER BY id"
+        sql = f"SELECT id, vector {_LIVE} AND embedder = ? ORDER BY id"
         rows = connection.execute(sql, (embedder,))
         while some := rows.fetchmany(PORTION):
             if stop():
@@ -105,7 +106,7 @@ class Graphs:
         self, connection: sqlite3.Connection, embedder: str, path: str, count: int, dimension: int
     ) -> bool:
         last, size = _numbers(path)
-        sql = "SELECT COUNT(*) FROM vectors WHERE embedder = ? AND id > ?"
+        sql = f"SELECT COUNT(*) {_LIVE} AND embedder = ? AND id > ?"
         (newer,) = connection.execute(sql, (embedder, last)).fetchone()
         is_whole = self._load(path, dimension) is not None
         return bool(is_whole and newer <= OLD_SHARE * count and 0 <= size - count + newer <= OLD_SHARE * size)
