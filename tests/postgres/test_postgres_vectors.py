@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from threading import Event, current_thread
 from typing import Any
 
 import numpy as np
 import psycopg
 import pytest
-from context_pack_adapters.embed.sentences import Model, SentenceEmbedder
-from index_entries import make_entry
 from postgres_server import Server
-from waiting import until
 
 from context_pack.cases import compose
-from context_pack.retrieval.model import Progress
-from context_pack.retrieval.ports import EmbedderFailed, Kind
-from context_pack.retrieval.searching import Question, Searching
+from context_pack.retrieval.ports import Kind
 from context_pack_adapters.commands.task import TASKS
 from context_pack_adapters.disk_ports import DiskPorts
 from context_pack_adapters.embed import Embedders, HashedEmbedder
-from context_pack_adapters.index.memory import MemoryIndex
 from context_pack_adapters.postgres.connection import Address, Database
 from context_pack_adapters.postgres.vectors import SharedVectors
 from context_pack_adapters.settings import read_settings
@@ -109,34 +102,6 @@ def test_without_the_database_everything_is_embedded_here() -> None:
         np.asarray(HashedEmbedder().embed(["one", "two"], "document")),
     )
     assert embedder.asked == ["one", "two"]
-
-
-@pytest.mark.clause("RT-25", "TM-12")
-def test_a_question_to_the_team_does_not_wait_for_the_model() -> None:
-    begun, may_end, asking = Event(), Event(), current_thread()
-
-    def load() -> Model:
-        assert may_end.is_set() or current_thread() is not asking, "loaded inside the question"
-        begun.set()
-        may_end.wait()
-        raise EmbedderFailed("no weights")
-
-    index = MemoryIndex(HashedEmbedder())
-    index.replace([make_entry("otter.md", "the otter swims")])
-    shared = SharedVectors(SentenceEmbedder("slow/1", 8, 0.7, load), nowhere())
-    search = Searching(index, HashedEmbedder(), shared, monotonic=lambda: 0.0, budget=0.0)
-    try:
-        (answer,) = search.ask([Question("otter")])
-        assert (answer.embedder, answer.semantic, answer.warning) == (HashedEmbedder.id, Progress(0, 1), None)
-        begun.wait()
-    finally:
-        may_end.set()
-    until(shared.ready)
-    assert search.ask([Question("otter")])[0].warning == "no weights"
-
-
-def test_a_shared_embedder_without_a_model_is_ready() -> None:
-    assert SharedVectors(HashedEmbedder(), nowhere()).ready()
 
 
 def nowhere() -> Database:

@@ -57,7 +57,7 @@ class FolderEmbedder:
         self._run: Run | None = None
         self._onnx = next((path for path in self._paths("model.onnx", "onnx/model.onnx")), None)
         self._static = None
-        if self._onnx is None and _json(self._folder / "config.json").get("model_type") == "model2vec":
+        if self._onnx is None and self._is_static():
             self._static = next((path for path in self._paths("model.safetensors")), None)
         if not (self._folder / "tokenizer.json").is_file() or not (self._onnx or self._static):
             raise EmbedderFailed(NO_MODEL)
@@ -113,7 +113,7 @@ class FolderEmbedder:
                 some = order[start : start + BATCH]
                 vectors[some] = _unit(run([prompt + texts[at] for at in some]))
         except Exception as error:  # of whatever kind a library raises
-            raise TextRefused(f"the model of CONTEXT_PACK_MODEL_DIR failed: {_line(error)}") from None
+            raise TextRefused(f"the model of CONTEXT_PACK_MODEL_DIR failed: {self._words(error)}") from None
         if not np.isfinite(vectors).all():
             raise TextRefused("the model of CONTEXT_PACK_MODEL_DIR makes vectors that are no numbers")
         return vectors
@@ -125,7 +125,7 @@ class FolderEmbedder:
                     run = self._load_onnx(self._onnx) if self._onnx else self._load_static()
                     probes = _unit(run(list(UNRELATED)))
                 except Exception as error:
-                    message = f"the model of CONTEXT_PACK_MODEL_DIR cannot be loaded: {_line(error)}"
+                    message = f"the model of CONTEXT_PACK_MODEL_DIR cannot be loaded: {self._words(error)}"
                     raise EmbedderFailed(message) from None
                 self.dimension = probes.shape[1]
                 pairs = (probes @ probes.T)[np.triu_indices(len(UNRELATED), 1)]
@@ -172,6 +172,17 @@ class FolderEmbedder:
 
         return run
 
+    def _is_static(self) -> bool:
+        """Whether model2vec, or sentence-transformers for it, wrote the folder."""
+        if _json(self._folder / "config.json").get("model_type") == "model2vec":
+            return True
+        return any(b"StaticEmbedding" in path.read_bytes() for path in self._paths("modules.json"))
+
+    def _words(self, error: Exception) -> str:
+        """What a library said, in one line and without the place of the folder."""
+        said = f"{type(error).__name__} {error}".replace(f"{self._folder}{os.sep}", "")
+        return " ".join(said.split())[:200]
+
     def _paths(self, *names: str) -> list[Path]:
         return [path for name in names if (path := self._folder / name).is_file()]
 
@@ -189,7 +200,3 @@ def _json(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
-
-
-def _line(error: Exception) -> str:
-    return " ".join(f"{type(error).__name__} {error}".split())[:200]
