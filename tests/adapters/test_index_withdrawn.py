@@ -11,7 +11,7 @@ from hanging import never_hanging
 from index_entries import ToyEmbedder, make_entry
 
 from context_pack.toolkit.call import Cancelled
-from context_pack_adapters.index.database import Database, connect
+from context_pack_adapters.index.database import IndexFile, connect
 from context_pack_adapters.index.sqlite_index import SqliteIndex
 from context_pack_adapters.serving import CHECK
 
@@ -42,7 +42,7 @@ def withdrawn_after(looks: int) -> Iterator[None]:
 
 @pytest.mark.clause("IX-23")
 def test_a_cancelled_call_stops_an_endless_query_and_keeps_the_file(tmp_path: Path) -> None:
-    with closing(Database(tmp_path / "derived" / "things.sqlite3", "test", 5.0)) as file:
+    with closing(IndexFile(tmp_path / "derived" / "things.sqlite3", "test", 5.0)) as file:
         insert = "INSERT INTO corpora VALUES (x'00', '{}')"
         file.write(lambda connection: connection.execute(insert))
         with never_hanging(), withdrawn_after(20), pytest.raises(Cancelled):

@@ -94,7 +94,7 @@ def pieces_in(path: Path, embedder: str = "") -> int:
         return 0
 
 
-class Database:
+class IndexFile:
     """The file of an index; safe for threads and processes."""
 
     def __init__(self, place: AnyPlace, recipe: str, timeout: float) -> None:

@@ -17,7 +17,7 @@ from context_pack.retrieval.model import IndexEntry, KnownEntry, Scope
 from context_pack.retrieval.ports import OTHER_VECTORS, Embedder, Stop
 from context_pack.retrieval.words import TOKENS
 from context_pack_adapters.disk.opening import AnyPlace
-from context_pack_adapters.index.database import Database
+from context_pack_adapters.index.database import IndexFile
 from context_pack_adapters.index.graph import GRAPH_AT, Graphs
 from context_pack_adapters.index.keyword_search import clean
 from context_pack_adapters.index.preparing import BATCH_PIECES, Prepared, batches, prepare
@@ -51,7 +51,7 @@ class SqliteIndex:
         timeout: float = WRITE_SECONDS,
         graph_at: int = GRAPH_AT,
     ) -> None:
-        self._database = Database(place, f"{fast.id} {fast.dimension} {chunker} {TOKENS}", timeout)
+        self._database = IndexFile(place, f"{fast.id} {fast.dimension} {chunker} {TOKENS}", timeout)
         self._fast = fast
         self._vectors, self._graphs = HeldVectors(), Graphs(self._database.path, graph_at)
         self._closed = weakref.finalize(self, self._database.close)
