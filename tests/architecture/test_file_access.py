@@ -50,11 +50,13 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
     "commands/places.py": {"lexists": NAMED},
     "commands/terminal.py": {"os.open": NULL},
     "disk_memory.py": {"os.lstat": "whether a store has anything to load; nothing is read by it"},
-    "embed/folder.py": dict.fromkeys((".read_bytes", ".open", ".is_file"), MODELS),
+    "embed/folder.py": dict.fromkeys((".read_bytes",), MODELS),
     "embed/granite.py": {"isfile": MODELS, "open": MODELS},
     "index/database.py": dict.fromkeys(("os.open", "os.lstat", "os.unlink", "islink", "lexists"), SQLITE),
-    "index/graph.py": dict.fromkeys(("os.replace", "os.unlink"), GRAPHS),
-    "index/memory.py": {"import tempfile": "an index that leaves nothing behind"},
+    "index/graph.py": dict.fromkeys(("import glob", "os.replace", "os.unlink"), GRAPHS),
+    "index/memory.py": dict.fromkeys(
+        ("import tempfile", "shutil.rmtree"), "an index that leaves nothing behind"
+    ),
     "mcp/process.py": {"os.open": NULL},
     "private_places.py": {"realpath": SPELLING},
     "search/listing.py": dict.fromkeys(("os.stat", "os.lstat"), STATES),
