@@ -64,6 +64,8 @@ class PlainIndex:
 
     def _put(self, prepared: Prepared) -> None:
         entry = prepared.entry
+        for facts in (entry.facts, *(piece.facts for piece in entry.pieces)):
+            to_facts(facts)  # what is no JSON is refused, as on disk
         name = (entry.corpus, entry.key)
         state = self._without([name])
         first = state.next_piece

@@ -102,6 +102,8 @@ class MemorySearcher:
             command.query, scope_of(command), max(command.limit, WEIGHED), both=True, names=names
         )
         (ranking,) = self.ports.searching.ask([question])
+        if trouble := embed_rest(self.ports.background, TASK, ranking.semantic):
+            ranking = evolve(ranking, warning=ranking.warning or trouble)
         if not ranking.hits and refreshed.indexing is None and self._is_empty():
             raise Failure(Code.NOTHING_INDEXED, NOTHING, {"fallback": NOTHING_FALLBACK})
         floor = self._floor(ranking)
@@ -112,7 +114,6 @@ class MemorySearcher:
         hits = self._with_states(tuple(shown(self._whole(worth, command.limit))), check)
         if ranking.warning and not hits and self._has(question.scope):
             raise _failed(ranking.warning, refreshed.indexing)
-        trouble = embed_rest(self.ports.background, TASK, ranking.semantic)
         return FoundInMemory(
             hits,
             len(worth),
@@ -121,7 +122,7 @@ class MemorySearcher:
             ranking.semantic,
             ranking.warning is not None or ranking.mode == "keyword",
             ranking.more,
-            (*refreshed.warnings, *filter(None, (ranking.warning or trouble or self.ports.warning,))),
+            (*refreshed.warnings, *filter(None, (ranking.warning or self.ports.warning,))),
         )
 
     def _whole(self, worth: Sequence[tuple[float, Ranked]], limit: int) -> list[tuple[float, Ranked]]:
