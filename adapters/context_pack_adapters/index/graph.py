@@ -23,9 +23,7 @@ from context_pack_adapters.index.vectors import from_blobs
 GRAPH_AT = 100_000
 """Up to so many vectors comparing all of them takes a few milliseconds and needs no graph."""
 OLD_SHARE = 0.2
-LINKS, EFFORT = 32, 200
-SPARE = 32
-PORTION = 2048
+LINKS, EFFORT, SPARE, PORTION = 32, 200, 32, 2048
 _LIVE = "FROM vectors WHERE digest IN (SELECT digest FROM pieces)"
 _PIECES = "SELECT pieces.id FROM vectors JOIN pieces USING (digest) WHERE embedder = ? AND"
 
@@ -62,7 +60,8 @@ class Graphs:
         for embedder, count, dimension in connection.execute(sql).fetchall():
             if count > self._threshold and find_spec("hnswlib") is not None:
                 files = self._files(embedder, dimension)
-                if not files or not self._is_fresh(connection, embedder, files[0], count, dimension):
+                is_whole = bool(files) and self._load(files[0], dimension) is not None
+                if not is_whole or not self._is_fresh(connection, embedder, files[0], count):
                     self._make(connection, embedder, count, dimension, stop)
                 useful.update(self._files(embedder, dimension)[:1])
         for path in {*glob(f"{escape(self._path)}.graph-*")} - useful:
@@ -76,8 +75,7 @@ class Graphs:
 
         graph, last = hnswlib.Index(space="ip", dim=dimension), 0
         graph.init_index(max_elements=count, M=LINKS, ef_construction=EFFORT)
-        sql = f"SELECT id, vector {_LIVE} AND embedder = ? ORDER BY id"
-        rows = connection.execute(sql, (embedder,))
+        rows = connection.execute(f"SELECT id, vector {_LIVE} AND embedder = ? ORDER BY id", (embedder,))
         while some := rows.fetchmany(PORTION):
             if stop():
                 return
@@ -102,14 +100,11 @@ class Graphs:
             self._loaded = {path: graph}
         return self._loaded[path]
 
-    def _is_fresh(
-        self, connection: sqlite3.Connection, embedder: str, path: str, count: int, dimension: int
-    ) -> bool:
+    def _is_fresh(self, connection: sqlite3.Connection, embedder: str, path: str, count: int) -> bool:
         last, size = _numbers(path)
         sql = f"SELECT COUNT(*) {_LIVE} AND embedder = ? AND id > ?"
         (newer,) = connection.execute(sql, (embedder, last)).fetchone()
-        is_whole = self._load(path, dimension) is not None
-        return bool(is_whole and newer <= OLD_SHARE * count and 0 <= size - count + newer <= OLD_SHARE * size)
+        return bool(newer <= OLD_SHARE * count and 0 <= size - count + newer <= OLD_SHARE * size)
 
     def _prefix(self, embedder: str, dimension: int) -> str:
         return f"{self._path}.graph-{sha256(f'{embedder} {dimension}'.encode()).hexdigest()[:8]}-"
