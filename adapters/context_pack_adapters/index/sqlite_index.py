@@ -19,7 +19,6 @@ from context_pack.retrieval.words import TOKENS
 from context_pack_adapters.disk.opening import AnyPlace
 from context_pack_adapters.index.database import IndexFile
 from context_pack_adapters.index.graph import GRAPH_AT, Graphs
-from context_pack_adapters.index.keyword_search import clean
 from context_pack_adapters.index.preparing import BATCH_PIECES, Prepared, batches, prepare
 from context_pack_adapters.index.snapshot import SqliteSnapshot
 from context_pack_adapters.index.values import (
@@ -193,7 +192,9 @@ def _put(
                 (number, at, piece.start, piece.end, piece.heading, to_facts(piece.facts), passage.digest,
                  piece.text, piece.context, piece.names),
             )  # fmt: skip
-            words = (" ".join(clean(passage.names)), " ".join(clean(passage.body)))
+            words = [
+                " ".join(each).encode("utf-8", "replace").decode() for each in (passage.names, passage.body)
+            ]
             connection.execute(
                 "INSERT INTO words (rowid, names, body) VALUES (?, ?, ?)", (made.lastrowid, *words)
             )
