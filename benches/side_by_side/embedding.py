@@ -39,8 +39,7 @@ from context_pack.retrieval.model import Scope  # noqa: E402
 from context_pack.retrieval.words import tokens  # noqa: E402
 from context_pack_adapters.bootstrap import open_ports  # noqa: E402
 from context_pack_adapters.embed import HashedEmbedder, granite  # noqa: E402
-from context_pack_adapters.embed.encoder import batches  # noqa: E402
-from context_pack_adapters.embed.sentences import LONGEST  # noqa: E402
+from context_pack_adapters.embed.granite import LONGEST, GraniteEmbedder, batches  # noqa: E402
 from context_pack_adapters.settings import read_settings  # noqa: E402
 
 WORDS = 400
@@ -124,17 +123,17 @@ def products(lengths: Sequence[int]) -> Callable[[], None]:
 def semantic(count: int, rounds: int) -> None:
     """The semantic embedder beside the products alone."""
     path = granite.find()
-    print(f"{granite.NAME}, {count} chunks of {WORDS} words, medians of {rounds} rounds")
-    load = median(lambda: granite.load().model(), rounds)
+    print(f"{GraniteEmbedder.id}, {count} chunks of {WORDS} words, medians of {rounds} rounds")
+    load = median(lambda: GraniteEmbedder().model(), rounds)
     shown("loading", load, median(lambda: hashlib.sha256(Path(path).read_bytes()).digest(), rounds))
-    embedder = granite.load()
+    embedder = GraniteEmbedder()
     tokenizer, _ = embedder.model()
     texts = chunks(count)
-    lengths = [len(tokenizer.ids(text, LONGEST["document"])) for text in texts]
+    lengths = [len(tokenizer.ids(text, LONGEST)) for text in texts]
     ours = median(lambda: embedder.embed(texts, "document"), rounds)
     shown("chunks", ours, median(products(lengths), rounds), count)
     query = median(lambda: embedder.embed([QUERY], "query"), 10 * rounds)
-    shown("one query", query, median(products([len(tokenizer.ids(QUERY, LONGEST["query"]))]), 10 * rounds))
+    shown("one query", query, median(products([len(tokenizer.ids(QUERY, LONGEST))]), 10 * rounds))
 
 
 class Seconds(NamedTuple):
@@ -184,9 +183,9 @@ def lengths_of(repository: Path) -> list[int]:
         memory = open_ports(read_settings(given, str(repository))).memory
         assert memory is not None
         searching = memory.searching
-        texts = searching.index.lacking(granite.NAME, Scope(), 1_000_000).values()
-        tokenizer, _ = granite.load().model()
-        return [len(tokenizer.ids(searching.shortened(text), LONGEST["document"])) for text in texts]
+        texts = searching.index.lacking(GraniteEmbedder.id, Scope(), 1_000_000).values()
+        tokenizer, _ = GraniteEmbedder().model()
+        return [len(tokenizer.ids(searching.shortened(text), LONGEST)) for text in texts]
 
 
 def repositories(base: Path, repository: Path, rounds: int) -> None:

@@ -6,12 +6,11 @@ weigh more, the last ones lose their content first and say so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from context_pack.kernel.paths import RelativePath, module_of
 from context_pack.memory.domain.entries import CODE, DISCOVERY, PACK
-from context_pack.memory.domain.excerpts import AskedWords, excerpt
+from context_pack.memory.domain.excerpts import excerpt
 from context_pack.memory.family import FAMILY, SEARCH
 from context_pack.memory.usecases.search import ContextSearch, FoundInMemory, MemorySearcher, check_query
 from context_pack.retrieval.model import FoundPiece, Progress
@@ -23,18 +22,9 @@ from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import READS, Answer, Tool, json_answer
 from context_pack.toolkit.tokens import fitting
 
-if TYPE_CHECKING:
-    from context_pack.memory.domain.text_lines import TextLine
-    from context_pack.memory.usecases.text_search import FoundByText
-
 SEARCH_ABOUT = """\
 Search discoveries, sessions, packs and code by meaning and name. For exact text: grep_codebase."""
-PARTIAL = (
-    "not all is indexed yet ({done} of {total} files), {searched} of the rest were searched for the words "
-    "alone: ask again soon, or use grep_codebase"
-)
-TEXT = "text"
-"""The type and source of what was found in a file that is not indexed yet."""
+PARTIAL = "not all is indexed yet ({done} of {total} files): ask again soon, or use grep_codebase"
 ENVELOPE_BYTES = 600
 """Room for everything beside the results and the question."""
 
@@ -55,8 +45,8 @@ def search_tool(searcher: MemorySearcher) -> Tool:
         def tell(done: int, total: int) -> None:
             call.progress(done, total, f"indexing: {done} of {total} files")
 
-        found, text = retry_if_damaged(searcher.search_with_text)(command, call.check, tell)
-        return fitting(command.max_tokens, lambda room: json_answer(_searched(command, found, text, room)))
+        found = retry_if_damaged(searcher.search)(command, call.check, tell)
+        return fitting(command.max_tokens, lambda room: json_answer(_searched(command, found, room)))
 
     return Tool(
         name=SEARCH,
@@ -74,24 +64,22 @@ def search_tool(searcher: MemorySearcher) -> Tool:
     )
 
 
-def _searched(command: ContextSearch, search: FoundInMemory, text: FoundByText, most: int) -> dict[str, Any]:
-    words = AskedWords(tokens(command.query))
-    count = min(len(text.lines), max(command.limit - len(search.hits), _share(command, search)))
-    rows = [shortened(hit, words) for hit in search.hits[: command.limit - count]]
-    rows += map(_text, text.lines[:count])
+def _searched(command: ContextSearch, search: FoundInMemory, most: int) -> dict[str, Any]:
+    words = tokens(command.query)
+    rows = [shortened(hit, words) for hit in search.hits]
     room = most - ENVELOPE_BYTES - weight(command.query)
     progress = {name: {"done": each.done, "total": each.total} for name, each in _unfinished(search)}
     record: dict[str, Any] = {
         **progress,
         "results": fitted(rows, room)[0],
         "query": command.query,
-        "totalFound": search.total + len(text.lines),
+        "totalFound": search.total,
         "searchTime": search.milliseconds,
     }
     if search.more:
         record["totalIsLowerBound"] = True
     if search.indexing is not None:
-        record = {"partial": PARTIAL.format(**progress["indexing"], searched=text.searched), **record}
+        record = {"partial": PARTIAL.format(**progress["indexing"]), **record}
     if search.keyword_only:
         record["mode"] = "keyword"
     if search.warnings:
@@ -106,16 +94,7 @@ def _unfinished(search: FoundInMemory) -> Iterator[tuple[str, Progress]]:
             yield name, progress
 
 
-def _share(command: ContextSearch, search: FoundInMemory) -> int:
-    """How many results are left to the files that are not indexed yet: as many as these are of all."""
-    indexing = search.indexing
-    if indexing is None or not search.hits:
-        return command.limit
-    missing = (indexing.total - indexing.done) / max(1, indexing.total)
-    return min(command.limit - 1, round(command.limit * missing))
-
-
-def shortened(hit: Ranked, words: AskedWords) -> dict[str, Any]:
+def shortened(hit: Ranked, words: Sequence[str]) -> dict[str, Any]:
     """One result; of code only the head and the lines that hold the words of the question."""
     record = result(hit)
     if hit.found.corpus == CODE:
@@ -152,18 +131,3 @@ def _code(found: FoundPiece, score: float) -> dict[str, Any]:
     if found.heading:
         record["symbol"] = found.heading
     return {**record, "score": score, "source": CODE}
-
-
-def _text(line: TextLine) -> dict[str, Any]:
-    """A line that holds words of the question, between its neighbours; nothing is known of its meaning."""
-    return {
-        "id": f"{line.path}#L{line.line}",
-        "type": TEXT,
-        "content": "\n".join(line.lines),
-        "module": module_of(RelativePath(line.path)),
-        "path": line.path,
-        "startLine": line.start,
-        "endLine": line.start + len(line.lines) - 1,
-        "score": 0.0,
-        "source": TEXT,
-    }

@@ -1,23 +1,20 @@
 """From a question with its vector to an answer, within one state of the index.
 
 Every distance is a true cosine distance by the one embedder that the answer names, for what only the keyword
-search found as well, and a distance that is too far leaves a hit out, whichever search found it. Until the
-semantic embedder is complete it has no distance to tell, but what it has embedded is found and ordered by it.
+search found as well, and a distance that is too far leaves a hit out, whichever search found it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import ceil
 from typing import NamedTuple
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from context_pack.retrieval.fusion import (
     DEPTH,
     Shares,
     calibrated,
-    estimated,
     fused,
     relevances,
     reordered,
@@ -57,13 +54,8 @@ class AskedQuestion:
     vector: Vector | None
     semantic: Progress | None = None
     warning: str | None = None
-    other: tuple[Embedder, Vector] | None = None
-    """The other embedder and its vector of the query, where both are asked."""
-
-    @property
-    def share(self) -> float:
-        """How far the semantic embedder has come, from 0 to 1."""
-        return self.semantic.done / max(1, self.semantic.total) if self.semantic is not None else 1.0
+    scale: tuple[Embedder, Vector] | None = None
+    """The fast embedder and its vector of the query, where its cosines are the scale of the order."""
 
 
 class _Candidates(NamedTuple):
@@ -89,49 +81,35 @@ def answered(snapshot: Snapshot, asked: AskedQuestion) -> Ranking:
 
 
 def _candidates(snapshot: Snapshot, asked: AskedQuestion, mode: Mode) -> _Candidates:
-    """What either search found."""
-    question, embedder = asked.question, asked.embedder
+    """What either search found, each hit with its score in the other search too."""
+    question, embedder, vector = asked.question, asked.embedder, asked.vector
     words = tokens(question.query) if mode != "vector" else []
-    near: Sequence[PieceHit] = ()
-    further: Sequence[PieceHit] = ()
-    named: Sequence[int] = ()
-    if asked.vector is not None:
-        depth = DEPTH if mode == "hybrid" else DEPTH + question.limit
-        near = snapshot.nearest(embedder.id, asked.vector, question.scope, depth)
-    if asked.other is not None and asked.semantic is not None and mode == "hybrid":
-        semantic, vector = asked.other
-        further = snapshot.nearest(semantic.id, vector, question.scope, ceil(DEPTH * asked.share))
-    reach = _REACH if further or not _is_lexical(embedder) else DEPTH
+    reach = DEPTH if _is_lexical(embedder) else _REACH
     worded = snapshot.keyword(words, question.scope, reach) if words else ()
-    cosines = dict(near)
-    seen = cosines.keys() | dict(further).keys()
-    # What the vectors found has its score by words as well, though it came late there.
-    keyword = dict(worded[:DEPTH]) | {piece: score for piece, score in worded[DEPTH:] if piece in seen}
-    if asked.vector is not None:
+    near: Sequence[PieceHit] = ()
+    named: Sequence[int] = ()
+    if vector is not None:
+        depth = DEPTH if mode == "hybrid" else DEPTH + question.limit
+        near = snapshot.nearest(embedder.id, vector, question.scope, depth)
         named = snapshot.named(question.names, question.scope, DEPTH) if question.names else ()
-        unmeasured = list(dict.fromkeys(piece for piece in (*keyword, *named, *seen) if piece not in cosines))
-        cosines.update(snapshot.cosines(embedder.id, asked.vector, unmeasured) if unmeasured else {})
-    judge, floor, meaning, ordered = embedder, _floor(embedder, near), cosines, cosines
-    if asked.other is not None and mode == "hybrid":
-        others = snapshot.cosines(asked.other[0].id, asked.other[1], list(cosines))
-        if asked.semantic is None:
-            floor, ordered = (0.0, reordered(others, cosines, 1.0)) if keyword else (floor, cosines)
-        elif further:
-            judge = asked.other[0]
-            floor = _floor(judge, further)
-            ordered = meaning = estimated(others, cosines, floor)
-            if keyword:
-                floor, ordered = 0.0, reordered(cosines, others, asked.share)
+    cosines = dict(near)
+    keyword = dict(worded[:DEPTH]) | {piece: score for piece, score in worded[DEPTH:] if piece in cosines}
+    unmeasured = list(dict.fromkeys(piece for piece in (*keyword, *named) if piece not in cosines))
+    if vector is not None and unmeasured:
+        cosines.update(snapshot.cosines(embedder.id, vector, unmeasured))
+    floor, ordered = _floor(embedder, near), cosines
+    if asked.scale is not None and keyword and mode == "hybrid":
+        fast, fast_vector = asked.scale
+        floor, ordered = 0.0, reordered(snapshot.cosines(fast.id, fast_vector, list(cosines)), cosines)
     found = shares(keyword, ordered, floor)
-    weight = embedder.weight + asked.share * (judge.weight - embedder.weight)
-    order = fused(found, weight if keyword else 1.0)
+    order = fused(found, embedder.weight if keyword else 1.0)
     scores = relevances(
         order,
         keyword,
-        meaning,
-        weight={"hybrid": embedder.weight if keyword else judge.weight, "vector": 1.0, "keyword": 0.0}[mode],
+        cosines,
+        weight={"hybrid": embedder.weight, "vector": 1.0, "keyword": 0.0}[mode],
         ideal=snapshot.ideal(words) if keyword else 0.0,
-        unrelated=unrelated(judge),
+        unrelated=unrelated(embedder),
     )
     kept = {
         piece: score
@@ -198,9 +176,4 @@ def _floor(embedder: Embedder, near: Sequence[PieceHit]) -> float:
 
 def unrelated(embedder: Embedder) -> float:
     """The cosine that an embedder gives to texts that have nothing to do with each other."""
-    return float(getattr(embedder, "unrelated", 0.0))  # `isinstance` of a protocol takes 8 microseconds
-
-
-def with_warning(answer: Ranking, warning: str | None) -> Ranking:
-    """The answer with a warning, unless it has one."""
-    return evolve(answer, warning=answer.warning or warning)
+    return float(getattr(embedder, "unrelated", None) or 0.0)

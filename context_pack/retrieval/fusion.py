@@ -28,33 +28,10 @@ def shares(keyword: Mapping[int, float], cosines: Mapping[int, float], floor: fl
     return {piece: (words.get(piece, 0.0), meanings.get(piece, 0.0)) for piece in pieces}
 
 
-def reordered(cosines: Mapping[int, float], others: Mapping[int, float], share: float) -> dict[int, float]:
-    """The cosines of one embedder; those of pieces that another has measured move to its order by a share.
-
-    The other's best gets the best cosine of these pieces, its second the second: what it has not measured is
-    neither favoured nor punished.
-    """
-    both = [piece for piece in cosines if piece in others]
-    values = sorted((cosines[piece] for piece in both), reverse=True)
-    both.sort(key=lambda piece: -others[piece])
-    moved = {
-        piece: cosines[piece] + share * (value - cosines[piece])
-        for piece, value in zip(both, values, strict=True)
-    }
-    return {**cosines, **moved}
-
-
-def estimated(measured: Mapping[int, float], cosines: Mapping[int, float], floor: float) -> dict[int, float]:
-    """The cosines of an embedder that has measured some pieces, and estimates from another's for the rest.
-
-    On the average of the pieces that both have measured, an estimate is as far above the floor.
-    """
-    both = [piece for piece in cosines if piece in measured]
-    above = sum(max(0.0, measured[piece] - floor) for piece in both)
-    rate = above / (sum(max(0.0, cosines[piece]) for piece in both) or 1.0)
-    best = max(measured.values(), default=floor)
-    rest = {piece: min(best, floor + rate * max(0.0, cosine)) for piece, cosine in cosines.items()}
-    return {**rest, **measured}
+def reordered(cosines: Mapping[int, float], others: Mapping[int, float]) -> dict[int, float]:
+    """The cosines of one embedder in the order of another, whose best piece gets the best of them."""
+    pieces = sorted((piece for piece in cosines if piece in others), key=lambda piece: -others[piece])
+    return dict(zip(pieces, sorted((cosines[piece] for piece in pieces), reverse=True), strict=True))
 
 
 def fused(found: Shares, weight: float) -> list[int]:

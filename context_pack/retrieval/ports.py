@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol
 
 from context_pack.retrieval.model import (
     FoundPiece,
@@ -39,8 +39,16 @@ class EmbedderFailed(Exception):
     """An embedder cannot answer now; its words say why, in one line and without secrets."""
 
 
+class TextRefused(EmbedderFailed):
+    """An embedder does not take one of these texts, as too long for its model; it may take others."""
+
+
 class Embedder(Protocol):
-    """Turns texts into vectors. `id` names model, version and dimension: another id, other vectors."""
+    """Turns texts into vectors. `id` names model, version and dimension: another id, other vectors.
+
+    One that knows it has `unrelated`, the cosine of texts that have nothing to do with each other: 0 for
+    vectors of the words themselves, 0.56 for granite.
+    """
 
     id: str
     dimension: int
@@ -53,22 +61,6 @@ class Embedder(Protocol):
         Raises:
             EmbedderFailed: nothing came of it.
         """
-
-
-@runtime_checkable
-class Calibrated(Protocol):
-    """An embedder that knows how near it puts texts that have nothing to do with each other."""
-
-    unrelated: float
-    """Their cosine: 0 for vectors of the words themselves, 0.56 for granite."""
-
-
-@runtime_checkable
-class LoadsModel(Protocol):
-    """An embedder with a model of its own, which takes long to load."""
-
-    def ready(self) -> bool:
-        """Whether it is loaded, or cannot be; if it is not, loading begins in a thread."""
 
 
 class Snapshot(Protocol):
@@ -95,9 +87,6 @@ class Snapshot(Protocol):
     def found(self, pieces: Sequence[int]) -> Sequence[FoundPiece]:
         """These pieces, in that order."""
 
-    def unembedded(self, embedder: str, pieces: Sequence[int]) -> Mapping[int, str]:
-        """The texts to embed (context and text) for those of these pieces that have no vector yet."""
-
     def dimension(self, embedder: str) -> int:
         """How long the vectors of that embedder are; 0 when there never was one."""
 
@@ -120,7 +109,7 @@ class Snapshot(Protocol):
 class SearchIndex(Protocol):
     """Entries with their keyword index and vectors; derived data that can be deleted at any time.
 
-    One writer at a time, many readers, across threads and processes. A damaged or foreign file is set aside
+    One writer at a time, many readers, across threads and processes. A damaged or foreign file is removed
     and an empty index takes its place. Raises `Failure` (`io_error`, `lock_timeout`) only.
     """
 
@@ -149,10 +138,10 @@ class SearchIndex(Protocol):
         """Remember facts of a corpus."""
 
     def lacking(self, embedder: str, scope: Scope, limit: int) -> Mapping[int, str]:
-        """Pieces without a vector of that embedder and what to embed: most searched, named, newest first."""
+        """Pieces without a vector of that embedder and what to embed: named ones first, then the newest."""
 
     def keep(self, embedder: str, vectors: Mapping[int, Vector]) -> None:
-        """Store vectors of pieces; those of pieces that have gone are dropped.
+        """Store vectors of pieces; those of pieces that have gone are dropped, impossible ones become zeros.
 
         Longer or shorter ones than before take the place of all that the embedder made, and a notice tells.
         """
@@ -160,14 +149,11 @@ class SearchIndex(Protocol):
     def renew(self, embedder: str, dimension: int) -> None:
         """Forget the vectors of that embedder if they have another length than this."""
 
-    def wanted(self, pieces: Sequence[int]) -> None:
-        """Note that a search looked at these pieces, so that they are embedded first."""
-
     def tend(self, stop: Stop) -> None:
         """Slow maintenance that makes searching faster; called by workers after their work."""
 
     def notices(self) -> Sequence[str]:
-        """What the user should hear once: an index that was rebuilt or set aside, in one sentence each."""
+        """What the user should hear once: an index that was built anew, in one sentence each."""
 
 
 class Background(Protocol):
@@ -178,6 +164,9 @@ class Background(Protocol):
 
     def running(self, task: str) -> bool:
         """Whether the task is under way in this process's worker."""
+
+    def trouble(self, task: str) -> str | None:
+        """Why the task failed the last time, in one line; None if it did not, or did not say."""
 
     def wait(self, task: str, seconds: float) -> bool:
         """Wait until the task is over, not longer than so many seconds; whether it is."""

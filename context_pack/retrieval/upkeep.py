@@ -180,7 +180,9 @@ class Upkeep:
         self.added += len(entries) - updated
 
 
-def embed_rest(background: Background | None, task: str, semantic: Progress | None) -> None:
-    """Let the background embed what has no semantic vector yet."""
-    if background is not None and semantic is not None and semantic.done < semantic.total:
-        background.start(task)
+def embed_rest(background: Background | None, task: str, semantic: Progress | None) -> str | None:
+    """Let the background embed what has no semantic vector yet; why it failed to, the last time."""
+    if background is None or semantic is None or semantic.done >= semantic.total:
+        return None
+    background.start(task)
+    return background.trouble(task)

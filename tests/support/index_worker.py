@@ -42,7 +42,6 @@ def write(path: str, seed: str, rounds: str) -> None:
         index.replace(versioned(key, version) for key in keys)
         if version % 5 == 4:
             index.forget("docs", [f"k{chance.randrange(12)}"])
-        index.wanted(list(index.lacking("slow-8/1", Scope(), 3)))
         index.keep("slow-8/1", {piece: [1.0] + [0.0] * 7 for piece in index.lacking("slow-8/1", Scope(), 5)})
     say(json.dumps({"notices": list(index.notices())}))
 

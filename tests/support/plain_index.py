@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import Lock
@@ -15,7 +14,7 @@ from context_pack.retrieval.model import IndexEntry, KnownEntry, Scope
 from context_pack.retrieval.ports import OTHER_VECTORS, Embedder, Stop
 from context_pack_adapters.index.preparing import Prepared, batches, prepare
 from context_pack_adapters.index.values import to_facts
-from context_pack_adapters.vectors.exact import to_blob
+from context_pack_adapters.index.vectors import to_blobs
 
 
 class PlainIndex:
@@ -26,7 +25,6 @@ class PlainIndex:
         self._lock = Lock()
         self._state = PlainState()
         self._cache: dict[str, dict[bytes, bytes]] = {}
-        self._wanted: Counter[int] = Counter()
         self._notices: list[str] = []
 
     @contextmanager
@@ -66,6 +64,8 @@ class PlainIndex:
 
     def _put(self, prepared: Prepared) -> None:
         entry = prepared.entry
+        for facts in (entry.facts, *(piece.facts for piece in entry.pieces)):
+            to_facts(facts)  # what is no JSON is refused, as on disk
         name = (entry.corpus, entry.key)
         state = self._without([name])
         first = state.next_piece
@@ -73,8 +73,8 @@ class PlainIndex:
             first + at: PlainPassage(
                 name,
                 at,
-                written.words.counts,
-                written.words.length,
+                written.counts,
+                written.length,
                 written.text,
                 written.digest,
             )
@@ -135,17 +135,17 @@ class PlainIndex:
             self._state = evolve(self._state, facts={**self._state.facts, corpus: dict(facts)})
 
     def lacking(self, embedder: str, scope: Scope, limit: int) -> Mapping[int, str]:
-        """Pieces without a vector of that embedder and what to embed: most searched, named, newest first."""
+        """Pieces without a vector of that embedder and what to embed: named ones first, then the newest."""
         with self.reading() as snapshot:
             texts = snapshot.unembedded(embedder, list(snapshot.admitted(scope)))
             named = {found.piece for found in snapshot.found(list(texts)) if found.heading}
-        first = sorted(texts, key=lambda piece: (-self._wanted[piece], piece not in named, -piece))
+        first = sorted(texts, key=lambda piece: (piece not in named, -piece))
         return {piece: texts[piece] for piece in first[:limit]}
 
     def keep(self, embedder: str, vectors: Mapping[int, Any]) -> None:
         """Store vectors of pieces; longer or shorter ones than before take the place of all older ones."""
-        given = {piece: to_blob(vector, len(vector)) for piece, vector in vectors.items()}
-        blobs = {piece: blob for piece, blob in given.items() if blob is not None}
+        made = to_blobs(vectors.values(), len(next(iter(vectors.values()), ())))
+        blobs = dict(zip(vectors, made, strict=True))
         with self._lock:
             length = len(next(iter(blobs.values()), b""))
             if length and self._renew(embedder, length):
@@ -156,7 +156,6 @@ class PlainIndex:
                 if len(blob) == length and piece in self._state.passages:
                     cache[self._state.passages[piece].digest] = blob
                     kept.setdefault(piece, blob)
-                self._wanted.pop(piece, None)
             self._state = evolve(self._state, vectors={**self._state.vectors, embedder: kept})
 
     def renew(self, embedder: str, dimension: int) -> None:
@@ -170,11 +169,6 @@ class PlainIndex:
         self._cache[embedder] = {}
         self._state = evolve(self._state, vectors={**self._state.vectors, embedder: {}})
         return True
-
-    def wanted(self, pieces: Sequence[int]) -> None:
-        """Note that a search looked at these pieces, so that they are embedded first."""
-        with self._lock:
-            self._wanted.update(pieces)
 
     def tend(self, stop: Stop) -> None:
         """Nothing needs to be made faster."""

@@ -12,9 +12,8 @@ from typing import Any
 from attrs import field, frozen
 
 from context_pack.retrieval.model import FoundPiece, IndexEntry, PieceHit, Progress, Scope, Summary
-from context_pack_adapters.index.keyword_search import KeywordQuery, asked
-from context_pack_adapters.index.schema import K1, B
-from context_pack_adapters.vectors.exact import Matrix, as_vector, cosines, from_blobs, mean
+from context_pack_adapters.index.keyword_search import K1, B, KeywordQuery, asked
+from context_pack_adapters.index.vectors import Matrix, as_vector, cosines, from_blobs, mean
 
 Name = tuple[str, str]
 
@@ -81,7 +80,7 @@ class PlainSnapshot:
         """The best pieces by BM25 for these tokens (repeats count), best first, ties by piece."""
         query = self._asked(words)
         lengths = [passage.length for passage in self._state.passages.values()]
-        usual = sum(lengths) / len(lengths) if lengths else 1.0
+        usual = (sum(lengths) / len(lengths) if lengths else 0.0) or 1.0
         hits = []
         for piece, passage in self.admitted(scope).items():
             rate = K1 * (1 - B + B * passage.length / usual)
@@ -120,10 +119,8 @@ class PlainSnapshot:
         kept = self._vectors(embedder, vector, list(self.admitted(scope)))
         if not kept:
             return []
-        matrix = Matrix(len(vector)).appended(
-            numpy.array(list(kept), dtype=numpy.int64), from_blobs(list(kept.values()), len(vector))
-        )
-        return matrix.nearest(vector, limit, None)
+        matrix = Matrix(numpy.array(list(kept), dtype=numpy.int64), from_blobs(list(kept.values())))
+        return matrix.nearest(vector, limit) if limit > 0 else []
 
     def _vectors(self, embedder: str, vector: Any, pieces: Sequence[int]) -> dict[int, bytes]:
         kept = self._state.vectors.get(embedder, {})
@@ -134,7 +131,7 @@ class PlainSnapshot:
         kept = self._vectors(embedder, vector, pieces)
         if not kept:
             return {}
-        scores = cosines(from_blobs(list(kept.values()), len(vector)), as_vector(vector))
+        scores = cosines(from_blobs(list(kept.values())), as_vector(vector))
         return dict(zip(kept, scores.tolist(), strict=True))
 
     def centroid(self, embedder: str, corpus: str, key: str) -> Any | None:
@@ -142,7 +139,7 @@ class PlainSnapshot:
         kept = self._state.vectors.get(embedder, {})
         pieces = self.admitted(Scope(within=(corpus, key)))
         blobs = [kept[piece] for piece in pieces if piece in kept]
-        return mean(from_blobs(blobs, len(blobs[0]) // 4)) if blobs else None
+        return mean(from_blobs(blobs)) if blobs else None
 
     def found(self, pieces: Sequence[int]) -> Sequence[FoundPiece]:
         """These pieces, in that order; those that are gone are left out."""

@@ -112,7 +112,6 @@ def settings_shown(settings: Settings) -> dict[str, str]:
         "allowed nevertheless": ", ".join(settings.allow) or "-",
         "calls per minute": limits,
         "embedder": _place(settings.embedder),
-        "model folder": settings.model_dir or "-",
         "team": _place(settings.store) if settings.store else "-",
     }
 
@@ -190,10 +189,9 @@ def _sqlite() -> Finding:
     try:
         import sqlite3
 
-        from context_pack_adapters.index.schema import lacking
-
-        lacks = lacking(sqlite3.sqlite_version_info)
-    except ImportError as error:
+        sqlite3.connect(":memory:").execute("CREATE VIRTUAL TABLE words USING fts5(body)")
+        lacks = None
+    except (ImportError, sqlite3.Error) as error:
         lacks = f"not available: {error}"
     if lacks is not None:
         return Finding("sqlite", "warn", lacks, "use a Python with a newer SQLite")
@@ -206,8 +204,8 @@ def _vector_index(settings: Settings) -> Finding:
         return Finding("hnswlib", "ok", "loads")
     try:
         from context_pack_adapters.disk_ports import DOCUMENTS_INDEX, MEMORY_INDEX
-        from context_pack_adapters.index.connections import pieces_in
-        from context_pack_adapters.index.graph_search import GRAPH_AT
+        from context_pack_adapters.index.database import pieces_in
+        from context_pack_adapters.index.graph import GRAPH_AT
     except (ImportError, OSError):  # a package is broken, which is told already
         return Finding("hnswlib", "ok", "not installed: of use for very large projects only")
     cache, _ = project_folders(settings)
@@ -292,7 +290,7 @@ def _embedder(settings: Settings) -> Finding:
 def _embedded(settings: Settings, embedder: str) -> str:
     """How far the index of the code is embedded; nothing where there is none."""
     from context_pack_adapters.disk_ports import MEMORY_INDEX
-    from context_pack_adapters.index.connections import pieces_in
+    from context_pack_adapters.index.database import pieces_in
 
     path = Path(project_folders(settings)[0].path) / MEMORY_INDEX
     total = pieces_in(path)

@@ -106,7 +106,8 @@ def _documents(cases: UseCases, stop: Stop) -> int:
     try:
         if shelf.ports.semantic is not None:
             finder.fill(Scope(corpora=corpora), stop)
-    except EmbedderFailed:
+    except EmbedderFailed as failed:
+        sys.stdout.write(f"{failed}\n")
         return 1
     shelf.ports.index.tend(stop)
     return 0
@@ -128,8 +129,9 @@ def _memory(cases: UseCases, stop: Stop) -> int:
         if not stop():
             memory.searching.fill(Scope(CORPORA), stop, lambda _: None)
         memory.index.tend(stop)
-    except EmbedderFailed:
-        return 1  # whoever searches is told why; it is tried again later
+    except EmbedderFailed as failed:
+        sys.stdout.write(f"{failed}\n")  # whoever searches is told; it is tried again later
+        return 1
     return 0
 
 

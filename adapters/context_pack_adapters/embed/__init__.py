@@ -1,9 +1,9 @@
-"""Embedders: hashed n-grams, sentence encoders in plain numpy, an HTTP endpoint; and their choice.
+"""Embedders: hashed n-grams, the bundled encoder, a model folder, an HTTP endpoint; and their choice.
 
-Every embedder here implements the port `Embedder`, is safe to share between threads, and loads numpy and
-weights at first use: making one reads no file. Whatever goes wrong is `EmbedderFailed`, in words. There is
-always the fast one, and a semantic one where it is installed or named: what was asked for and is not there
-leaves a warning that says how to get it, and searches go on with the fast one.
+Every embedder here implements the port `Embedder`, is safe to share between threads, and loads weights with
+the first text. Whatever goes wrong is `EmbedderFailed`, in words. There is always the fast one, and a
+semantic one where it is installed or named: what was asked for and is not there leaves a warning that says
+how to get it, and searches go on with the fast one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,11 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from context_pack.retrieval.ports import Embedder, EmbedderFailed
+from context_pack_adapters.embed import granite
+from context_pack_adapters.embed.folder import FolderEmbedder
 from context_pack_adapters.embed.hashed import HashedEmbedder as HashedEmbedder
+from context_pack_adapters.embed.http import HttpEmbedder
+from context_pack_adapters.settings import embedder_key, embedder_model
 
 
 class Embedders(NamedTuple):
@@ -29,36 +33,18 @@ def choose(setting: str, model_dir: str | None, environ: Mapping[str, str]) -> E
     A model folder takes the place of the installed model; the key and the model's name for a URL come from
     the environment.
     """
-    fast = HashedEmbedder()
-    name = setting.strip()
+    fast, name = HashedEmbedder(), setting.strip()
     if name.lower() == "fast":
         return Embedders(fast)
-    if is_url(name):
-        from context_pack_adapters.embed.http import HttpEmbedder
-        from context_pack_adapters.settings import embedder_key, embedder_model
-
+    if name.lower().startswith(("http://", "https://")):
         return Embedders(fast, HttpEmbedder(name, embedder_key(environ, name), embedder_model(environ)))
     if model_dir:
-        return _from_folder(fast, model_dir)
-    from context_pack_adapters.embed import granite
-
+        try:
+            return Embedders(fast, FolderEmbedder(model_dir))
+        except EmbedderFailed as failed:
+            return Embedders(fast, None, f"{failed}; searching without it")
     if granite.installed():
-        return Embedders(fast, granite.load())
+        return Embedders(fast, granite.GraniteEmbedder())
     if name.lower() == "semantic":
         return Embedders(fast, None, f"{granite.MISSING}; searching without it")
     return Embedders(fast)
-
-
-def is_url(text: str) -> bool:
-    """Whether a setting names an endpoint."""
-    return text.lower().startswith(("http://", "https://"))
-
-
-def _from_folder(fast: HashedEmbedder, model_dir: str) -> Embedders:
-    """The model of a folder, if it looks like one."""
-    from context_pack_adapters.embed import folder
-
-    try:
-        return Embedders(fast, folder.load(model_dir))
-    except EmbedderFailed as failure:
-        return Embedders(fast, None, f"{failure} (CONTEXT_PACK_MODEL_DIR={model_dir}); searching without it")

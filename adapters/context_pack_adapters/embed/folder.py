@@ -1,166 +1,202 @@
-"""A sentence encoder from a local folder: `model.safetensors`, `config.json` and `tokenizer.json`.
+"""The model of a folder that the user brings, run by the libraries made for it.
 
-BERT (WordPiece) and RoBERTa (byte-level BPE) encoders, as sentence-transformers saves them. The vector is the
-mean of the tokens' states unless `1_Pooling/config.json` says that the first token is the text. The folder
-comes from anywhere: whatever does not fit is `EmbedderFailed` in words. Its id holds a digest of the files,
-so that vectors of another model in the same place are never compared with it.
+`tokenizer.json` and `model.onnx` (or `onnx/model.onnx`) are run by `tokenizers` and `onnxruntime`, a static
+model by `model2vec`. Nothing is ever fetched. Prompts and pooling are those that sentence-transformers
+writes beside a model; the cosine of unrelated texts is measured when the model is loaded.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Lock
+from typing import Any
 
-from context_pack.retrieval.ports import EmbedderFailed
-from context_pack_adapters.embed.sentences import Model, SentenceEmbedder
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from context_pack_adapters.embed.byte_pairs import BytePairs
-    from context_pack_adapters.embed.word_pieces import WordPieces
+from context_pack.retrieval.ports import EmbedderFailed, Kind, TextRefused
 
-WEIGHTS, CONFIG, TOKENIZER = ("model.safetensors", "config.json", "tokenizer.json")
-POOLING = os.path.join("1_Pooling", "config.json")
-WEIGHT = 0.7
-LARGEST_JSON = 64 * 1024 * 1024
-SAMPLES, SAMPLE = 64, 4096
-ACTIVATIONS: dict[str, Literal["gelu", "relu"]] = {
-    "gelu": "gelu",
-    "gelu_new": "gelu",
-    "gelu_fast": "gelu",
-    "gelu_pytorch_tanh": "gelu",
-    "relu": "relu",
-}
-
-
-class ModelConfig(NamedTuple):
-    """The used settings of config.json."""
-
-    kind: Literal["bert", "roberta"]
-    dimension: int
-    layers: int
-    heads: int
-    epsilon: float
-    activation: Literal["gelu", "relu"]
-    first_position: int
+Floats = NDArray[np.float32]
+Run = Callable[[list[str]], Floats]
+LONGEST = 512
+"""In tokens."""
+BATCH = 16
+SAMPLE_BYTES = 1024 * 1024
+"""Of a file of weights its length, beginning and end tell it from another."""
+ONNX_INSTALL = "pip install 'context-pack[onnx]'"
+STATIC_INSTALL = "pip install 'context-pack[model2vec]'"
+NO_MODEL = (
+    "the folder of CONTEXT_PACK_MODEL_DIR has no model that can be run: it needs tokenizer.json and "
+    "model.onnx, or a static model of model2vec (tokenizer.json, model.safetensors and its config.json)"
+)
+UNRELATED = (
+    "The bakery on the corner opens at six in the morning.",
+    "def parse(line): return line.split(',')",
+    "Glaciers carve valleys as they move downhill.",
+    "The connection pool refuses new clients when it is full.",
+    "Minor chords are often heard as sad.",
+    "SELECT name FROM users WHERE age > 30",
+)
 
 
-def load(path: str) -> SentenceEmbedder:
-    """The encoder of the folder at `path`; its weights are read with the first text.
+class FolderEmbedder:
+    """Vectors of the model in a folder, which is loaded with the first text of any thread."""
 
-    Raises:
-        EmbedderFailed: the folder holds no such encoder.
-    """
-    config = read_config(path)
-    name = f"folder-{fingerprint(path)}-{config.dimension}/2"
-    return SentenceEmbedder(name, config.dimension, WEIGHT, lambda: model_in(path))
+    def __init__(self, folder: str) -> None:
+        """Look at the folder; nothing is loaded.
+
+        Raises:
+            EmbedderFailed: there is no model in it, or what runs it is not installed.
+        """
+        self._folder, self._lock = Path(folder), Lock()
+        self._run: Run | None = None
+        self._onnx = next((path for path in self._paths("model.onnx", "onnx/model.onnx")), None)
+        self._static = None
+        if self._onnx is None and self._is_static():
+            self._static = next((path for path in self._paths("model.safetensors")), None)
+        if not (self._folder / "tokenizer.json").is_file() or not (self._onnx or self._static):
+            raise EmbedderFailed(NO_MODEL)
+        needed, install = (
+            (("onnxruntime", "tokenizers"), ONNX_INSTALL) if self._onnx else (("model2vec",), STATIC_INSTALL)
+        )
+        if missing := [name for name in needed if find_spec(name) is None]:
+            raise EmbedderFailed(
+                f"the model of CONTEXT_PACK_MODEL_DIR needs {' and '.join(missing)}: {install}"
+            )
+        self.dimension = 0
+        self.weight = 0.7 if self._onnx else 0.3
+        self.unrelated: float | None = None
+        prompts = _json(self._folder / "config_sentence_transformers.json").get("prompts") or {}
+        self._prompts = {
+            "query": str(prompts.get("query", "")),
+            "document": str(prompts.get("document", prompts.get("passage", ""))),
+        }
+
+        try:
+            self.id = self._name()
+        except OSError as error:
+            raise EmbedderFailed(
+                f"the model of CONTEXT_PACK_MODEL_DIR cannot be read: {error.strerror}"
+            ) from None
+
+    def _name(self) -> str:
+        """A name that follows the content of the folder, not its place."""
+        digest = sha256()
+        for name in ("tokenizer.json", "config_sentence_transformers.json", "1_Pooling/config.json"):
+            for path in self._paths(name):
+                digest.update(path.read_bytes())
+        for weights in filter(None, (self._onnx, self._static)):
+            with weights.open("rb") as file:
+                size = os.fstat(file.fileno()).st_size
+                digest.update(f"{size}".encode() + file.read(SAMPLE_BYTES))
+                file.seek(max(0, size - SAMPLE_BYTES))
+                digest.update(file.read())
+        return f"{'onnx' if self._onnx else 'static'}-{digest.hexdigest()[:16]}"
+
+    def embed(self, texts: Sequence[str], kind: Kind) -> Any:
+        """One unit vector per text, as the rows of one array; of a long one its beginning.
+
+        Raises:
+            EmbedderFailed: the model cannot be loaded, or makes nothing of one of the texts.
+        """
+        run = self._loaded()
+        prompt = self._prompts["query" if kind == "query" else "document"]
+        order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
+        try:
+            for start in range(0, len(order), BATCH):
+                some = order[start : start + BATCH]
+                vectors[some] = _unit(run([prompt + texts[at] for at in some]))
+        except Exception as error:  # of whatever kind a library raises
+            raise TextRefused(f"the model of CONTEXT_PACK_MODEL_DIR failed: {self._words(error)}") from None
+        if not np.isfinite(vectors).all():
+            raise TextRefused("the model of CONTEXT_PACK_MODEL_DIR makes vectors that are no numbers")
+        return vectors
+
+    def _loaded(self) -> Run:
+        with self._lock:
+            if self._run is None:
+                try:
+                    run = self._load_onnx(self._onnx) if self._onnx else self._load_static()
+                    probes = _unit(run(list(UNRELATED)))
+                except Exception as error:
+                    message = f"the model of CONTEXT_PACK_MODEL_DIR cannot be loaded: {self._words(error)}"
+                    raise EmbedderFailed(message) from None
+                self.dimension = probes.shape[1]
+                pairs = (probes @ probes.T)[np.triu_indices(len(UNRELATED), 1)]
+                # Never 0, which is for vectors of the words themselves.
+                self.unrelated = float(np.clip(pairs.mean(), 0.01, 0.95))
+                self._run = run
+            return self._run
+
+    def _load_static(self) -> Run:
+        from model2vec import StaticModel
+
+        model = StaticModel.from_pretrained(self._folder)
+        return lambda texts: model.encode(texts, max_length=LONGEST, use_multiprocessing=False)
+
+    def _load_onnx(self, path: Path) -> Run:
+        from onnxruntime import InferenceSession
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_file(str(self._folder / "tokenizer.json"))
+        tokenizer.enable_truncation(LONGEST)
+        tokenizer.enable_padding()  # what it is filled with is masked
+        tokenizer.encode_special_tokens = True  # what looks like one in a text is only text
+        session = InferenceSession(str(path), providers=["CPUExecutionProvider"])
+        inputs = {each.name for each in session.get_inputs()}
+        first_token = bool(_json(self._folder / "1_Pooling/config.json").get("pooling_mode_cls_token"))
+        outputs = [each.name for each in session.get_outputs()]
+        chosen = "sentence_embedding" if "sentence_embedding" in outputs else outputs[0]
+
+        def run(texts: list[str]) -> Floats:
+            encoded = tokenizer.encode_batch(texts)
+            mask = np.array([each.attention_mask for each in encoded], np.int64)
+            given = {
+                "input_ids": np.array([each.ids for each in encoded], np.int64),
+                "attention_mask": mask,
+                "token_type_ids": np.zeros_like(mask),
+            }
+            (states,) = session.run([chosen], {name: given[name] for name in inputs})
+            if states.ndim == 2:
+                return np.asarray(states, np.float32)
+            if first_token:
+                return np.asarray(states[:, 0], np.float32)
+            weights = mask[:, :, None].astype(np.float32)
+            return np.asarray((states * weights).sum(1) / np.maximum(weights.sum(1), 1), np.float32)
+
+        return run
+
+    def _is_static(self) -> bool:
+        """Whether model2vec, or sentence-transformers for it, wrote the folder."""
+        if _json(self._folder / "config.json").get("model_type") == "model2vec":
+            return True
+        return any(b"StaticEmbedding" in path.read_bytes() for path in self._paths("modules.json"))
+
+    def _words(self, error: Exception) -> str:
+        """What a library said, in one line and without the place of the folder."""
+        said = f"{type(error).__name__} {error}".replace(f"{self._folder}{os.sep}", "")
+        return " ".join(said.split())[:200]
+
+    def _paths(self, *names: str) -> list[Path]:
+        return [path for name in names if (path := self._folder / name).is_file()]
 
 
-def model_in(path: str) -> Model:
-    """The model of a folder, loaded.
-
-    Raises:
-        EmbedderFailed: its files do not fit together.
-    """
-    from context_pack_adapters.embed.encoder import Encoder, Shape
-    from context_pack_adapters.embed.folder_weights import weights_of
-    from context_pack_adapters.embed.tensorfile import read_tensors
-
-    config = read_config(path)
-    tokenizer = _tokenizer(path, config)
-    shape = Shape(config.heads, config.epsilon, read_pooling(path), config.activation)
-    weights = weights_of(read_tensors(os.path.join(path, WEIGHTS)), config)
-    if tokenizer.largest >= weights.words.shape[0]:
-        raise EmbedderFailed(f"{TOKENIZER} has more tokens than {WEIGHTS}")
-    return Model(tokenizer, Encoder(weights, shape))
+def _unit(vectors: Floats) -> Floats:
+    """Unit vectors; one of zeros stays as it is."""
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.where(norms == 0, 1, norms), np.float32)
 
 
-def read_config(path: str) -> ModelConfig:
-    """The shape of the folder's encoder.
-
-    Raises:
-        EmbedderFailed: there is none, or it is of another kind.
-    """
-    found = _read_json(path, CONFIG)
-    kind = found.get("model_type")
-    if kind not in ("bert", "roberta"):
-        raise EmbedderFailed(f"{CONFIG} names no BERT or RoBERTa encoder")
-    if found.get("position_embedding_type", "absolute") != "absolute" or found.get("is_decoder"):
-        raise EmbedderFailed(f"{CONFIG} names an encoder of another build: positions must be absolute")
-    activation = ACTIVATIONS.get(str(found.get("hidden_act", "gelu")))
-    if activation is None:
-        raise EmbedderFailed(f"{CONFIG} names an activation that is not known here")
-    dimension, layers, heads = (
-        _whole(found, name) for name in ("hidden_size", "num_hidden_layers", "num_attention_heads")
-    )
-    epsilon = found.get("layer_norm_eps", 1e-12)
-    if dimension % heads or not isinstance(epsilon, float):
-        raise EmbedderFailed(f"{CONFIG} contradicts itself")
-    first = _whole(found, "pad_token_id", default=1, least=0) + 1 if kind == "roberta" else 0
-    return ModelConfig(kind, dimension, layers, heads, epsilon, activation, first)
-
-
-def read_pooling(path: str) -> Literal["cls", "mean"]:
-    """How states become one vector."""
-    if not os.path.exists(os.path.join(path, POOLING)):
-        return "mean"
-    found = _read_json(path, POOLING)
-    if found.get("pooling_mode_cls_token"):
-        return "cls"
-    if found.get("pooling_mode_mean_tokens", True):
-        return "mean"
-    raise EmbedderFailed(f"{POOLING} asks for something else than the mean or the first token")
-
-
-def fingerprint(path: str) -> str:
-    """A digest of the model: the small files whole, of the weights their size and samples from all over."""
-    digest = sha256()
+def _json(path: Path) -> dict[str, Any]:
+    """A JSON object in a file; an empty one if there is none."""
     try:
-        for name in (CONFIG, TOKENIZER, POOLING):
-            place = os.path.join(path, name)
-            if os.path.exists(place):
-                with open(place, "rb") as file:
-                    digest.update(sha256(file.read(LARGEST_JSON)).digest())
-        with open(os.path.join(path, WEIGHTS), "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            digest.update(str(size).encode())
-            for number in range(SAMPLES):
-                file.seek(number * max(size - SAMPLE, 0) // (SAMPLES - 1))
-                digest.update(file.read(SAMPLE))
-    except OSError as error:
-        raise EmbedderFailed(f"the model folder cannot be read: {error.strerror}") from None
-    return digest.hexdigest()[:16]
-
-
-def _tokenizer(path: str, config: ModelConfig) -> BytePairs | WordPieces:
-    description = _read_json(path, TOKENIZER)
-    if config.kind == "roberta":
-        from context_pack_adapters.embed.byte_pairs import BytePairs
-
-        return BytePairs(description)
-    from context_pack_adapters.embed.word_pieces import WordPieces
-
-    return WordPieces(description)
-
-
-def _read_json(path: str, name: str) -> dict[str, Any]:
-    """An object from one of the folder's files."""
-    try:
-        with open(os.path.join(path, name), "rb") as file:
-            found = json.loads(file.read(LARGEST_JSON))
-    except OSError as error:
-        raise EmbedderFailed(f"the model folder's {name} cannot be read: {error.strerror}") from None
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        raise EmbedderFailed(f"the model folder's {name} is not a JSON object")
-    return found
-
-
-def _whole(found: dict[str, Any], name: str, default: int | None = None, least: int = 1) -> int:
-    """A whole number of the configuration."""
-    number = found.get(name, default)
-    if type(number) is not int or not least <= number <= 1_000_000:
-        raise EmbedderFailed(f"{CONFIG} has no usable {name}")
-    return number
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -15,15 +15,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from context_pack.retrieval.ports import EmbedderFailed, Kind
-from context_pack_adapters.system import start_thread
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from context_pack.retrieval.ports import EmbedderFailed, Kind, TextRefused
+from context_pack_adapters.system import start_thread
 
 MOST_TEXTS = 64
 MOST_CHARACTERS = 200_000
@@ -84,8 +83,6 @@ class HttpEmbedder:
         Raises:
             EmbedderFailed: the endpoint refuses, is not there, or answers with something else.
         """
-        import numpy as np
-
         # Whoever asks compares with what is stored and sees a change; documents of one run are never mixed.
         known = self.dimension if kind == "document" else 0
         batches: list[NDArray[np.float32]] = []
@@ -110,7 +107,8 @@ class HttpEmbedder:
                 self._late = self._monotonic()
                 repeats = 0
             if not outcome.passing or not repeats or pause > patience.longest_wait:
-                raise EmbedderFailed(f"{self._place()} {outcome.words}")
+                kind = TextRefused if outcome.of_text else EmbedderFailed
+                raise kind(f"{self._place()} {outcome.words}")
             self._pause(pause)
             wait, repeats = min(wait * 2, patience.longest_wait), repeats - 1
         return outcome
@@ -182,7 +180,8 @@ class HttpEmbedder:
             said = ""
         words = f"answered with status {status}" + (f": {said}" if said else "")
         passing = status in (408, 409, 425, 429) or status >= 500
-        return EndpointRefusal(words, passing, _seconds(error.headers.get("Retry-After")))
+        wait = _seconds(error.headers.get("Retry-After"))
+        return EndpointRefusal(words, passing, wait, of_text=status in (400, 413, 422))
 
     def _place(self) -> str:
         """The endpoint as it may be shown: a path may hold secrets."""
@@ -196,12 +195,16 @@ class HttpEmbedder:
 
 
 class EndpointRefusal(NamedTuple):
-    """Why there is no answer, whether asking again may help, and when; `late` if none came in time."""
+    """Why there is no answer, whether asking again may help, and when; `late` if none came in time.
+
+    `of_text` if it may be one text that is refused, as longer than the model reads.
+    """
 
     words: str
     passing: bool
     wait: float | None = None
     late: bool = False
+    of_text: bool = False
 
 
 def _late(timeout: float) -> EndpointRefusal:
@@ -240,8 +243,6 @@ def vectors_in(body: bytes, count: int) -> NDArray[np.float32]:
     Raises:
         EmbedderFailed: it is no such answer.
     """
-    import numpy as np
-
     try:
         items = json.loads(body)["data"]
         placed = {item["index"]: item["embedding"] for item in items}
@@ -255,7 +256,7 @@ def vectors_in(body: bytes, count: int) -> NDArray[np.float32]:
         raise EmbedderFailed("the embedder's answer is not in the OpenAI embeddings shape")
     sizes = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not np.isfinite(sizes).all() or not sizes.all():
-        raise EmbedderFailed("the embedder answered with a vector that has no direction")
+        raise TextRefused("the embedder answered with a vector that has no direction")
     made: NDArray[np.float32] = (vectors / sizes).astype(np.float32)
     return made
 

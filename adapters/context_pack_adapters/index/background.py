@@ -1,9 +1,8 @@
 """Runs long work in a child process, so that calls never wait for it; the child never outlives us.
 
 A child is held by its standard input: when this process ends, however it ends, the pipe closes and the child
-sees it. Each child is started and awaited by a thread of its own: Linux counts a parent by thread, and
-somebody must take its exit code. What a child does is a task, known by name (`commands/task.py`); a lock
-file per task lets one process at a time do it.
+sees it. On its standard output it says in one line why it failed. What a child does is a task, known by name
+(`commands/task.py`); a lock file per task lets one process at a time do it.
 """
 
 from __future__ import annotations
@@ -11,16 +10,14 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from subprocess import DEVNULL, PIPE, Popen
 from threading import Event, Lock, Thread
-from typing import TYPE_CHECKING
 
 from context_pack_adapters.disk.locking import PathLock
 from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.system import python_environment
 
-if TYPE_CHECKING:
-    from subprocess import Popen
-
+MOST_SAID = 300
 RETRY_SECONDS = 30.0
 """How long a task that failed is left alone."""
 STOP_SECONDS = 2.0
@@ -77,25 +74,32 @@ class ChildBackground:
         """Begin the task unless it runs here or elsewhere; whether it runs now."""
         with self._lock:
             child = self._children.get(task)
-            if child is not None and (child.alive() or child.failed_lately()):
-                return child.alive()
+            if child is not None and (child.is_alive() or child.failed_lately()):
+                return child.is_alive()
             if self._held_elsewhere(task):
                 return True
-            child = _Child([*self._command, task], self._environ, self._cwd, lambda: self._on_done(task))
+            command = [*self._command, task]
+            child = _Child(command, self._environ, self._cwd, lambda: self._on_done(task))
             self._children[task] = child
-            return child.alive()
+            child.begin()
+            return child.is_alive()
 
     def running(self, task: str) -> bool:
         """Whether the task is under way in this process's worker."""
-        with self._lock:
-            child = self._children.get(task)
-            return child is not None and child.alive()
+        child = self._children.get(task)
+        return child is not None and child.is_alive()
+
+    def trouble(self, task: str) -> str | None:
+        """Why the task failed the last time, in one line; None if it did not, or did not say."""
+        child = self._children.get(task)
+        return (child.said or None) if child is not None and child.code else None
 
     def wait(self, task: str, seconds: float) -> bool:
         """Wait until the task of this process's worker is over; one that runs elsewhere is not waited for."""
-        with self._lock:
-            child = self._children.get(task)
-        return child is None or child.wait(seconds)
+        child = self._children.get(task)
+        if child is not None:
+            child.join(seconds)
+        return child is None or not child.is_alive()
 
     def stop_all(self) -> None:
         """End every child and wait until it is gone."""
@@ -117,56 +121,51 @@ class ChildBackground:
         return False
 
 
-class _Child:
-    """One run of a task, with the thread that started it and takes its exit code."""
+class _Child(Thread):
+    """One run of a task, and the thread that started it: Linux ends a child with the thread of its parent."""
 
     def __init__(
         self, command: Sequence[str], environ: Mapping[str, str], cwd: str | None, done: Callable[[], None]
     ) -> None:
-        self._done = done
+        super().__init__(daemon=True, name="task")
+        self._command, self._environ, self._cwd, self._done = command, environ, cwd, done
         self._process: Popen[bytes] | None = None
-        self._code: int | None = None
+        self._begun = Event()
         self._ended_at = 0.0
-        self._started, self._ended = Event(), Event()
-        Thread(target=self._live, args=(command, environ, cwd), daemon=True, name="task").start()
-        self._started.wait()
+        self.code: int | None = None
+        self.said = ""
 
-    def wait(self, seconds: float) -> bool:
-        """Wait until the child has ended; whether it has."""
-        return self._ended.wait(seconds)
+    def begin(self) -> None:
+        """Start the thread and wait until the process is there, or cannot be."""
+        self.start()
+        self._begun.wait()
+        if self._process is None:
+            self.join()
 
-    def _live(self, command: Sequence[str], environ: Mapping[str, str], cwd: str | None) -> None:
-        import subprocess
-
+    def run(self) -> None:
+        """Start the process, read what it says, and wait for its end."""
         try:
-            self._process = subprocess.Popen(
-                command,
-                env=dict(environ),
-                cwd=cwd,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
+            process = self._process = Popen(
+                self._command, env=self._environ, cwd=self._cwd, stdin=PIPE, stdout=PIPE, stderr=DEVNULL
             )
         except (OSError, ValueError):
-            self._code = -1
+            self.code = -1
+            self._ended_at = time.monotonic()
+            return
         finally:
-            self._started.set()
-        if self._process is not None:
-            self._code = self._process.wait()
-            if self._process.stdin is not None:
-                self._process.stdin.close()
-        self._ended_at = time.monotonic()
-        self._ended.set()
-        if self._code == 0:
+            self._begun.set()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with process.stdin, process.stdout:
+            said = process.stdout.read().decode("utf-8", "replace")
+            code = process.wait()
+        self.said, self.code, self._ended_at = said.strip()[:MOST_SAID], code, time.monotonic()
+        if code == 0:
             self._done()
-
-    def alive(self) -> bool:
-        """Whether the child still runs."""
-        return self._process is not None and not self._ended.is_set()
 
     def failed_lately(self) -> bool:
         """Whether the child failed a short while ago."""
-        return bool(self._code) and time.monotonic() - self._ended_at < RETRY_SECONDS
+        return bool(self.code) and time.monotonic() - self._ended_at < RETRY_SECONDS
 
     def ask_to_end(self) -> None:
         """Ask the child to end."""
@@ -175,6 +174,7 @@ class _Child:
 
     def end(self) -> None:
         """Wait briefly for the child to end, then kill it."""
-        if self._process is not None and not self._ended.wait(STOP_SECONDS):
+        self.join(STOP_SECONDS)
+        if self._process is not None and self.is_alive():
             self._process.kill()
-            self._ended.wait()
+            self.join()

@@ -1,38 +1,41 @@
-"""BM25 over the words of an index, with the rarity of words that Lucene uses.
+"""BM25 by FTS5 over our own tokens, with the rarity of words that Lucene uses.
 
-numpy adds the scores where it is loaded already; words alone are not worth loading it. Both ways give the
-same scores to the last bit.
+FTS5's own rarity is next to nothing for a word that half of the pieces hold, so each word is asked for by
+itself and its score is multiplied by the ratio of the two.
 """
 
 from __future__ import annotations
 
 import sqlite3
-import sys
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from heapq import nsmallest
+from collections.abc import Callable, Iterable, Sequence
 from math import log
 from typing import NamedTuple
 
-from context_pack.retrieval.model import Scope
 from context_pack.retrieval.short_forms import related, stand_in
-from context_pack.retrieval.words import tokens
-from context_pack_adapters.index.postings import PAIR_BYTES, PieceLengths, PostingRow, numbers
-from context_pack_adapters.index.schema import K1, NAMES_WEIGHT
-from context_pack_adapters.index.values import admits_nothing, marks, portions, to_tokens
-from context_pack_adapters.index.vector_search import ranges_of
-from context_pack_adapters.vectors.exact import rows_within
+from context_pack_adapters.index.values import Condition
 
+K1, B = 1.2, 0.75
+"""Those of FTS5."""
+NAMES_WEIGHT = 3
+"""What a word of a name counts, in words of the text."""
 MOST_WORDS = 64
 """Of a longer query only so many different words are looked up, the rarest; time grows with each."""
 RELATED = 0.25
 """What another form of a word counts (`db` for `database`): more or less was worse on cosqa-dev."""
-
+_WORD = f"SELECT rowid AS piece, -?*bm25(words, {NAMES_WEIGHT}, 1) AS score FROM words WHERE words MATCH ?"
 Counted = Callable[[Iterable[str]], tuple[int, dict[str, int]]]
 """How many pieces there are, and how many of them have each of these words, for those that stand anywhere."""
-Ranges = Sequence[tuple[int, int]]
-"""The pieces that may be found, from the first to the last of each range, in order."""
+
+
+class KeywordQuery(NamedTuple):
+    """A prepared query: the weights of its words, their rarities, and the best possible score."""
+
+    weights: dict[str, float]
+    rarities: dict[str, float]
+    counts: dict[str, int]
+    total: int
+    ideal: float
 
 
 def rarity(total: int, having: int) -> float:
@@ -40,12 +43,15 @@ def rarity(total: int, having: int) -> float:
     return log(1 + max(total - having + 0.5, 0.0) / (having + 0.5))
 
 
-class KeywordQuery(NamedTuple):
-    """A prepared query: the weights and rarities of its words, and the best possible score."""
+def fts5_rarity(total: int, having: int) -> float:
+    """The same as FTS5's `bm25()` has it."""
+    odds = (total - having + 0.5) / (having + 0.5)
+    return max(log(odds), 1e-6) if odds > 0 else 1e-6
 
-    weights: dict[str, float]
-    rarities: Mapping[str, float]
-    ideal: float
+
+def clean(words: Sequence[str]) -> list[str]:
+    """Words as the index has them: nothing that is no UTF-8."""
+    return [word.encode("utf-8", "replace").decode() for word in words if word.strip()]
 
 
 def asked(words: Sequence[str], counted: Counted, after: Callable[[str], str]) -> KeywordQuery:
@@ -74,122 +80,51 @@ def asked(words: Sequence[str], counted: Counted, after: Callable[[str], str]) -
         for word, times in said.items()
         if word in heaviest or (word not in counts and word not in wholes)
     )
-    return KeywordQuery({word: weights[word] for word in heaviest}, rarities, reachable * (K1 + 1))
+    chosen = {word: weights[word] for word in heaviest}
+    return KeywordQuery(chosen, rarities, counts, total, reachable * (K1 + 1))
 
 
-def clean(words: Sequence[str]) -> list[str]:
-    """Words as the keyword index has them."""
-    return [kept for word in words if (kept := to_tokens([word]).strip())]
+def counted(connection: sqlite3.Connection, words: Iterable[str]) -> tuple[int, dict[str, int]]:
+    """How many pieces there are, and how many have each of these words that stands anywhere."""
+    (total,) = connection.execute("SELECT COUNT(*) FROM pieces").fetchone()
+    rows = {
+        word: connection.execute("SELECT doc FROM terms WHERE term = ?", (word,)).fetchone() for word in words
+    }
+    return int(total), {word: int(row[0]) for word, row in rows.items() if row is not None}
+
+
+def after(connection: sqlite3.Connection, word: str) -> str:
+    """The next word of the index in alphabetical order, or nothing."""
+    row = connection.execute("SELECT term FROM terms WHERE term > ? LIMIT 1", (word,)).fetchone()
+    return str(row[0]) if row is not None else ""
 
 
 def keyword_hits(
-    query: KeywordQuery,
-    rows: Mapping[str, Sequence[PostingRow]],
-    lengths: PieceLengths,
-    ranges: Ranges,
-    limit: int,
+    connection: sqlite3.Connection, query: KeywordQuery, within: Condition, limit: int
 ) -> list[tuple[int, float]]:
-    """The best pieces for these words within ranges of pieces, best first, ties by piece."""
-    if not query.weights or limit <= 0 or not ranges:
+    """The best pieces for these words among those that a condition admits, best first, ties by piece."""
+    if not query.weights or limit <= 0:
         return []
-    parts = [
-        (row, times * query.rarities[word] * (K1 + 1))
-        for word, times in query.weights.items()
-        for row in rows[word]
-    ]
-    return (_best_by_numpy if "numpy" in sys.modules else _best)(parts, lengths, ranges, limit)
-
-
-Parts = Sequence[tuple[PostingRow, float]]
-"""The rows of the words of a query, each with what it counts."""
-
-
-def _best(parts: Parts, lengths: PieceLengths, ranges: Ranges, limit: int) -> list[tuple[int, float]]:
-    sums: dict[int, float] = {}
-    for (block, row), factor in parts:
-        rates, pairs, pieces = lengths.rates[block], numbers(row), lengths.pieces[block]
-        for place, count in zip(pairs[::2], pairs[1::2], strict=True):
-            piece = pieces[place]
-            sums[piece] = sums.get(piece, 0.0) + factor * count / (count + rates[place])
-    held = _within(ranges, sums)
-    return nsmallest(limit, [(piece, sums[piece]) for piece in held], key=lambda hit: (-hit[1], hit[0]))
-
-
-def _within(ranges: Ranges, pieces: Iterable[int]) -> Iterator[int]:
-    """Those of these pieces that lie in one of the ranges."""
-    firsts = [first for first, _ in ranges]
-    for piece in pieces:
-        at = bisect_right(firsts, piece) - 1
-        if at >= 0 and piece <= ranges[at][1]:
-            yield piece
-
-
-def _best_by_numpy(
-    parts: Parts, lengths: PieceLengths, ranges: Ranges, limit: int
-) -> list[tuple[int, float]]:
-    import numpy
-
-    places, found = [], []
-    blocks = sorted({row.block for row, _ in parts})
-    for block in blocks:
-        rows = [(row.pairs, factor) for row, factor in parts if row.block == block]
-        pairs = numpy.frombuffer(b"".join([row for row, _ in rows]), numpy.uint16)
-        at, counts = pairs[::2], pairs[1::2].astype(numpy.float64)
-        factors = numpy.repeat([factor for _, factor in rows], [len(row) // PAIR_BYTES for row, _ in rows])
-        sums = numpy.bincount(at, factors * counts / (counts + lengths.arrays[block][at]))
-        places.append(numpy.flatnonzero(sums))
-        found.append(sums[places[-1]])
-    held = numpy.concatenate(
-        [
-            numpy.frombuffer(lengths.pieces[block], numpy.int64)[at]
-            for block, at in zip(blocks, places, strict=True)
-        ]
+    values: list[object] = []
+    for word, times in query.weights.items():
+        values += [times * query.rarities[word] / fts5_rarity(query.total, query.counts[word]), f'"{word}"']
+    # SQLite would merge a single word's question with the sum around it, where `bm25` cannot be called.
+    parts = " UNION ALL ".join([_WORD] * len(query.weights)) + (
+        " LIMIT -1" if len(query.weights) == 1 else ""
     )
-    scores = numpy.concatenate(found)
-    if len(held) and not ranges[0][0] <= held.min() <= held.max() <= ranges[0][1]:
-        admitted = rows_within(held, ranges)
-        held, scores = held[admitted], scores[admitted]
-    if limit < len(held):
-        best = numpy.flatnonzero(scores >= numpy.partition(scores, len(scores) - limit)[len(scores) - limit])
-        held, scores = held[best], scores[best]
-    order = numpy.lexsort((held, -scores))[:limit]
-    return list(zip(held[order].tolist(), scores[order].tolist(), strict=True))
+    rows = connection.execute(
+        f"SELECT piece, SUM(score) AS score FROM ({parts}) WHERE {within.sql} GROUP BY piece"
+        " ORDER BY score DESC, piece LIMIT ?",
+        (*values, *within.values, limit),
+    )
+    return rows.fetchall()
 
 
-def named_pieces(
-    connection: sqlite3.Connection,
-    names: Iterable[str],
-    rows_of: Callable[[str], Sequence[PostingRow]],
-    lengths: PieceLengths,
-    ranges: Ranges,
-    limit: int,
-) -> list[int]:
-    """The pieces within ranges whose heading is one of these names, or ends in it after a dot."""
-    found: set[int] = set()
-    for name in names:
-        # The first token of a name is all of it.
-        for word in clean(tokens(name))[:1]:
-            for some in portions(list(_within(ranges, _having_in_names(rows_of(word), lengths)))):
-                rows = connection.execute(
-                    "SELECT id FROM pieces WHERE (heading = ? OR substr(heading, ?) = ?)"
-                    f" AND id IN ({marks(some)})",
-                    (name, -len(name) - 1, f".{name}", *some),
-                )
-                found.update(int(piece) for (piece,) in rows)
-    return sorted(found)[: max(limit, 0)]
-
-
-def _having_in_names(rows: Iterable[PostingRow], lengths: PieceLengths) -> Iterator[int]:
-    """The pieces of a word's rows whose names may hold it."""
-    for block, row in rows:
-        pairs, pieces = numbers(row), lengths.pieces[block]
-        for place, count in zip(pairs[::2], pairs[1::2], strict=True):
-            if count >= NAMES_WEIGHT:
-                yield pieces[place]
-
-
-def ranges_within(connection: sqlite3.Connection, scope: Scope) -> Ranges:
-    """The pieces that a scope admits."""
-    if admits_nothing(scope):
-        return []
-    return [(0, 2**62)] if scope == Scope() else ranges_of(connection, scope)
+def named_pieces(connection: sqlite3.Connection, name: str, word: str, within: Condition) -> list[int]:
+    """The admitted pieces whose heading is a name, or ends in it after a dot; `word` is its first token."""
+    rows = connection.execute(
+        "SELECT id AS piece FROM pieces WHERE (heading = ? OR substr(heading, ?) = ?)"
+        f" AND id IN (SELECT rowid FROM words WHERE words MATCH ?) AND {within.sql}",
+        (name, -len(name) - 1, f".{name}", f'names : "{word}"', *within.values),
+    )
+    return [piece for (piece,) in rows]

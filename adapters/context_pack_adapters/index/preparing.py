@@ -1,7 +1,7 @@
-"""What is computed of entries before they are written: tokens, digests, and which vectors are needed.
+"""What is computed of entries before they are written: tokens, digests and vectors; no database.
 
-Pure: no database. It is the greater part of the work of indexing, and it happens outside of transactions, so
-that a writer holds the file only while it writes.
+It is the greater part of the work of indexing, and it happens outside of transactions, so that a writer holds
+the file only while it writes.
 """
 
 from __future__ import annotations
@@ -9,42 +9,42 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple
 
-from context_pack.retrieval.model import IndexEntry, Piece
-from context_pack.retrieval.ports import Embedder, EmbedderFailed, Vector
+from context_pack.retrieval.model import IndexEntry
+from context_pack.retrieval.ports import Embedder, EmbedderFailed
 from context_pack.retrieval.words import tokens
-from context_pack_adapters.index.schema import NAMES_WEIGHT
-from context_pack_adapters.index.values import digest_of, embedded, to_facts
-from context_pack_adapters.vectors.exact import to_blobs
+from context_pack_adapters.index.keyword_search import NAMES_WEIGHT
+from context_pack_adapters.index.values import digest_of, embedding_text
+from context_pack_adapters.index.vectors import to_blobs
 
-BATCH_PIECES = 1000
-BATCH_CHARACTERS = 4_000_000
-BATCH_SECONDS = 1.0
+BATCH_PIECES, BATCH_CHARACTERS, BATCH_SECONDS = 1000, 4_000_000, 1.0
 EMBED_TEXTS = 256
 
 
-class Words(NamedTuple):
-    """How much each word counts in a piece, a name three times, and how long the piece is."""
-
-    counts: Mapping[str, int]
-    length: int
-
-
 class Passage(NamedTuple):
-    """What is written for a piece."""
+    """What is written for a piece: the tokens of its names and of its text, and what is embedded of it."""
 
-    words: Words
+    names: list[str]
+    body: list[str]
     text: str
     digest: bytes
-    facts: str
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How much each word counts, a name three times."""
+        return Counter(self.body + self.names * NAMES_WEIGHT)
+
+    @property
+    def length(self) -> int:
+        """How many words there are."""
+        return len(self.names) + len(self.body)
 
 
 class Prepared(NamedTuple):
     """An entry and what is written for each of its pieces."""
 
     entry: IndexEntry
-    facts: str
     passages: list[Passage]
 
 
@@ -52,16 +52,8 @@ Recall = Callable[[Sequence[bytes]], Mapping[bytes, bytes]]
 """The vectors that are known already, by the digest of what was embedded."""
 
 
-@runtime_checkable
-class TokenEmbedder(Protocol):
-    """An embedder that works on our tokens, and takes them from those who have them already."""
-
-    def embed_tokens(self, texts: Iterable[Sequence[str]]) -> Sequence[Vector]:
-        """One vector per text, given as the tokens of its lines one after the other."""
-
-
 def batches(entries: Iterable[IndexEntry]) -> Iterator[list[IndexEntry]]:
-    """The entries in portions that are written at once: so many pieces, or what came in a second."""
+    """The entries in batched that are written at once: so many pieces, or what came in a second."""
     batch: list[IndexEntry] = []
     pieces = characters = 0
     begun = time.monotonic()
@@ -81,54 +73,22 @@ def batches(entries: Iterable[IndexEntry]) -> Iterator[list[IndexEntry]]:
 def prepare(
     batch: Sequence[IndexEntry], recall: Recall, embedder: Embedder
 ) -> tuple[list[Prepared], dict[bytes, bytes]]:
-    """Compute the rows of entries, and vectors by digest for all pieces that could be embedded."""
-    bodies: list[list[str]] = []
+    """The tokens of entries, and vectors by digest for all pieces that could be embedded."""
     prepared = []
     for entry in batch:
         passages = []
         for piece in entry.pieces:
-            bodies.append(body := tokens(piece.text))
-            words = count_words(body, piece.names, bool(entry.module))
-            text = embedded(piece.context, piece.text)
-            passages.append(Passage(words, text, digest_of(text), to_facts(piece.facts)))
-        prepared.append(Prepared(entry, to_facts(entry.facts), passages))
-    passages = [passage for each in prepared for passage in each.passages]
-    vectors = dict(recall([passage.digest for passage in passages]))
-    pieces = (piece for entry in batch for piece in entry.pieces)
-    missing: dict[bytes, tuple[Piece, list[str]]] = {}
-    for passage, piece, body in zip(passages, pieces, bodies, strict=True):
-        if passage.digest not in vectors:
-            missing.setdefault(passage.digest, (piece, body))
-    vectors.update(_vectors(missing, embedder))
-    return prepared, vectors
-
-
-def count_words(body: Sequence[str], names: str, in_module: bool) -> Words:
-    """The words of a piece, given the tokens of its text."""
-    said, named = [*filter(None, body)], [*filter(None, tokens(names))]
-    # Corpus, kind and module once stood in every piece as words; scores still count them in its length.
-    length = 2 + in_module + len(named) + len(said)
-    return Words(Counter(said + named * NAMES_WEIGHT), length)
-
-
-def _vectors(
-    missing: Mapping[bytes, tuple[Piece, list[str]]], embedder: Embedder
-) -> Iterator[tuple[bytes, bytes]]:
-    """The vector of each of these pieces, by digest.
-
-    An embedder that fails leaves its texts without: they are found by words, and embedded another time.
-    """
-    waiting = list(missing)
-    for start in range(0, len(waiting), EMBED_TEXTS):
-        some = waiting[start : start + EMBED_TEXTS]
-        given = [missing[digest] for digest in some]
+            text = embedding_text(piece.context, piece.text)
+            passages.append(Passage(tokens(piece.names), tokens(piece.text), text, digest_of(text)))
+        prepared.append(Prepared(entry, passages))
+    texts = {passage.digest: passage.text for each in prepared for passage in each.passages}
+    vectors = dict(recall(list(texts)))
+    missing = [digest for digest in texts if digest not in vectors]
+    for start in range(0, len(missing), EMBED_TEXTS):
+        some = missing[start : start + EMBED_TEXTS]
         try:
-            if isinstance(embedder, TokenEmbedder):
-                made = embedder.embed_tokens([*tokens(piece.context), *body] for piece, body in given)
-            else:
-                made = embedder.embed([embedded(piece.context, piece.text) for piece, _ in given], "document")
-        except EmbedderFailed:
-            return
-        for digest, blob in zip(some, to_blobs(made, embedder.dimension), strict=True):
-            if blob is not None:
-                yield digest, blob
+            made = embedder.embed([texts[digest] for digest in some], "document")
+        except EmbedderFailed:  # they are found by words, and embedded another time
+            break
+        vectors.update(zip(some, to_blobs(made, embedder.dimension), strict=True))
+    return prepared, vectors

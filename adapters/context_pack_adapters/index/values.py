@@ -1,15 +1,16 @@
-"""Converts values to columns and back, and a scope to SQL conditions.
+"""Values as columns take them, and a scope as SQL.
 
-Corpora and keys are bytes, so that their order is the order of code points. Facts are JSON. What is embedded
-of a piece is said here, because its digest is what the cache of vectors goes by. A scope is SQL over entries.
+Corpora and keys are bytes, so that their order is the order of code points. Facts are JSON.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
 
 from context_pack.retrieval.model import Scope
@@ -17,6 +18,22 @@ from context_pack.retrieval.model import Scope
 T = TypeVar("T")
 VARIABLES = 500
 """How many values a statement is given at once."""
+LARGEST = 2**62
+"""A number above every count and id that SQLite still takes."""
+
+
+class Damaged(sqlite3.DatabaseError):
+    """A stored value is not what was stored: the file is damaged, though SQLite does not see it."""
+
+    sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+
+
+@contextmanager
+def _damage() -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, zlib.error):
+        raise Damaged("a stored value cannot be read") from None
 
 
 def to_name(name: str) -> bytes:
@@ -26,19 +43,18 @@ def to_name(name: str) -> bytes:
 
 def from_name(value: bytes) -> str:
     """The corpus or key as it was given."""
-    return value.decode()
+    return value.decode("utf-8", "replace")
 
 
 def to_facts(facts: Mapping[str, Any]) -> str:
     """Facts as a column takes them."""
-    return json.dumps(dict(facts), separators=(",", ":")) if facts else "{}"
+    return json.dumps(dict(facts), separators=(",", ":"))
 
 
 def from_facts(value: str) -> dict[str, Any]:
     """The facts as they were given."""
-    if value == "{}":
-        return {}
-    facts: dict[str, Any] = json.loads(value)
+    with _damage():
+        facts: dict[str, Any] = json.loads(value)
     return facts
 
 
@@ -49,11 +65,8 @@ def to_content(text: str) -> bytes:
 
 def from_content(value: bytes) -> str:
     """The whole text as it was given."""
-    return zlib.decompress(value).decode()
-
-
-LARGEST = 2**62
-"""A number above every count and id that SQLite still takes."""
+    with _damage():
+        return zlib.decompress(value).decode()
 
 
 def bounded(number: int) -> int:
@@ -61,49 +74,43 @@ def bounded(number: int) -> int:
     return max(-LARGEST, min(number, LARGEST))
 
 
-def embedded(context: str, text: str) -> str:
+def embedding_text(context: str, text: str) -> str:
     """The text of a piece that an embedder gets: context and text."""
     return f"{context}\n\n{text}" if context else text
 
 
 def digest_of(text: str) -> bytes:
-    """The key of an embedded text in the vector cache."""
+    """The key of an embedded text among the vectors."""
     return hashlib.sha256(text.encode()).digest()[:16]
 
 
-def to_tokens(tokens: Iterable[str]) -> str:
-    """Tokens as the keyword index takes them: parted by spaces, and nothing that is no UTF-8."""
-    text = " ".join(tokens)
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
-
-
-def portions(values: Sequence[T]) -> Iterator[tuple[T, ...]]:
+def batched(values: Sequence[T]) -> Iterator[tuple[T, ...]]:
     """The values in portions of at most what a statement takes."""
     for start in range(0, len(values), VARIABLES):
         yield tuple(values[start : start + VARIABLES])
 
 
-def marks(values: Sequence[object]) -> str:
+def placeholders(values: Sequence[object]) -> str:
     """A question mark for each value."""
     return ", ".join("?" * len(values))
 
 
 class Condition(NamedTuple):
-    """A WHERE clause over `entries` and what its question marks stand for."""
+    """What stands behind a WHERE, and what its question marks stand for."""
 
-    sql: str
-    values: tuple[object, ...]
+    sql: str = "1"
+    values: tuple[object, ...] = ()
 
 
 def condition(scope: Scope) -> Condition:
-    """The entries that a scope admits."""
+    """The rows of `entries` that a scope admits."""
     parts: list[str] = []
     values: list[object] = []
     if scope.corpora is not None:
-        parts.append(f"corpus IN ({marks(scope.corpora)})")
+        parts.append(f"corpus IN ({placeholders(scope.corpora)})")
         values += map(to_name, scope.corpora)
     if scope.kinds is not None:
-        parts.append(f"kind IN ({marks(scope.kinds)})")
+        parts.append(f"kind IN ({placeholders(scope.kinds)})")
         values += scope.kinds
     if scope.module:
         parts.append("module = ?")

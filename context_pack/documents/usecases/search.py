@@ -159,8 +159,8 @@ class Finder:
         """The answers with what is to be said of the index, and every warning in one line."""
         ports = self._shelf.ports
         progress = next((one.semantic for one in rankings if one.semantic is not None), None)
-        embed_rest(ports.background, TASK, progress)
-        words = [ports.warning, *(one.warning for one in rankings), *freshness.warnings]
+        trouble = embed_rest(ports.background, TASK, progress)
+        words = [ports.warning, *(one.warning for one in rankings), trouble, *freshness.warnings]
         if not rankings and not self._shelf.catalogue().collections:
             words.insert(1, NOTHING_CONFIGURED)
         embedder = rankings[0].embedder if rankings else ports.fast.id

@@ -7,7 +7,7 @@ the answer says how far it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from attrs import evolve, frozen
 
@@ -49,8 +49,6 @@ class Refreshed:
 
     indexing: Progress | None
     warnings: tuple[str, ...] = ()
-    pending: Collection[str] = ()
-    """The files that are not indexed as they are now, as far as that is known."""
 
 
 @frozen
@@ -151,14 +149,14 @@ class Refresher:
         if left:
             todo = {*plan.changed, *plan.gone}
             unchanged = {path: why for path, why in indexer.failed().items() if path not in todo}
-            return Refreshed(plan.progress, failed_in_words(unchanged), plan.changed)
+            return Refreshed(plan.progress, failed_in_words(unchanged))
         behind = None
         if not plan.is_idle:
             hurried = background is not None and not plan.is_small(FEW_FILES)
             go_on = self._within(check, MOMENT_SECONDS if hurried else None)
             done = indexer.carry_out(plan, lambda: not go_on())
             behind = None if done.done >= done.total else done
-        return Refreshed(behind, failed_in_words(indexer.failed()), plan.changed)
+        return Refreshed(behind, failed_in_words(indexer.failed()))
 
     def _await(self, background: Background, total: int, check: Callable[[], None], tell: Tell) -> None:
         """Wait for the first index, for a bounded time."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from attrs import evolve, frozen
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.paths import RelativePath, module_of
 from context_pack.memory.domain.code_place import from_record
 from context_pack.memory.domain.code_place import shown as code_shown
 from context_pack.memory.domain.discovery import DiscoveryType
@@ -17,15 +16,12 @@ from context_pack.memory.domain.ranking import AGAIN, AGAIN_OF_MANY, QuestionWor
 from context_pack.memory.domain.successors import after_successors
 from context_pack.memory.domain.wholes import parts_of, whole
 from context_pack.memory.ports import CodePlaces, MemoryPorts
-from context_pack.memory.usecases.refresh import TASK, Refreshed, Refresher, Tell
+from context_pack.memory.usecases.refresh import TASK, Refresher, Tell
 from context_pack.retrieval.model import Progress, Scope
 from context_pack.retrieval.searching import DOUBTFUL, FLOOR, Question, Ranked, Ranking
 from context_pack.retrieval.upkeep import embed_rest
 from context_pack.toolkit.arguments import arg, choice, integer, text
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS, LEAST_TOKENS, MOST_TOKENS
-
-if TYPE_CHECKING:
-    from context_pack.memory.usecases.text_search import FoundByText
 
 LEAST_QUERY, MOST_QUERY = 3, 500
 DEFAULT_LIMIT, MOST_LIMIT = 5, 20
@@ -85,20 +81,6 @@ class MemorySearcher:
     monotonic: Callable[[], float]
     places: CodePlaces
 
-    def search_with_text(
-        self, command: ContextSearch, check: Callable[[], None], tell: Tell
-    ) -> tuple[FoundInMemory, FoundByText]:
-        """As `search`, and lines found by text in the files that are not indexed yet."""
-        from context_pack.memory.usecases.text_search import FoundByText, TextSearcher
-
-        found, refreshed = self._search(command, check, tell)
-        module = scope_of(command).module
-        if refreshed.indexing is None or command.type != ALL:
-            return found, FoundByText()
-        pending = [path for path in refreshed.pending if module in (None, module_of(RelativePath(path)))]
-        text = TextSearcher(self.ports.tree, self.monotonic)
-        return found, text.search(pending, command.query, check)
-
     def search(
         self,
         command: ContextSearch,
@@ -111,11 +93,6 @@ class MemorySearcher:
             Failure: `invalid_data`, `nothing_indexed`, `embedder_failed`, or what a store raises.
             Cancelled: the caller has withdrawn the call.
         """
-        return self._search(command, check, tell)[0]
-
-    def _search(
-        self, command: ContextSearch, check: Callable[[], None], tell: Tell
-    ) -> tuple[FoundInMemory, Refreshed]:
         check_query(command.query)
         start = self.monotonic()
         refreshed = self.refresher.refresh(check, tell)
@@ -125,6 +102,8 @@ class MemorySearcher:
             command.query, scope_of(command), max(command.limit, WEIGHED), both=True, names=names
         )
         (ranking,) = self.ports.searching.ask([question])
+        if trouble := embed_rest(self.ports.background, TASK, ranking.semantic):
+            ranking = evolve(ranking, warning=ranking.warning or trouble)
         if not ranking.hits and refreshed.indexing is None and self._is_empty():
             raise Failure(Code.NOTHING_INDEXED, NOTHING, {"fallback": NOTHING_FALLBACK})
         floor = self._floor(ranking)
@@ -135,8 +114,7 @@ class MemorySearcher:
         hits = self._with_states(tuple(shown(self._whole(worth, command.limit))), check)
         if ranking.warning and not hits and self._has(question.scope):
             raise _failed(ranking.warning, refreshed.indexing)
-        embed_rest(self.ports.background, TASK, ranking.semantic)
-        found = FoundInMemory(
+        return FoundInMemory(
             hits,
             len(worth),
             round((self.monotonic() - start) * 1000),
@@ -146,7 +124,6 @@ class MemorySearcher:
             ranking.more,
             (*refreshed.warnings, *filter(None, (ranking.warning or self.ports.warning,))),
         )
-        return found, refreshed
 
     def _whole(self, worth: Sequence[tuple[float, Ranked]], limit: int) -> list[tuple[float, Ranked]]:
         """The first so many hits, definitions whole."""

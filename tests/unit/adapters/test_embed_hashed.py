@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -11,10 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from context_pack.retrieval.words import tokens
-from context_pack_adapters.embed import hashed
 from context_pack_adapters.embed.hashed import HashedEmbedder
-from context_pack_adapters.embed.token_hashes import MANY_TOKENS, all_hashes, hash_counts, token_hashes
 
 
 def cosine(first: str, second: str) -> float:
@@ -63,45 +58,9 @@ def test_every_text_has_a_unit_vector_that_does_not_depend_on_its_neighbours(tex
 
 
 @pytest.mark.clause("EM-02")
-def test_tokens_hashed_together_have_the_hashes_they_have_alone() -> None:
-    found = ["", "a", "of", "www", *(f"word{number}" for number in range(MANY_TOKENS)), "x" * 64]
-    assert all_hashes(found).tolist() == [each for token in found for each in token_hashes(token)]
-    assert hash_counts([*found, "größe"]).tolist() == [len(token_hashes(each)) for each in [*found, "größe"]]
-
-
-@pytest.mark.clause("EM-02")
 def test_texts_without_a_word_share_one_vector() -> None:
     vectors = HashedEmbedder().embed(["", " \n", "...", "\ud800"], "document")
     assert np.all(vectors == vectors[0])
-
-
-@pytest.mark.clause("EM-02")
-def test_processes_without_numpy_make_the_same_vectors_whatever_their_hash_seed() -> None:
-    text = "Lock files stay: unlinking splits waiters. ファイル größe"
-    script = (
-        "import sys; from context_pack_adapters.embed.hashed import HashedEmbedder as H;"
-        f"[vector] = H().embed([{text!r}], 'query'); assert 'numpy' not in sys.modules;"
-        "sys.stdout.buffer.write(vector.tobytes())"
-    )
-    expected = HashedEmbedder().embed([text], "document").tobytes()
-    for seed in ("1", "2"):
-        child = subprocess.run(
-            [sys.executable, "-c", script],
-            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(filter(None, sys.path))},
-            capture_output=True,
-            check=True,
-        )
-        assert child.stdout == expected
-
-
-@pytest.mark.clause("EM-02")
-def test_forgetting_kept_tokens_changes_no_vector() -> None:
-    count = hashed.MOST_TOKENS // 100
-    many = [[f"{n:02}{k:x}" for k in range(count)] for n in range(101)]
-    embedder = HashedEmbedder()
-    before = embedder.embed(["the lock file"], "query")
-    embedder.embed_tokens(many)
-    assert np.array_equal(embedder.embed(["the lock file"], "query"), before)
 
 
 @pytest.mark.clause("EM-02")
@@ -112,11 +71,3 @@ def test_threads_share_an_embedder() -> None:
     with ThreadPoolExecutor(4) as pool:
         for vectors in pool.map(lambda _: shared.embed(texts, "document"), range(8)):
             assert np.array_equal(vectors, expected)
-
-
-@pytest.mark.clause("EM-02")
-def test_tokens_that_are_there_already_give_the_same_vectors() -> None:
-    texts = ["Lock files stay", "", "parseHTTPHeader"]
-    embedder = HashedEmbedder()
-    assert np.array_equal(embedder.embed_tokens(map(tokens, texts)), embedder.embed(texts, "document"))
-    assert embedder.embed([], "document").shape == (0, 512)

@@ -50,6 +50,9 @@ class Worker:
     def running(self, task: str) -> bool:
         return self.works and task in self.asked
 
+    def trouble(self, task: str) -> str | None:
+        return None
+
     def wait(self, task: str, seconds: float) -> bool:
         """Nothing is ever under way."""
         return True
@@ -276,11 +279,11 @@ def test_a_document_that_cannot_be_split_fails_alone() -> None:
 class Choking(HashedEmbedder):
     """An embedder that fails inside on one word."""
 
-    def embed_tokens(self, texts: Any) -> Any:
+    def embed(self, texts: Any, kind: Any) -> Any:
         given = list(texts)
-        if any("odd" in words for words in given):
+        if any("odd" in words.lower() for words in given):
             raise FloatingPointError
-        return super().embed_tokens(given)
+        return super().embed(given, kind)
 
 
 @pytest.mark.clause("DC-20")

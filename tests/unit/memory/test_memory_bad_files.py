@@ -15,8 +15,8 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.syntax import NotParsed, Parsed, Spans, Syntax
 from context_pack.memory.ports import CodeFile, CodeTree, GoOn, always
 from context_pack.memory.usecases.indexing import MOST_NAMED, CodeIndexer
-from context_pack.retrieval.filling import fill, fill_within
-from context_pack.retrieval.model import IndexEntry, Piece, Scope
+from context_pack.retrieval.filling import fill
+from context_pack.retrieval.model import IndexEntry, Piece, Progress, Scope
 from context_pack.retrieval.ports import EmbedderFailed, Kind
 from context_pack.retrieval.upkeep import File
 from context_pack.toolkit.call import QuietCall
@@ -79,12 +79,6 @@ class Choking(HashedEmbedder):
         if any("POISON" in text for text in texts):
             raise FloatingPointError
         return super().embed(texts, kind)
-
-    def embed_tokens(self, texts: Any) -> Any:
-        given = [list(words) for words in texts]
-        if any("poison" in words for words in given):
-            raise FloatingPointError
-        return super().embed_tokens(given)
 
 
 def ports_over(files: dict[str, str | bytes]) -> Ports:
@@ -199,16 +193,19 @@ def test_a_warning_names_a_few_of_many() -> None:
 
 
 @pytest.mark.clause("ME-26")
-def test_a_text_the_semantic_embedder_refuses_lacks_only_that_vector() -> None:
+def test_a_text_on_which_the_semantic_embedder_fails_costs_its_own_vector_only() -> None:
     index, embedder = MemoryIndex(HashedEmbedder()), Choking()
     pieces = [Piece(text) for text in ("zebra", "POISON", "gnu", "camel")]
     index.replace(
         [IndexEntry("code", f"{at}.py", str(at), pieces=(piece,)) for at, piece in enumerate(pieces)]
     )
-    assert fill(index, embedder, Scope(), lambda: False, lambda _: None).done == 3
-    left = index.lacking(embedder.id, Scope(), 10)
-    assert list(left.values()) == ["POISON"]
-    assert fill_within(index, embedder, left, lambda: 0.0, 1.0) == set()
+    assert fill(index, embedder, Scope(), lambda: False) == Progress(4, 4)
+    (vector,) = embedder.embed(["zebra"], "query")
+    with index.reading() as snapshot:
+        near = dict(snapshot.nearest(embedder.id, vector, Scope(), 4))
+        cosines = {each.text: near[each.piece] for each in snapshot.found(list(near))}
+    assert cosines["zebra"] == pytest.approx(1.0)
+    assert cosines["POISON"] == 0.0
 
 
 def test_filling_vectors_ends_when_the_embedder_failed() -> None:

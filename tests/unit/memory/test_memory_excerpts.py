@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from context_pack.memory.domain.excerpts import AskedWords, excerpt
+from context_pack.memory.domain.excerpts import excerpt
 from context_pack.retrieval.words import tokens
 
 LONG = """\
@@ -22,7 +22,7 @@ def rotate_keys(store, now):
 
 @pytest.mark.clause("ME-44")
 def test_of_a_long_piece_the_signature_and_the_lines_that_matter_are_shown() -> None:
-    assert excerpt(LONG, AskedWords(tokens("where is a token renewed"))) == (
+    assert excerpt(LONG, tokens("where is a token renewed")) == (
         "def rotate_keys(store, now):\n…\n        store.renew_token(first)\n…"
     )
 
@@ -30,9 +30,9 @@ def test_of_a_long_piece_the_signature_and_the_lines_that_matter_are_shown() -> 
 @pytest.mark.clause("ME-44")
 def test_a_short_piece_is_shown_whole_and_a_head_may_take_lines() -> None:
     short = LONG[: LONG.index("    third")]
-    assert excerpt(short, AskedWords(["nothing"])) == short
+    assert excerpt(short, ["nothing"]) == short
     many = "@cache\n@traced\n" + LONG
-    assert excerpt(many, AskedWords(["zebra"])) == "@cache\n@traced\ndef rotate_keys(store, now):\n…"
+    assert excerpt(many, ["zebra"]) == "@cache\n@traced\ndef rotate_keys(store, now):\n…"
 
 
 @pytest.mark.clause("ME-44")
@@ -47,4 +47,4 @@ def test_a_short_piece_is_shown_whole_and_a_head_may_take_lines() -> None:
 )
 def test_accents_signs_and_joined_words_are_found_in_a_line(question: str, line: str) -> None:
     text = f"def one():\n{'    pass  # x#y → z' * 9}\n" + "    pass\n" * 9 + line
-    assert excerpt(text, AskedWords(tokens(question))) == f"def one():\n…\n{line}"
+    assert excerpt(text, tokens(question)) == f"def one():\n…\n{line}"

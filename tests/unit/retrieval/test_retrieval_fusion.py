@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from context_pack.retrieval.fusion import calibrated, estimated, fused, relevances, reordered, shares
+from context_pack.retrieval.fusion import calibrated, fused, relevances, reordered, shares
 from context_pack.retrieval.model import FoundPiece
 from context_pack.retrieval.neighbours import without_repeats
 
@@ -26,25 +26,11 @@ def test_the_embedder_weight_decides_between_keyword_and_vector_rank() -> None:
     assert fused(shares({7: 1.0, 3: 1.0}, {}), 0.2) == [3, 7], "ties by piece"
 
 
-@pytest.mark.clause("RT-24")
-def test_pieces_that_the_other_embedder_has_measured_change_places_among_themselves() -> None:
+@pytest.mark.clause("ME-38")
+def test_the_cosines_of_one_embedder_can_be_put_in_the_order_of_another() -> None:
     cosines = {1: 0.4, 2: 0.2, 3: 0.3, 4: 0.1}
-    others = {4: 0.9, 2: 0.8, 1: 0.7, 9: 1.0}
-    assert reordered(cosines, others, 1.0) == pytest.approx({4: 0.4, 2: 0.2, 3: 0.3, 1: 0.1})
-    assert reordered(cosines, others, 0.5) == pytest.approx({4: 0.25, 2: 0.2, 3: 0.3, 1: 0.25})
-    assert reordered(cosines, {}, 1.0) == cosines
-
-
-@pytest.mark.clause("RT-24")
-def test_a_piece_without_a_vector_gets_the_average_of_those_that_have_one() -> None:
-    cosines = {1: 0.4, 2: 0.2, 3: 0.3, 4: 0.9, 5: -0.1}
-    measured = {1: 0.8, 2: 0.7, 9: 0.6}
-    made = estimated(measured, cosines, 0.6)
-    assert {piece: made[piece] for piece in measured} == measured
-    assert made[3] == pytest.approx(0.75), "0.3 of 0.6 above the floor, where 0.6 were worth 0.3"
-    assert made[4] == 0.8, "no better than the best"
-    assert made[5] == 0.6
-    assert estimated({}, {1: 0.5}, 0.0) == {1: 0.0}
+    assert reordered(cosines, {4: 0.9, 2: 0.8, 1: 0.7, 3: 0.1}) == {4: 0.4, 2: 0.3, 1: 0.2, 3: 0.1}
+    assert reordered(cosines, {}) == {}
 
 
 @pytest.mark.clause("RT-20")

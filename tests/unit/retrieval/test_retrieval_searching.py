@@ -11,7 +11,7 @@ from attrs import evolve
 
 from context_pack.retrieval.chunking import chunks
 from context_pack.retrieval.model import IndexEntry, Progress, Scope
-from context_pack.retrieval.ports import OTHER_VECTORS, EmbedderFailed, Kind
+from context_pack.retrieval.ports import OTHER_VECTORS, EmbedderFailed, Kind, TextRefused
 from context_pack.retrieval.searching import Question, Ranking, Searching
 from context_pack_adapters.embed.hashed import HashedEmbedder
 from context_pack_adapters.index.memory import MemoryIndex
@@ -199,20 +199,19 @@ def test_until_embedded_the_fast_embedder_answers_and_reports_progress() -> None
     index = MemoryIndex(HashedEmbedder())
     index.replace(entry(f"{number}.md", f"# Number {number}\n\nbackoff {number}") for number in range(60))
     themes = Themes()
-    answer = ask(searching(index, themes, step=10.0), "backoff", limit=3)
+    steps = ticking(0.1)
+    search = Searching(index, HashedEmbedder(), themes, monotonic=lambda: next(steps))
+    answer = ask(search, "backoff", limit=3)
     assert answer.embedder == HashedEmbedder.id
-    assert answer.semantic == Progress(0, 60)
+    assert answer.semantic is not None
+    assert 0 < answer.semantic.done < 60, "some were embedded, and the clock ended it"
+    assert themes.embedded == answer.semantic.done
     with index.reading() as snapshot:
-        done = snapshot.progress(themes.id, Scope()).done
-    assert 0 < done < 60, "some candidates were embedded, and the clock ended it"
-    assert themes.embedded == done
-    wanted = list(index.lacking(themes.id, Scope(), 1))
-    assert wanted[0] in {hit.found.piece for hit in answer.hits}, "what was looked at comes first"
-    assert ask(searching(index, themes), "backoff").semantic == Progress(done, 60)
+        assert snapshot.progress(themes.id, Scope()) == answer.semantic
 
 
 @pytest.mark.clause("RT-24")
-def test_with_a_worker_a_search_embeds_nothing_but_its_hits_are_queued_first() -> None:
+def test_beside_a_worker_a_search_asks_the_semantic_embedder_nothing_until_all_is_embedded() -> None:
     index = MemoryIndex(HashedEmbedder())
     index.replace(entry(f"{number}.md", f"# Number {number}\n\nbackoff {number}") for number in range(20))
     themes = Themes()
@@ -220,57 +219,10 @@ def test_with_a_worker_a_search_embeds_nothing_but_its_hits_are_queued_first() -
     answer = ask(search, "backoff", limit=3)
     assert answer.embedder == HashedEmbedder.id
     assert answer.semantic == Progress(0, 20)
-    assert themes.embedded == 0
-    assert set(index.lacking(themes.id, Scope(), 3)) == {hit.found.piece for hit in answer.hits}
-
-
-class LoadedThemes(Themes):
-    """The themes, as a model that takes its time to load."""
-
-    is_loaded = False
-
-    def ready(self) -> bool:
-        return self.is_loaded
-
-
-@pytest.mark.clause("RT-25")
-def test_beside_a_worker_an_incomplete_answer_does_not_wait_for_the_model(index: MemoryIndex) -> None:
-    searching(index, Themes()).fill(Scope(), lambda: False, lambda progress: None)
-    index.replace([entry("more.md", "one more about backoff")])
-    themes = LoadedThemes()
-    search = Searching(index, HashedEmbedder(), themes, monotonic=lambda: 0.0, budget=0.0)
-    assert ask(search, "login").semantic == Progress(5, 6)
     assert themes.calls == []
-    themes.is_loaded = True
-    assert keys(ask(search, "login"))[0] == "auth.md"
-    themes.failing = "no weights"
-    assert ask(search, "login").warning == "no weights"
-
-
-@pytest.fixture
-def half() -> tuple[MemoryIndex, Searching]:
-    """Sixty documents of which the first thirty are embedded, and a search beside a worker."""
-    index = MemoryIndex(HashedEmbedder())
-    for at in range(30):
-        index.replace([entry(f"{at}.md", f"# Page {at}\n\nabout the cache and what is kept {at}")])
-    index.replace([entry("auth.md", DOCUMENTS["auth.md"])])
-    searching(index, Themes()).fill(Scope(), lambda: False, lambda progress: None)
-    for at in range(30, 60):
-        index.replace([entry(f"{at}.md", f"# Page {at}\n\nabout turbines and their blades {at}")])
-    return index, Searching(index, HashedEmbedder(), Themes(), monotonic=lambda: 0.0, budget=0.0)
-
-
-@pytest.mark.clause("RT-24", "RT-21")
-def test_what_is_embedded_so_far_is_found_by_meaning(half: tuple[MemoryIndex, Searching]) -> None:
-    index, search = half
-    answer = ask(search, "login")
-    assert keys(answer)[0] == "auth.md", "it shares no word with the question"
-    assert answer.hits[0].relevance > 0.3
-    assert (answer.embedder, answer.semantic) == (HashedEmbedder.id, Progress(31, 61))
-    (vector,) = HashedEmbedder().embed(["login"], "query")
-    with index.reading() as snapshot:
-        cosines = snapshot.cosines(HashedEmbedder.id, vector, [hit.found.piece for hit in answer.hits])
-    assert [hit.distance for hit in answer.hits] == pytest.approx([1 - one for one in cosines.values()])
+    searching(index, themes).fill(Scope(), lambda: False)
+    done = ask(search, "backoff", limit=3)
+    assert (done.embedder, done.semantic) == (themes.id, None)
 
 
 @pytest.mark.clause("ME-38")
@@ -283,11 +235,6 @@ def test_by_both_embedders_the_semantic_order_has_the_fast_scale(index: MemoryIn
     assert both.embedder == Themes.id
     nearest = sorted(both.hits, key=lambda hit: hit.distance)
     assert [hit.meaning for hit in nearest] == sorted((hit.meaning for hit in fast.hits), reverse=True)
-
-
-@pytest.mark.clause("RT-24")
-def test_what_is_not_embedded_yet_stands_by_its_words(half: tuple[MemoryIndex, Searching]) -> None:
-    assert keys(ask(half[1], "login turbine blades 42"))[0] == "42.md"
 
 
 @pytest.mark.clause("RT-24")
@@ -463,21 +410,6 @@ def test_filling_that_fails_keeps_what_was_done_and_says_so(index: MemoryIndex) 
     assert searching(index).fill(Scope(), lambda: False, lambda progress: None) == Progress(5, 5)
 
 
-@pytest.mark.clause("RT-24")
-def test_a_search_embeds_as_many_passages_as_its_time_budget_allows() -> None:
-    """Each text takes 50 ms by the clock of this test: six of them fit into 300 ms."""
-    index = MemoryIndex(HashedEmbedder())
-    index.replace(entry(f"{number}.md", f"# Number {number}\n\nbackoff {number}") for number in range(60))
-    themes = Themes()
-    search = Searching(index, HashedEmbedder(), themes, monotonic=lambda: themes.embedded * 0.05)
-    answer = ask(search, "backoff", limit=20)
-    assert themes.embedded == 6
-    with index.reading() as snapshot:
-        shown = [hit.found.piece for hit in answer.hits]
-        left = snapshot.unembedded(themes.id, shown)
-    assert [piece for piece in shown if piece not in left] == shown[:6], "the best come first"
-
-
 @pytest.mark.clause("RT-20")
 def test_a_vector_hit_keeps_its_keyword_score_past_the_keyword_limit() -> None:
     """Two passages are alike to the embedder; one has the word, behind a hundred that say it more often."""
@@ -508,16 +440,12 @@ def test_a_changed_vector_dimension_warns_and_embeds_again(index: MemoryIndex) -
     assert index.notices() == [OTHER_VECTORS]
 
     shrunk = ask(searching(index, Themes(), step=10.0), "login")
-    assert shrunk.warning == OTHER_VECTORS
-    assert (shrunk.embedder, shrunk.semantic) == (HashedEmbedder.id, Progress(0, 65))
-    assert ask(searching(index, Themes(), step=10.0), "login").warning is None
+    assert (shrunk.embedder, shrunk.warning) == (HashedEmbedder.id, OTHER_VECTORS)
+    next_one = ask(searching(index, Themes(), step=10.0), "login")
+    assert (next_one.warning, next_one.semantic) == (None, Progress(0, 65))
     index.forget("docs", [f"{at}.md" for at in range(60)])
     after = ask(searching(index, Themes()), "login")
     assert [hit.distance for hit in after.hits] == [hit.distance for hit in before.hits]
-
-    grown = ask(searching(index, Grown()), "login")
-    assert (grown.warning, grown.embedder) == (OTHER_VECTORS, Themes.id), "few are made anew at once"
-    assert [hit.distance for hit in grown.hits] == pytest.approx([hit.distance for hit in before.hits])
 
 
 @pytest.mark.clause("RT-31", "RT-28")
@@ -528,3 +456,38 @@ def test_related_falls_back_when_the_vector_dimension_changed(index: MemoryIndex
     assert (related.warning, related.embedder) == (OTHER_VECTORS, HashedEmbedder.id)
     assert related.hits
     assert all(hit.distance < 1 for hit in related.hits[:1])
+
+
+class Narrow(Themes):
+    """An endpoint whose model takes short texts only, and none with a poisoned word."""
+
+    def embed(self, texts: Sequence[str], kind: Kind) -> Sequence[Any]:
+        if any(len(text) > 200 or "poison" in text for text in texts):
+            raise TextRefused("answered with status 400: the text is too long")
+        return super().embed(texts, kind)
+
+
+@pytest.mark.clause("RT-29")
+def test_one_text_that_is_refused_keeps_no_collection_from_being_complete(index: MemoryIndex) -> None:
+    index.replace([entry(f"{at}.md", f"# Page {at}\n\nabout backoff {at}") for at in range(60)])
+    index.replace([entry("long.md", "password " * 100), entry("worst.md", "poison")])
+    narrow = Narrow()
+    search = Searching(index, HashedEmbedder(), narrow, monotonic=lambda: 0.0, budget=0.0)
+    assert search.fill(Scope(), lambda: False) == Progress(67, 67)
+    answer = ask(search, "login")
+    assert (answer.embedder, answer.semantic) == (narrow.id, None)
+    assert {"long.md", "auth.md"} <= set(keys(answer)), "a long text is found by its beginning"
+    assert "worst.md" not in keys(answer)
+    assert keys(ask(search, "poisonous"))[0] == "worst.md", "by its words"
+
+
+@pytest.mark.clause("RT-29")
+def test_an_embedder_that_refuses_everything_marks_nothing_as_embedded(index: MemoryIndex) -> None:
+    class Refusing(Themes):
+        def embed(self, texts: Sequence[str], kind: Kind) -> Sequence[Any]:
+            raise TextRefused("answered with status 400: no such model")
+
+    search = searching(index, Refusing())
+    with pytest.raises(EmbedderFailed, match="no such model"):
+        search.fill(Scope(), lambda: False)
+    assert ask(search, "login").semantic == Progress(0, 5)

@@ -1,0 +1,120 @@
+"""With the extra `hnswlib`: a graph over very many vectors, in a file beside the index.
+
+Workers make it. The name of its file says of which embedder and dimension it is, up to which vector it goes
+and how many it has; what came later is compared exactly besides, and one of which a fifth is old is made
+anew. hnswlib does not say when saving fails: a file gets its name after it was loaded again. A file that it
+does not take is as good as none, and the vectors of another index have other numbers.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import suppress
+from glob import escape, glob
+from hashlib import sha256
+from importlib.util import find_spec
+from typing import Any
+
+from context_pack.retrieval.ports import Stop
+from context_pack_adapters.index.values import batched, placeholders
+from context_pack_adapters.index.vectors import from_blobs
+
+GRAPH_AT = 100_000
+"""Up to so many vectors comparing all of them takes a few milliseconds and needs no graph."""
+OLD_SHARE = 0.2
+LINKS, EFFORT, SPARE, PORTION = 32, 200, 32, 2048
+_LIVE = "FROM vectors WHERE digest IN (SELECT digest FROM pieces)"
+_PIECES = "SELECT pieces.id FROM vectors JOIN pieces USING (digest) WHERE embedder = ? AND"
+
+
+class Graphs:
+    """The graphs of one index file, loaded when they are first needed."""
+
+    def __init__(self, path: str, threshold: int) -> None:
+        self._path, self._threshold = path, threshold
+        self._loaded: dict[str, Any] = {}
+
+    def near(
+        self, connection: sqlite3.Connection, embedder: str, vector: Any, limit: int
+    ) -> list[int] | None:
+        """Candidates for the nearest pieces, in the order of pieces; None where there is no graph."""
+        files = self._files(embedder, len(vector)) if find_spec("hnswlib") is not None else []
+        if not files or (graph := self._load(files[0], len(vector))) is None:
+            return None
+        try:
+            count = min(2 * limit + SPARE, graph.get_current_count())
+            labels, _ = graph.knn_query(vector, k=count, num_threads=1)
+        except RuntimeError:  # equal vectors can leave a graph in parts
+            return None
+        rows = connection.execute(f"{_PIECES} vectors.id > ?", (embedder, _numbers(files[0])[0])).fetchall()
+        for some in batched(labels[0].tolist()):
+            sql = f"{_PIECES} vectors.id IN ({placeholders(some)})"
+            rows += connection.execute(sql, (embedder, *some))
+        return sorted({piece for (piece,) in rows})
+
+    def tend(self, connection: sqlite3.Connection, stop: Stop) -> None:
+        """Make the graphs that are worth having and missing or too old, and remove the others."""
+        sql = f"SELECT embedder, COUNT(*), length(vector) / 4 {_LIVE} GROUP BY embedder"
+        useful = set[str]()
+        for embedder, count, dimension in connection.execute(sql).fetchall():
+            if count > self._threshold and find_spec("hnswlib") is not None:
+                files = self._files(embedder, dimension)
+                is_whole = bool(files) and self._load(files[0], dimension) is not None
+                if not is_whole or not self._is_fresh(connection, embedder, files[0], count):
+                    self._make(connection, embedder, count, dimension, stop)
+                useful.update(self._files(embedder, dimension)[:1])
+        for path in {*glob(f"{escape(self._path)}.graph-*")} - useful:
+            with suppress(OSError):
+                os.unlink(path)
+
+    def _make(
+        self, connection: sqlite3.Connection, embedder: str, count: int, dimension: int, stop: Stop
+    ) -> None:
+        import hnswlib
+
+        graph, last = hnswlib.Index(space="ip", dim=dimension), 0
+        graph.init_index(max_elements=count, M=LINKS, ef_construction=EFFORT)
+        rows = connection.execute(f"SELECT id, vector {_LIVE} AND embedder = ? ORDER BY id", (embedder,))
+        while some := rows.fetchmany(PORTION):
+            if stop():
+                return
+            graph.add_items(from_blobs([blob for _, blob in some]), [each for each, _ in some], num_threads=1)
+            last = some[-1][0]
+        path = f"{self._prefix(embedder, dimension)}{last:020}-{count}"
+        graph.save_index(f"{path}.tmp")
+        if self._load(f"{path}.tmp", dimension) is not None:
+            os.replace(f"{path}.tmp", path)
+
+    def _load(self, path: str, dimension: int) -> Any | None:
+        """The graph in a file, kept in memory; None where there is none or it is damaged."""
+        if path not in self._loaded:
+            import hnswlib
+
+            graph = hnswlib.Index(space="ip", dim=dimension)
+            try:
+                graph.load_index(path)
+                graph.set_ef(EFFORT)  # loading resets it
+            except RuntimeError:
+                graph = None
+            self._loaded = {path: graph}
+        return self._loaded[path]
+
+    def _is_fresh(self, connection: sqlite3.Connection, embedder: str, path: str, count: int) -> bool:
+        last, size = _numbers(path)
+        sql = f"SELECT COUNT(*) {_LIVE} AND embedder = ? AND id > ?"
+        (newer,) = connection.execute(sql, (embedder, last)).fetchone()
+        return bool(newer <= OLD_SHARE * count and 0 <= size - count + newer <= OLD_SHARE * size)
+
+    def _prefix(self, embedder: str, dimension: int) -> str:
+        return f"{self._path}.graph-{sha256(f'{embedder} {dimension}'.encode()).hexdigest()[:8]}-"
+
+    def _files(self, embedder: str, dimension: int) -> list[str]:
+        """The graphs of an embedder, the newest first."""
+        return sorted(glob(f"{escape(self._prefix(embedder, dimension))}*[0-9]"), reverse=True)
+
+
+def _numbers(path: str) -> tuple[int, int]:
+    """The newest vector in a graph, and how many it has."""
+    last, count = path.split("-")[-2:]
+    return int(last), int(count)
