@@ -219,6 +219,7 @@ class Connection:
             ports,
             max_source_bytes=self._settings.max_source_bytes,
             rate_limits=self._settings.rate_limits,
+            lock=Lock(),
             report=report,
             alarm=self._log.alarm,
         )

@@ -104,35 +104,36 @@ class MemorySearcher:
         command: ContextSearch,
         check: Callable[[], None] = lambda: None,
         tell: Tell = lambda _, __: None,
+        most: int | None = None,
     ) -> FoundInMemory:
         """The best matches, after indexing changes; `tell` gets the progress of a first index.
+
+        `most` is for our own uses that want more hits than a call may ask for.
 
         Raises:
             Failure: `invalid_data`, `nothing_indexed`, `embedder_failed`, or what a store raises.
             Cancelled: the caller has withdrawn the call.
         """
-        return self._search(command, check, tell)[0]
+        return self._search(command, check, tell, most)[0]
 
     def _search(
-        self, command: ContextSearch, check: Callable[[], None], tell: Tell
+        self, command: ContextSearch, check: Callable[[], None], tell: Tell, most: int | None = None
     ) -> tuple[FoundInMemory, Refreshed]:
-        check_query(command.query)
+        limit = command.limit if most is None else most
         start = self.monotonic()
         refreshed = self.refresher.refresh(check, tell)
         check()
         names = tuple(sorted(QuestionWords.of(command.query).names))
-        question = Question(
-            command.query, scope_of(command), max(command.limit, WEIGHED), both=True, names=names
-        )
+        question = Question(command.query, scope_of(command), max(limit, WEIGHED), both=True, names=names)
         (ranking,) = self.ports.searching.ask([question])
         if not ranking.hits and refreshed.indexing is None and self._is_empty():
             raise Failure(Code.NOTHING_INDEXED, NOTHING, {"fallback": NOTHING_FALLBACK})
         floor = self._floor(ranking)
         # What is below the floor has nothing to do with the question: showing it would be no answer.
-        again = AGAIN if command.limit <= MOST_LIMIT else AGAIN_OF_MANY
+        again = AGAIN if limit <= MOST_LIMIT else AGAIN_OF_MANY
         weighed = ranked(ranking.hits, command.query, ranking.weight, again)
         worth = after_successors([each for each in weighed if each[0] >= floor])
-        hits = self._with_states(tuple(shown(self._whole(worth, command.limit))), check)
+        hits = self._with_states(tuple(shown(self._whole(worth, limit))), check)
         if ranking.warning and not hits and self._has(question.scope):
             raise _failed(ranking.warning, refreshed.indexing)
         embed_rest(self.ports.background, TASK, ranking.semantic)

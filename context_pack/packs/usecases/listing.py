@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 from attrs import define, field
 
-from context_pack.kernel.errors import Code, Failure, invalid
+from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paging import Page
 from context_pack.kernel.ports import Clock
-from context_pack.packs.domain.listing import MOST_LIMIT, Filter, chosen, list_text, same_until
-from context_pack.packs.domain.model import Listed, Pack, parse_status
+from context_pack.packs.domain.listing import Filter, chosen, list_text, same_until
+from context_pack.packs.domain.model import Listed, Pack, Status
 from context_pack.packs.domain.pages import Rendered
 from context_pack.packs.ports import PackStore
-from context_pack.packs.usecases.commands import LEAST_TOKENS, MOST_TOKENS, ListPacks, ListText
+from context_pack.packs.usecases.commands import ListPacks, ListText
 from context_pack.toolkit.spec import Answer
 from context_pack.toolkit.tokens import fitting
 
@@ -64,11 +64,7 @@ class PackLister:
     def list_text(self, command: ListText) -> Answer:
         """The list as Markdown, within the budget."""
         last = self._last
-        if last is None or last.made_of[0] is not command:
-            check_budget(command.max_tokens)
-            wanted = _filter(command)
-        else:
-            wanted = last.wanted
+        wanted = _filter(command) if last is None or last.made_of[0] is not command else last.wanted
         made_of, now = (command, self.store.summaries()), self.clock.now()
         # A pack that has not changed is the same object, and the same objects are compared quickly.
         if last is None or last.made_of != made_of or not last.since <= now < last.until:
@@ -84,15 +80,5 @@ def _written(made_of: tuple[ListText, Sequence[Listed]], wanted: Filter, now: da
 
 
 def _filter(command: ListPacks | ListText) -> Filter:
-    if not 1 <= command.limit <= MOST_LIMIT:
-        raise invalid(f"'limit' must be an integer from 1 to {MOST_LIMIT}", "limit")
-    if command.offset < 0:
-        raise invalid("'offset' must be an integer of at least 0", "offset")
-    status = None if command.status is None else parse_status(command.status)
+    status = None if command.status is None else Status(command.status)
     return Filter(status, command.query, command.limit, command.offset)
-
-
-def check_budget(tokens: int) -> None:
-    """Refuse a page that is too small or too large."""
-    if not LEAST_TOKENS <= tokens <= MOST_TOKENS:
-        raise invalid(f"'max_tokens' must be an integer from {LEAST_TOKENS} to {MOST_TOKENS}", "max_tokens")
