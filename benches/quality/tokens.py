@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from context_pack.toolkit.tokens import estimate_tokens
+from context_pack.toolkit.budget import tokens_of as estimate_tokens
 
 PACKAGES = ("litellm", "tiktoken", "tokenizers")
 CODE = [

@@ -28,10 +28,10 @@ from context_pack.bundles.usecases.shelf import BundleShelf, OpenedBundle
 from context_pack.kernel.errors import Code, Failure, Kind
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.yaml_text import yaml_text
+from context_pack.toolkit.budget import room_of
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import Answer, FailedCall, Family, Tool, json_answer, tool
-from context_pack.toolkit.tokens import fitting
 
 EXPORT, NEAR, DOCUMENT = "export_context", "get_context", "export_entity_markdown"
 
@@ -44,6 +44,8 @@ NEAR_ABOUT = (
 DOCUMENT_ABOUT = (
     "Write one entity of a spec bundle, with what it depends on, as a readable Markdown document."
 )
+BESIDE = 1_000
+"""Room for the envelope of an answer: meta and diagnostics."""
 BARE_HINT = "entities marked truncated come without data: ask for each by its id, or includeRelated: summary"
 
 ANSWER_SCHEMA = shape(
@@ -99,7 +101,7 @@ class _BundleAnswers:
 
         def work(opened: OpenedBundle) -> Answer:
             around = look_around(opened, command)
-            return fitting(call.page_tokens, lambda room: shown_in(opened, around, room))
+            return shown_in(opened, around, room_of(call.page_tokens) - BESIDE)
 
         def shown_in(opened: OpenedBundle, around: EntityNeighbours, room: int) -> Answer:
             bundle, shown = opened.bundle, around.neighbours
@@ -126,7 +128,7 @@ class _BundleAnswers:
         """`export_entity_markdown`."""
 
         def work(opened: OpenedBundle) -> Answer:
-            return fitting(call.page_tokens, lambda room: written_in(opened, room))
+            return written_in(opened, room_of(call.page_tokens) - BESIDE)
 
         def written_in(opened: OpenedBundle, room: int) -> Answer:
             made = write_document(opened, command, room)

@@ -1,7 +1,7 @@
 """The tool `context_search`: everything that names a JSON field of its answers.
 
-Code is shown by its head and the lines that matter. An answer stays within its budget: should the results
-weigh more, the last ones lose their content first and say so.
+Code is shown by its head and the lines that matter. An answer has the results that fit its budget, the last
+of them perhaps only in part, and says so.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from context_pack.memory.usecases.search import ContextSearch, FoundInMemory, Me
 from context_pack.retrieval.model import FoundPiece, Progress
 from context_pack.retrieval.searching import Ranked, retry_if_damaged
 from context_pack.retrieval.words import tokens
+from context_pack.toolkit.budget import fit, room_of
 from context_pack.toolkit.call import Call
-from context_pack.toolkit.rows import fitted, weight
 from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import READS, Answer, Tool, json_answer
-from context_pack.toolkit.tokens import fitting
 
 if TYPE_CHECKING:
     from context_pack.memory.domain.text_lines import TextLine
@@ -35,12 +34,11 @@ PARTIAL = (
 )
 TEXT = "text"
 """The type and source of what was found in a file that is not indexed yet."""
-ENVELOPE_BYTES = 600
-"""Room for everything beside the results and the question."""
+REST = "ask for less (module, type or a smaller limit), or raise max_tokens, to see the others whole"
 
 SEARCH_SCHEMA = shape(
-    partial="text", results="rows", query="text", totalFound="whole", searchTime="number", indexing="object",
-    semantic="object", mode="text", warning="text", error="text", message="text", fallback="text",
+    partial="text", more="text", results="rows", query="text", totalFound="whole", searchTime="number",
+    indexing="object", semantic="object", mode="text", warning="text", error="text", message="text", fallback="text",
 )  # fmt: skip
 
 
@@ -56,7 +54,7 @@ def search_tool(searcher: MemorySearcher) -> Tool:
             call.progress(done, total, f"indexing: {done} of {total} files")
 
         found, text = retry_if_damaged(searcher.search_with_text)(command, call.check, tell)
-        return fitting(command.max_tokens, lambda room: json_answer(_searched(command, found, text, room)))
+        return json_answer(_searched(command, found, text))
 
     return Tool(
         name=SEARCH,
@@ -74,16 +72,15 @@ def search_tool(searcher: MemorySearcher) -> Tool:
     )
 
 
-def _searched(command: ContextSearch, search: FoundInMemory, text: FoundByText, most: int) -> dict[str, Any]:
+def _searched(command: ContextSearch, search: FoundInMemory, text: FoundByText) -> dict[str, Any]:
     words = AskedWords(tokens(command.query))
     count = min(len(text.lines), max(command.limit - len(search.hits), _share(command, search)))
     rows = [shortened(hit, words) for hit in search.hits[: command.limit - count]]
     rows += map(_text, text.lines[:count])
-    room = most - ENVELOPE_BYTES - weight(command.query)
     progress = {name: {"done": each.done, "total": each.total} for name, each in _unfinished(search)}
     record: dict[str, Any] = {
         **progress,
-        "results": fitted(rows, room)[0],
+        "results": rows,
         "query": command.query,
         "totalFound": search.total + len(text.lines),
         "searchTime": search.milliseconds,
@@ -96,7 +93,7 @@ def _searched(command: ContextSearch, search: FoundInMemory, text: FoundByText, 
         record["mode"] = "keyword"
     if search.warnings:
         record["warning"] = "; ".join(search.warnings)
-    return record
+    return fit(record, "results", room_of(command.max_tokens), lambda _: REST, cut_last=True)
 
 
 def _unfinished(search: FoundInMemory) -> Iterator[tuple[str, Progress]]:

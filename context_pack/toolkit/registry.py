@@ -9,10 +9,10 @@ from attrs import define, field
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.arguments import arguments_of, command_schema, parse
+from context_pack.toolkit.budget import size
 from context_pack.toolkit.call import Call, Cancelled, Overdue
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS, Metrics, RateLimiter
 from context_pack.toolkit.spec import Answer, FailedCall, Tool
-from context_pack.toolkit.tokens import size
 
 if TYPE_CHECKING:
     from context_pack.toolkit.offers import Prompt, ResourceEntry, ResourceFamily, ResourceText

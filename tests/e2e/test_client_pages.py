@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from stdio_client import HELLO, StdioClient
 
-from context_pack.toolkit.tokens import estimate_tokens
+from context_pack.toolkit.budget import tokens_of as estimate_tokens
 
 Spawn = Callable[..., StdioClient]
 META = "io.modelcontextprotocol/"

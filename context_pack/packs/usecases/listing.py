@@ -13,11 +13,10 @@ from context_pack.kernel.paging import Page
 from context_pack.kernel.ports import Clock
 from context_pack.packs.domain.listing import Filter, chosen, list_text, same_until
 from context_pack.packs.domain.model import Listed, Pack, Status
-from context_pack.packs.domain.pages import Rendered
 from context_pack.packs.ports import PackStore
 from context_pack.packs.usecases.commands import ListPacks, ListText
+from context_pack.toolkit.budget import room_of
 from context_pack.toolkit.spec import Answer
-from context_pack.toolkit.tokens import fitting
 
 
 class _Written(NamedTuple):
@@ -75,8 +74,8 @@ class PackLister:
 def _written(made_of: tuple[ListText, Sequence[Listed]], wanted: Filter, now: datetime) -> _Written:
     command, packs = made_of
     page = chosen(packs, wanted)
-    made = fitting(command.max_tokens, lambda room: Rendered(list_text(page, wanted, now, room)))
-    return _Written(made_of, wanted, now, same_until(page, now), Answer(made.text, kept=True))
+    text = list_text(page, wanted, now, room_of(command.max_tokens))
+    return _Written(made_of, wanted, now, same_until(page, now), Answer(text, kept=True))
 
 
 def _filter(command: ListPacks | ListText) -> Filter:

@@ -104,7 +104,7 @@ def test_a_truncated_list_of_neighbours_says_so() -> None:
 
 @pytest.mark.clause("BD-51")
 def test_neighbours_go_without_data_where_an_answer_has_no_room_for_it() -> None:
-    heavy = {"a": 30_000, "b": 90_000, "c": 30_000, "d": 10}
+    heavy = {"a": 20_000, "b": 60_000, "c": 20_000, "d": 10}
     start = {"id": "t", "refs": list(heavy)}
     around = [{"id": key, "text": "value " * (size // 6)} for key, size in heavy.items()]
     body = near(desk_of(bundle_files({"Node": [start, *around]})))

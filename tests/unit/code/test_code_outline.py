@@ -11,7 +11,7 @@ import pytest
 from context_pack import Failure
 from context_pack.code.outline_tools import usages_within
 from context_pack.code.usecases.usages import Usage, Usages
-from context_pack.toolkit.tokens import estimate_tokens
+from context_pack.toolkit.budget import tokens_of as estimate_tokens
 from context_pack_adapters import open_memory_workspace
 
 SHOP = '''"""A shop."""
@@ -122,7 +122,7 @@ def test_an_outline_over_its_budget_says_first_what_is_missing() -> None:
         for name in "abcdefgh"
     }
     text = call("code_outline", many, max_tokens=400)
-    assert text.startswith("[cut at max_tokens 400: 7 more files not shown; narrow path, query or depth")
+    assert text.startswith("[cut at max_tokens 400: 6 more files not shown; narrow path, query or depth")
     assert estimate_tokens(text) <= 400 + 50
     one = call("code_outline", {"a.py": "def f(): ...\n" * 500}, path="a.py", max_tokens=200)
     assert one.startswith("[cut at max_tokens 200: more definitions not shown;")
