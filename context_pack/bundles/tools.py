@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from context_pack.bundles.domain.document import MORE
 from context_pack.bundles.domain.model import Entity, compact
@@ -25,7 +25,7 @@ from context_pack.bundles.usecases.neighbours import (
     target_record,
 )
 from context_pack.bundles.usecases.shelf import BundleShelf, OpenedBundle
-from context_pack.kernel.errors import Code, Failure, Kind
+from context_pack.kernel.errors import Code, Failure, Kind, invalid
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.yaml_text import yaml_text
 from context_pack.toolkit.budget import room_of
@@ -75,11 +75,27 @@ def build(shelf: BundleShelf, clock: Clock) -> tuple[Tool, ...]:
     long: dict[str, Any] = {"output_schema": ANSWER_SCHEMA, "long_answers": True}
     return (
         tool(EXPORT, "Export context", EXPORT_ABOUT, FAMILY, ExportContext, answers.export, **long),
-        tool(NEAR, "Entity and neighbours", NEAR_ABOUT, FAMILY, GetContext, answers.near, **long),
+        evolve(
+            tool(NEAR, "Entity and neighbours", NEAR_ABOUT, FAMILY, GetContext, answers.near, **long),
+            choose=_choose_near,
+        ),
         tool(
             DOCUMENT, "Entity as Markdown", DOCUMENT_ABOUT, FAMILY, ExportMarkdown, answers.document, **long
         ),
     )
+
+
+def _choose_near(arguments: Mapping[str, Any]) -> type:
+    """The one command; who asks for a folder or file means another tool.
+
+    Raises:
+        Failure: `invalid_data`.
+    """
+    for name in ("path", "scope"):
+        if name in arguments and "id" not in arguments:
+            words = "get_context reads an entity of a bundle; query_context {scope} reads a folder's context"
+            raise invalid(words, name)
+    return GetContext
 
 
 @frozen(eq=False)

@@ -31,7 +31,7 @@ def outline_tool(outliner: Outliner) -> Tool:
 
     return tool(
         "code_outline", "Outline code", OUTLINE_ABOUT, FAMILY, CodeOutline, run, READS,
-        slow=True, budget="max_tokens",
+        slow=True, budget="maxTokens",
     )  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def outlined_lines(command: CodeOutline, outlined: Outlined) -> Iterator[str]:
         missing = " and ".join(
             ["more definitions"] * outlined.cut + [f"{outlined.left} more files"] * (outlined.left > 0)
         )
-        why, how = f"cut at max_tokens {command.max_tokens}", "path, query or depth, or raise max_tokens"
+        why, how = f"cut at maxTokens {command.max_tokens}", "path, query or depth, or raise maxTokens"
         if outlined.timed_out:
             why, how = "out of time", "path"
         yield f"[{why}: {missing} not shown; narrow {how}]"

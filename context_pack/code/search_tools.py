@@ -44,7 +44,8 @@ def grep_tool(searcher: CodeSearcher) -> Tool:
         output_schema=GREP_SCHEMA,
         long_answers=True,
         slow=True,
-        budget="max_tokens",
+        budget="maxTokens",
+        search_hint="grep the codebase: search code for text or a regular expression",
     )
 
 

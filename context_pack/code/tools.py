@@ -56,7 +56,7 @@ def read_tool(reader: FileReader, access: Callable[[], AccessLog], now: Callable
         READS,
         output_schema=READ_SCHEMA,
         long_answers=True,
-        budget="max_tokens",
+        budget="maxTokens",
     )
 
 

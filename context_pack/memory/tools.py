@@ -34,11 +34,12 @@ PARTIAL = (
 )
 TEXT = "text"
 """The type and source of what was found in a file that is not indexed yet."""
-REST = "ask for less (module, type or a smaller limit), or raise max_tokens, to see the others whole"
+REST = "ask for less (sources, module or a smaller limit), or raise maxTokens, to see the others whole"
 
 SEARCH_SCHEMA = shape(
     partial="text", more="text", results="rows", query="text", totalFound="whole", searchTime="number",
-    indexing="object", semantic="object", mode="text", warning="text", error="text", message="text", fallback="text",
+    indexing="object", semantic="object", mode="text", warning="text", error="text", message="text",
+    fallback="text",
 )  # fmt: skip
 
 
@@ -67,8 +68,8 @@ def search_tool(searcher: MemorySearcher) -> Tool:
         run=run,
         output_schema=SEARCH_SCHEMA,
         slow=True,
-        budget="max_tokens",
-        search_hint="search code, past decisions, discoveries, sessions and context packs by meaning",
+        budget="maxTokens",
+        search_hint="project memory: search code, past decisions, discoveries, sessions and packs by meaning",
     )
 
 

@@ -23,7 +23,7 @@ from context_pack.packs.domain.record import MOMENTS, to_record
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.cases import PackUseCases
 from context_pack.packs.usecases.commands import OPERATIONS, PackAtRevision
-from context_pack.toolkit.arguments import arguments_of, parse
+from context_pack.toolkit.arguments import arguments_of, command_schema, parse, respelled
 from context_pack.toolkit.budget import MORE, fit, json_size, room_of, shrunk
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.shapes import shape
@@ -122,7 +122,6 @@ def build(cases: PackUseCases, clock: Clock) -> tuple[Tool, ...]:
             spelled=spelled,
             subject=subject,
             long_answers=True,
-            all_lengths=True,
             selector=selector,
             search_hint="context pack: create, hand over, hand off or save code references and notes",
         ),
@@ -134,13 +133,26 @@ def build(cases: PackUseCases, clock: Clock) -> tuple[Tool, ...]:
             annotations=READS,
             commands={"output": commands.Output},
             choose=choose_output,
+            spelled=without_empty_cursor,
             run=partial(_output, cases),
             long_answers=True,
-            all_lengths=True,
             budget="max_tokens",
             search_hint="context pack: read, take over or list what another agent handed over",
         ),
     )
+
+
+MEANT: Mapping[str, str] = {
+    "finalize": 'set_status with status "finalized"',
+    "finalise": 'set_status with status "finalized"',
+    "reopen": 'set_status with status "draft"',
+    "extend": "touch_ttl",
+    "delete": "delete_pack",
+    "update": "set_meta",
+    "render": "the tool 'output'",
+    "read": "the tool 'output'",
+}
+"""What other names of actions mean."""
 
 
 def spelled(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -151,6 +163,11 @@ def spelled(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     if isinstance(operations, list):
         given["operations"] = [spelled(each) if isinstance(each, dict) else each for each in operations]
     return {**arguments, **given} if given else arguments
+
+
+def without_empty_cursor(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments of `output`; some clients send an empty text for a cursor that is not there."""
+    return {name: value for name, value in arguments.items() if name != "cursor" or value != ""}
 
 
 def mutates(arguments: Mapping[str, Any]) -> bool:
@@ -174,6 +191,14 @@ def choose_input(arguments: Mapping[str, Any]) -> type:
         Failure: `invalid_data` or `ttl_required`.
     """
     command = _known(arguments.get("action", "list"), COMMANDS)
+    if "action" not in arguments and (strange := arguments.keys() - command_schema(command)["properties"]):
+        words = f"'action' is missing: with '{clip(min(strange))}' it must say what to do"
+        advice = (
+            "output reads a pack by its name"
+            if strange <= {"id", "name"}
+            else "a call without it lists packs"
+        )
+        raise invalid(f"{words}; {advice}", "action", allowed=list(COMMANDS))
     _check_wording(arguments)
     operations = arguments.get("operations")
     if command is commands.Batch and isinstance(operations, list):
@@ -206,6 +231,8 @@ def _known(action: object, allowed: Mapping[str, type]) -> type:
     if isinstance(action, str) and action in COMMANDS:
         wrong, near = f"{shown} is not allowed in a batch", []
     advice = f"did you mean '{near[0]}'?" if near else f"use one of: {', '.join(allowed)}"
+    if isinstance(action, str) and action in MEANT:
+        advice = f"did you mean {MEANT[action]}?"
     raise invalid(f"{wrong}; {advice}", "action", allowed=list(allowed))
 
 
@@ -233,6 +260,7 @@ def _operations(given: Sequence[Any]) -> list[Any]:
         if not isinstance(operation, Mapping):
             raise invalid("it must be an object with an 'action'", "operations")
         command = _known(operation.get("action"), OPERATIONS)
+        operation = respelled(command_schema(command), dict(operation))
         _check_wording(operation)
         return parse(command, operation)
 

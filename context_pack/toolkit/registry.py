@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from attrs import define, field
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.toolkit.arguments import arguments_of, command_schema, parse
+from context_pack.toolkit.arguments import arguments_of, command_schema, parse, respelled
 from context_pack.toolkit.budget import size
 from context_pack.toolkit.call import Call, Cancelled, Overdue
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS, Metrics, RateLimiter
@@ -72,7 +72,7 @@ class Registry:
         try:
             self.limiter.admit(name, start)
             call.check()
-            answer = tool.run(_parsed(tool, _budgeted(tool, arguments, call.page_tokens)), call)
+            answer = tool.run(_parsed(tool, arguments, call.page_tokens), call)
         except Overdue as late:
             return self.fail(name, arguments, call, late.failure(), start)
         except Cancelled:
@@ -118,28 +118,26 @@ class Registry:
         return None
 
 
-def _budgeted(tool: Tool, arguments: Mapping[str, Any], page: int) -> Mapping[str, Any]:
-    """The arguments with the budget that the client's page gives, where the caller has named none.
-
-    A tool whose own default is smaller than that of all answers keeps it.
-    """
-    name = tool.budget
-    if name is None or name in tool.spelled(arguments):
-        return arguments
-    rule = command_schema(next(iter(tool.commands.values())))["properties"][name]
-    own = rule.get("default", DEFAULT_MAX_TOKENS)
-    wanted = page if own == DEFAULT_MAX_TOKENS else min(page, own)
-    return {**arguments, name: max(rule["minimum"], min(wanted, rule.get("maximum", wanted)))}
-
-
-def _parsed(tool: Tool, arguments: Mapping[str, Any]) -> Any:
-    """The structured command; a tolerant tool is not told of arguments that it does not know."""
-    arguments = tool.spelled(arguments)
+def _parsed(tool: Tool, given: Mapping[str, Any], page: int) -> Any:
+    """The command that arguments spell; a tolerant tool is not told of arguments that it does not know."""
+    arguments = tool.spelled(respelled(tool.schema, dict(given)))
     command = tool.choose(arguments)
     if tool.tolerant:
         known = {name for name, _, _ in arguments_of(command)}
         arguments = {name: value for name, value in arguments.items() if name in known}
+    if tool.budget is not None and tool.budget not in arguments:
+        arguments = {
+            **arguments,
+            tool.budget: _page(command_schema(command)["properties"][tool.budget], page),
+        }
     return parse(command, arguments)
+
+
+def _page(rule: Mapping[str, Any], page: int) -> int:
+    """The client's page as a budget; a tool with a smaller default of its own keeps it."""
+    own = rule.get("default", DEFAULT_MAX_TOKENS)
+    wanted = page if own == DEFAULT_MAX_TOKENS else min(page, own)
+    return int(max(rule["minimum"], min(wanted, rule.get("maximum", wanted))))
 
 
 def describe(tool: Tool) -> dict[str, Any]:
@@ -148,7 +146,7 @@ def describe(tool: Tool) -> dict[str, Any]:
         "name": tool.name,
         "title": tool.title,
         "description": tool.description,
-        "inputSchema": tool.input_schema(),
+        "inputSchema": tool.schema,
         "annotations": tool.annotations.wire(),
     }
     if tool.output_schema is not None:

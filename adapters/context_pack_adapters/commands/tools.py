@@ -109,7 +109,7 @@ def call(options: Namespace, shell: Shell) -> int:
     if tool is None:
         hint = nearest(options.tool, list(registry.tools))
         raise WrongUsage(f"unknown tool {options.tool!r}{hint}\nTools: {', '.join(registry.tools)}.")
-    arguments = read_arguments(options.arguments, tool.input_schema()["properties"])
+    arguments = read_arguments(options.arguments, tool.schema["properties"])
     caller = QuietCall()
     answer = registry.call(options.tool, arguments, caller)
     _show(answer, options.json, shell)

@@ -46,7 +46,9 @@ class CodeOutline:
         integer(1, MOST_DEPTH), "Levels of definitions; 3 for a file, 1 for a folder", default=None
     )
     query: str | None = arg(text(1, 200), "Only definitions whose name contains this", default=None)
-    max_tokens: int = arg(integer(LEAST_TOKENS, DEFAULT_MAX_TOKENS), "Budget of the answer", default=TOKENS)
+    max_tokens: int = arg(
+        integer(LEAST_TOKENS, DEFAULT_MAX_TOKENS), "Budget of the answer", name="maxTokens", default=TOKENS
+    )
 
 
 @frozen

@@ -75,7 +75,9 @@ class ReadFile:
         text(1, 500), "Read one definition: `Class.method`, or a unique name", default=None
     )
     numbered: bool = arg(boolean(), "Put line numbers before the lines", default=False)
-    max_tokens: int | None = arg(integer(LEAST_TOKENS, MAX_BYTES), "Most tokens of a page", default=None)
+    max_tokens: int | None = arg(
+        integer(LEAST_TOKENS, MAX_BYTES), "Most tokens of a page", name="maxTokens", default=None
+    )
 
 
 @frozen

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, frozen
 
-from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import RelativePath, module_of
 from context_pack.memory.domain.code_place import from_record
 from context_pack.memory.domain.code_place import shown as code_shown
 from context_pack.memory.domain.discovery import DiscoveryType
-from context_pack.memory.domain.entries import CORPORA, DISCOVERY
+from context_pack.memory.domain.entries import CODE, CORPORA, DISCOVERY
 from context_pack.memory.domain.ranking import AGAIN, AGAIN_OF_MANY, QuestionWords, ranked, shown
 from context_pack.memory.domain.successors import after_successors
 from context_pack.memory.domain.wholes import parts_of, whole
@@ -21,7 +21,7 @@ from context_pack.memory.usecases.refresh import TASK, Refreshed, Refresher, Tel
 from context_pack.retrieval.model import Progress, Scope
 from context_pack.retrieval.searching import DOUBTFUL, FLOOR, Question, Ranked, Ranking
 from context_pack.retrieval.upkeep import embed_rest
-from context_pack.toolkit.arguments import arg, choice, integer, text
+from context_pack.toolkit.arguments import arg, array, choice, integer, text
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS, LEAST_TOKENS, MOST_TOKENS
 
 if TYPE_CHECKING:
@@ -47,8 +47,12 @@ class ContextSearch:
     type: str = arg(choice(ALL, *DiscoveryType), "Only such discoveries", default=ALL)
     module: str | None = arg(text(0, 200), "Only this module", default=None)
     limit: int = arg(integer(1, MOST_LIMIT), "Most results", default=DEFAULT_LIMIT)
+    sources: tuple[str, ...] = arg(array(choice(*CORPORA), 0, len(CORPORA)), "Only these", default=())
     max_tokens: int = arg(
-        integer(LEAST_TOKENS, MOST_TOKENS), "Most tokens of the answer", default=DEFAULT_MAX_TOKENS
+        integer(LEAST_TOKENS, MOST_TOKENS),
+        "Most tokens of the answer",
+        name="maxTokens",
+        default=DEFAULT_MAX_TOKENS,
     )
 
 
@@ -93,7 +97,8 @@ class MemorySearcher:
 
         found, refreshed = self._search(command, check, tell)
         module = scope_of(command).module
-        if refreshed.indexing is None or command.type != ALL:
+        files = command.type == ALL and CODE in (command.sources or CORPORA)
+        if refreshed.indexing is None or not files:
             return found, FoundByText()
         pending = [path for path in refreshed.pending if module in (None, module_of(RelativePath(path)))]
         text = TextSearcher(self.ports.tree, self.monotonic)
@@ -204,8 +209,14 @@ def _failed(warning: str, indexing: Progress | None) -> Failure:
 
 
 def scope_of(command: ContextSearch) -> Scope:
-    """The search scope of a call; a type means discoveries only."""
+    """The search scope of a call; a type means discoveries only.
+
+    Raises:
+        Failure: `invalid_data` for a type of what is not to be searched.
+    """
     module = (command.module or "").strip() or None
     if command.type == ALL:
-        return Scope(CORPORA, module=module)
+        return Scope(command.sources or CORPORA, module=module)
+    if command.sources and DISCOVERY not in command.sources:
+        raise invalid(f"'type' is one of discoveries; leave it out, or add '{DISCOVERY}' to sources", "type")
     return Scope((DISCOVERY,), (command.type,), module=module)

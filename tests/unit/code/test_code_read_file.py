@@ -228,7 +228,6 @@ def test_a_byte_order_mark_is_counted_and_not_shown() -> None:
         ({"path": "a.py", "endLine": 0}, "$.endLine"),
         ({"path": "a.py", "startLine": "1"}, "$.startLine"),
         ({"path": "a.py", "startLine": 3, "endLine": 2}, "$.startLine"),
-        ({"path": "a.py", "start_line": 1}, "$.start_line"),
         ({"path": "a.py", "encoding": "utf-8"}, "$.encoding"),
     ],
 )

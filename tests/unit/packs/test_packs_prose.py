@@ -125,8 +125,8 @@ def test_code_stays_code_and_text_stays_text_wherever_the_cut_is(description: st
     # Behind a backslash stands what would be a heading: which lines those are depends on the page.
     wanted = [line for line in contained(description).split("\n") if MARK.search(line)]
     assert [line.replace("\\", "") for line in shown] == [line.replace("\\", "") for line in wanted]
-    for part in parts:
-        assert contained(part.text) == part.text
+    for shown_part in parts:
+        assert contained(shown_part.text) == shown_part.text
 
 
 @pytest.mark.clause("PK-53")
@@ -145,8 +145,8 @@ def test_no_page_shows_an_empty_fence() -> None:
     code = "\n".join(f"code_{number}" for number in range(40))
     description = f"text_1\n```sh\n{code}\n{'`' * 30}\ntext_2\ntext_3\n" * 3
     for room in range(100, 160):
-        for part in pieces(description, room):
-            assert all(content for _, content in fences_in(part.text)), room
+        for piece in pieces(description, room):
+            assert all(content for _, content in fences_in(piece.text)), room
 
 
 @pytest.mark.clause("PK-54")

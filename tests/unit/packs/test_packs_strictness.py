@@ -58,7 +58,7 @@ def test_the_good_call_of_each_action_works(desk: Any, action: str) -> None:
 @pytest.mark.parametrize("action", GOOD)
 def test_wrong_types_are_refused_by_name(desk: Any, action: str) -> None:
     call = arguments(desk, action)
-    schema = desk.registry.tools["input"].input_schema()["properties"]
+    schema = desk.registry.tools["input"].schema["properties"]
     for field in call:
         if field == "action":
             continue
@@ -84,7 +84,7 @@ def test_required_fields_are_required(desk: Any, action: str) -> None:
 @pytest.mark.parametrize("action", GOOD)
 def test_unknown_fields_and_fields_of_other_actions_are_refused(desk: Any, action: str) -> None:
     call = arguments(desk, action)
-    schema = desk.registry.tools["input"].input_schema()["properties"]
+    schema = desk.registry.tools["input"].schema["properties"]
     foreign: dict[str, Any] = {"nonsense": 1, "Title": "t", "": "x"}
     samples: dict[str, Any] = {"string": "text", "integer": 3, "array": []}
     for name, rule in schema.items():
