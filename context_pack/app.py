@@ -34,13 +34,15 @@ def build(
     max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES,
     rate_limits: Mapping[str, int] | None = None,
     lock: AbstractContextManager[Any] | None = None,
+    root: str | None = None,
     report: Callable[[Finished], None] = lambda _: None,
     alarm: Callable[[str, BaseException], None] = lambda _, __: None,
 ) -> Registry:
     """Every tool, resource and prompt over these ports, or over use cases that are composed already.
 
     `rate_limits` are calls per minute and tool; `lock` guards what is counted, where several threads call;
-    `report` hears of each call and `alarm` of the unforeseen.
+    `root` is where the project is, for advice on absolute paths; `report` hears of each call and `alarm` of
+    the unforeseen.
     """
     cases = over if isinstance(over, UseCases) else compose(over, max_source_bytes)
     lock = lock or nullcontext()
@@ -52,6 +54,7 @@ def build(
         monotonic=cases.ports.clock.monotonic,
         limiter=RateLimiter(dict(rate_limits or {}), lock),
         metrics=metrics,
+        root=root,
         report=report,
         alarm=alarm,
     )

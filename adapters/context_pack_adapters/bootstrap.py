@@ -166,7 +166,7 @@ class Connection:
             about.TITLE,
             __version__,
             about.DESCRIPTION,
-            about.INSTRUCTIONS,
+            about.instructions(root, self._families() if self._settings.tools else about.FAMILIES),
             {"context-pack/sourceRoot": root, "context-pack/sourceRootBecause": because},
         )
         self._session = ProtocolSession(
@@ -220,6 +220,7 @@ class Connection:
             max_source_bytes=self._settings.max_source_bytes,
             rate_limits=self._settings.rate_limits,
             lock=Lock(),
+            root=self._settings.source_root,
             report=report,
             alarm=self._log.alarm,
         )

@@ -107,7 +107,7 @@ def shrunk(value: Any, room: int) -> Any:
         room -= json_size(result[name])
     content = result.get("content")
     if isinstance(content, str) and isinstance(result.get("startLine"), int):
-        result["endLine"] = result["startLine"] + content.rstrip("\n").count("\n")
+        result["endLine"] = result["startLine"] + content.count("\n")
     return result
 
 
@@ -121,4 +121,4 @@ def cut_text(text: str, most: int, measure: Callable[[str], int] = size) -> str:
         used = measure(start) + size(ELLIPSIS) - least
         start = start[: max(0, min(len(start) - 1, len(start) * max(0, most - least) // used))]
     lines, newline, _ = start.rpartition("\n")
-    return lines + newline if 2 * len(lines) >= len(start) and newline else start + ELLIPSIS
+    return lines if newline and 2 * len(lines) >= len(start) else start + ELLIPSIS

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from attrs import define, field
 
 from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.text import single_line
 from context_pack.toolkit.arguments import arguments_of, command_schema, parse, respelled
 from context_pack.toolkit.budget import size
 from context_pack.toolkit.call import Call, Cancelled, Overdue
@@ -40,8 +41,9 @@ class Finished(NamedTuple):
 class Registry:
     """Everything the features offer, callable by name.
 
-    `resources` gives their families; `monotonic` gives seconds; `report` hears of each finished call; `alarm`
-    hears of an exception that no contract names, so that it can be logged without reaching the client.
+    `resources` gives their families; `monotonic` gives seconds; `root` is the project's folder; `report`
+    hears of each finished call; `alarm` hears of an exception that no contract names, so that it can be
+    logged without reaching the client.
     """
 
     tools: Mapping[str, Tool]
@@ -50,6 +52,7 @@ class Registry:
     monotonic: Callable[[], float]
     limiter: RateLimiter = field(factory=lambda: RateLimiter({}))
     metrics: Metrics = field(factory=Metrics)
+    root: str | None = None
     report: Callable[[Finished], None] = field(default=lambda _: None)
     alarm: Callable[[str, BaseException], None] = field(default=lambda _, __: None)
 
@@ -96,6 +99,10 @@ class Registry:
         start: float | None = None,
     ) -> Answer:
         """A failed call as an answer in the family's shape, counted like any other."""
+        inside = _relative(arguments, self.root) if _is_about_path(failure) and self.root else None
+        if inside is not None:
+            advice = f"use '{single_line(inside)}', which is relative to the root"
+            failure = Failure(failure.code, _advised(failure, advice), {**failure.details, "hint": advice})
         answer = self.tools[name].family.error(failure, FailedCall(name, call.request_id, arguments))
         limited = failure.code is Code.RATE_LIMITED  # a kind of its own to whoever reads the numbers
         return self._recorded(name, answer, start, failure.code.value if limited else failure.kind.value)
@@ -116,6 +123,25 @@ class Registry:
             if uri.startswith(family.prefix):
                 return family.read(uri)
         return None
+
+
+def _is_about_path(failure: Failure) -> bool:
+    """Whether a path was refused; features that name the field say so in their own words."""
+    return failure.code is Code.ABSOLUTE_PATH or failure.details.get("field") in ("path", "section_scope")
+
+
+def _advised(failure: Failure, advice: str) -> str:
+    """The message; one in the words of a contract stays as it is, with the advice beside it."""
+    return failure.message if failure.code is Code.ABSOLUTE_PATH else f"{failure.message}; {advice}"
+
+
+def _relative(value: Any, root: str) -> str | None:
+    """What an absolute path inside the root, somewhere in the arguments, is relative to it."""
+    if isinstance(value, str):
+        path, start = value.replace("\\", "/"), root.replace("\\", "/").rstrip("/") + "/"
+        return path.removeprefix(start).strip("/") or None if path.startswith(start) else None
+    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return next((found for each in inner if (found := _relative(each, root)) is not None), None)
 
 
 def _parsed(tool: Tool, given: Mapping[str, Any], page: int) -> Any:

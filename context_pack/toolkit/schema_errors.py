@@ -109,13 +109,12 @@ def unsupported(name: str, fields: Mapping[str, Any]) -> str:
 
 
 def likely(name: str, fields: Mapping[str, Any]) -> str | None:
-    """The field that somebody who wrote `name` may have meant: one alike, else its last words.
+    """The field that somebody who wrote `name` may have meant: one with the same last words, else one alike.
 
-    `diagram_title` is nothing like `title` letter by letter, but it ends with it.
+    Letter by letter `diagram_title` is more like `diagram_key` than like `title`.
     """
-    near = close(name, fields)
     ending = [field for field in fields if name.endswith(f"_{field}") or field.endswith(f"_{name}")]
-    return next(iter(near or ending), None)
+    return next(iter(ending or close(name, fields)), None)
 
 
 def demand(error: Any) -> str:

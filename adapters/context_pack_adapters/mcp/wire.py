@@ -97,10 +97,10 @@ def fields_of(result: Mapping[str, Any]) -> str:
     return to_json(result)[1:-1]
 
 
-def answer_fields(answer: Answer) -> bytes:
+def answer_fields(answer: Answer, structured: bool = True) -> bytes:
     """A tool's answer as the fields of a `tools/call` result; of an answer that its tool keeps, made once."""
-    if not answer.kept:
-        return to_bytes(_answer_fields(answer))
+    if not answer.kept or not structured:
+        return to_bytes(_answer_fields(answer, structured))
     known = _kept.get(id(answer))
     if known is None or known[0] is not answer:
         if len(_kept) >= MOST_KEPT:
@@ -109,10 +109,10 @@ def answer_fields(answer: Answer) -> bytes:
     return known[1]
 
 
-def _answer_fields(answer: Answer) -> str:
+def _answer_fields(answer: Answer, structured: bool = True) -> str:
     content = to_json(list(answer.content)) if answer.content is not None else _text_block(answer.text)
     flag = "true" if answer.is_error else "false"
-    if answer.structured is None or answer.is_error:
+    if answer.structured is None or answer.is_error or not structured:
         return f'"content":{content},"isError":{flag}'
     return f'"content":{content},"structuredContent":{_structured(answer)},"isError":{flag}'
 

@@ -387,7 +387,7 @@ def test_over_budget_the_first_results_come_whole_and_the_answer_says_so() -> No
     *whole, last = answer["results"]
     assert whole == rows[: len(whole)]
     assert last["truncated"] is True
-    assert last["endLine"] == last["content"].count("\n") < 250
+    assert last["endLine"] == last["content"].count("\n") + 1 < 250
     assert answer["more"] == f"{len(whole) + 1} of 10 results are here; ask for less"
     assert fit(body, "results", 100_000, lambda _: "") == body
 
@@ -633,3 +633,16 @@ def test_text_search_of_unindexed_files_is_bounded_and_starts_by_path() -> None:
     assert " 4 of the rest were searched" in found["partial"]
     assert [row["path"] for row in found["results"]] == ["z/zebra.py", "m/f0.py", "m/f1.py", "m/f10.py"]
     assert found["results"][0]["id"] == "z/zebra.py#L2"
+
+
+@pytest.mark.clause("ME-58")
+def test_a_search_asks_for_code_discoveries_or_packs_alone(room: Room) -> None:
+    room.call("context_record", type="decision", content="The password check lives in the login service")
+    every = room.call("context_search", query="password login", limit=20)[0]["results"]
+    assert {"code", "discovery"} <= {row["source"] for row in every}
+    for source in ("code", "discovery"):
+        rows = room.call("context_search", query="password login", sources=[source])[0]["results"]
+        assert {row["source"] for row in rows} == {source}
+    body, failed = room.call("context_search", query="password login", sources=["code"], type="rule")
+    assert failed
+    assert "add 'discovery' to sources" in str(body)

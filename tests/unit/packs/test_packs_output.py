@@ -239,7 +239,6 @@ def test_a_wrong_argument_name_suggests_id_or_name(desk: Any) -> None:
         ({"id": "pk_aaaaaaaa", "max_tokens": 200_001}, "max_tokens"),
         ({"id": "pk_aaaaaaaa", "mode": "tiny"}, "mode"),
         ({"id": "pk_aaaaaaaa", "status": "open"}, "status"),
-        ({"id": "pk_aaaaaaaa", "cursor": ""}, "cursor"),
     ],
 )
 def test_output_arguments_that_exclude_each_other_are_refused(
