@@ -172,7 +172,7 @@ def test_an_absolute_path_inside_the_root_is_refused_with_the_relative_one(
     given = {name: value.format(root=project) for name, value in arguments.items()}
     if tool == "input":
         pack = client.payload("input", {"action": "create", "ttl_minutes": 60})["payload"]["id"]
-        given |= {"id": pack, "expected_revision": 1, "line_start": 1, "line_end": 2}  # type: ignore[dict-item]
+        given |= {"id": pack, "expected_revision": 1, "line_start": 1, "line_end": 2}
     result = client.request("tools/call", {"name": tool, "arguments": given})["result"]
     assert result["isError"] is True
     assert "use 'src/a.py'" in result["content"][0]["text"]

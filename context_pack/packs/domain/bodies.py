@@ -68,7 +68,7 @@ class Body:
         parser = MarkdownIt("commonmark").disable(["inline"])
         tokens = parser.parse("\n".join(self.lines)) if self.style is Style.PROSE else []
         return [
-            self._fence(*token.map, token.markup, token.info)
+            self._fence(token.map[0], token.map[1], token.markup, token.info)
             for token in tokens
             if token.type == "fence" and token.map is not None
         ]
