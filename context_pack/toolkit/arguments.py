@@ -142,11 +142,11 @@ def respelled(schema: Schema, value: Any) -> Any:
     if not isinstance(value, dict) or "properties" not in schema:
         return value
     fields = schema["properties"]
-    spellings = {_snake(name): name for name in fields}
+    spellings: dict[str, str] = {_snake(name): name for name in fields}
     result: dict[str, Any] = {}
     for name, inner in value.items():
-        meant = spellings.get(_snake(name), name)
-        meant = name if name in fields or meant in value else meant
+        meant = spellings.get(_snake(name), "")
+        meant = name if name in fields or not meant or meant in value else meant
         result[meant] = respelled(fields.get(meant, {}), inner)
     return result
 

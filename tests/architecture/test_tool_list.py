@@ -94,3 +94,26 @@ def test_every_argument_has_a_type_and_a_description(listed_tools: list[dict[str
         for name, schema in tool["inputSchema"]["properties"].items():
             assert isinstance(schema.get("type"), str), (tool["name"], name)
             assert schema.get("description", "").strip(), (tool["name"], name)
+
+
+SPECIFIED: dict[tuple[str, str], dict[str, Any]] = {
+    ("context_search", "query"): {"minLength": 3, "maxLength": 500},
+    ("context_search", "type"): {"enum": ["all", "pattern", "rule", "decision", "issue"], "default": "all"},
+    ("context_search", "limit"): {"type": "integer", "minimum": 1, "maximum": 20, "default": 5},
+    ("read_file", "path"): {"minLength": 1},
+    ("read_file", "includeDeps"): {"type": "boolean", "default": False},
+    ("read_file", "maxDepth"): {"type": "integer", "minimum": 0, "maximum": 1, "default": 1},
+    ("grep_codebase", "pattern"): {"minLength": 1, "maxLength": 200},
+    ("grep_codebase", "caseSensitive"): {"type": "boolean", "default": False},
+    ("grep_codebase", "limit"): {"type": "integer", "minimum": 1, "maximum": 100, "default": 50},
+}
+"""The bounds that the specification of the code tools gives."""
+
+
+@pytest.mark.clause("PG-04")
+@pytest.mark.parametrize(("tool", "argument"), SPECIFIED)
+def test_the_bounds_of_the_specification_are_published(
+    listed_tools: list[dict[str, Any]], tool: str, argument: str
+) -> None:
+    (schema,) = [each["inputSchema"]["properties"][argument] for each in listed_tools if each["name"] == tool]
+    assert SPECIFIED[tool, argument].items() <= schema.items()
