@@ -225,3 +225,10 @@ def test_the_field_is_the_one_of_the_reference() -> None:
         [{"fromEntity": "Node", "fromField": "other"}],
     )
     assert [one["field"] for one in near(desk_of(files))["data"]["related"]] == ["steps.x", "other"]
+
+
+@pytest.mark.clause("TK-28")
+def test_who_asks_for_the_context_of_a_folder_is_led_to_the_other_tool() -> None:
+    error = desk_of(nodes({"t": []})).refused("get_context", path="src/core")
+    assert error["code"] == "BAD_REQUEST"
+    assert "query_context {scope}" in error["message"]
