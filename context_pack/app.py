@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 from context_pack.bundles import resources as bundle_resources
 from context_pack.bundles import tools as bundle_tools
@@ -31,22 +33,28 @@ def build(
     *,
     max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES,
     rate_limits: Mapping[str, int] | None = None,
+    lock: AbstractContextManager[Any] | None = None,
+    root: str | None = None,
     report: Callable[[Finished], None] = lambda _: None,
     alarm: Callable[[str, BaseException], None] = lambda _, __: None,
 ) -> Registry:
     """Every tool, resource and prompt over these ports, or over use cases that are composed already.
 
-    `rate_limits` are calls per minute and tool; `report` hears of each call and `alarm` of the unforeseen.
+    `rate_limits` are calls per minute and tool; `lock` guards what is counted, where several threads call;
+    `root` is where the project is, for advice on absolute paths; `report` hears of each call and `alarm` of
+    the unforeseen.
     """
     cases = over if isinstance(over, UseCases) else compose(over, max_source_bytes)
-    metrics = Metrics()
+    lock = lock or nullcontext()
+    metrics = Metrics(lock=lock)
     return Registry(
         tools={tool.name: tool for tool in _tools(cases)},
         resources=lambda: list(_resources(cases, metrics)),
         prompts={prompt.name: prompt for prompt in pack_prompts.build(cases.ports.packs)},
         monotonic=cases.ports.clock.monotonic,
-        limiter=RateLimiter(dict(rate_limits or {})),
+        limiter=RateLimiter(dict(rate_limits or {}), lock),
         metrics=metrics,
+        root=root,
         report=report,
         alarm=alarm,
     )

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from attrs import evolve, frozen
 
 from context_pack.code.usecases.usages import UsageFinder
+from context_pack.documents.usecases.commands import MOST_HITS
 from context_pack.documents.usecases.commands import SearchDocuments as DocumentSearch
 from context_pack.documents.usecases.search import Finder, RankedPassage
 from context_pack.kernel.errors import Code, Failure
@@ -73,7 +74,7 @@ class FoundExcerpts:
         if memory is None:
             return
         try:
-            search = memory.search(ContextSearch(query, limit=limit), check)
+            search = memory.search(ContextSearch(query), check, most=limit)
         except Failure as failure:
             if failure.code not in NO_ANSWER:
                 raise
@@ -94,7 +95,7 @@ class FoundExcerpts:
         documents = self.documents()
         if documents is None:
             return
-        found = documents.search(DocumentSearch(query, limit=limit), check)
+        found = documents.search(DocumentSearch(query, limit=min(limit, MOST_HITS)), check)
         if found.stale:
             notes["stale"] = True
         for answer in found.answers:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Collection, Mapping
 from typing import Any
 
 PUBLISHED = os.path.join(os.path.dirname(__file__), "published.json")
@@ -15,38 +16,58 @@ NAME = "context-pack"
 TITLE = "Context Pack"
 DESCRIPTION = "Curated context for coding agents: packs of anchored code that stay true as the code changes."
 
-INSTRUCTIONS = """\
-Context packs carry what one agent learned about a codebase to the next: sections with notes, refs \
-(path + lines, shown as live code) and Mermaid diagrams.
-
-Remember: `context_search` {query} finds code, discoveries, past sessions and packs by meaning: ask \
-it first; while it says `indexing`, ask again soon. `context_record` {type, content, module?} keeps a \
+FAMILIES = ("packs", "code", "memory", "documents", "contexts", "bundles")
+MOST_ROOT_BYTES = 120
+_PARTS: Mapping[str, str] = {
+    "packs": "context packs (notes and live code that one agent hands to the next)",
+    "code": "search in code",
+    "memory": "project memory",
+    "documents": "documents",
+    "contexts": "contexts of folders",
+    "bundles": "spec bundles",
+}
+_REMEMBER = """
+Remember: `context_search` {query, sources?} finds code, discoveries, past sessions and packs by meaning: \
+ask it first; while it says `indexing`, ask again soon. `context_record` {type, content, module?} keeps a \
 pattern, rule, decision or issue for later sessions.
-
+"""
+_PACKS = """
 Read: `output {}` lists packs; `output {"name": …}` or `{"id": "pk_…"}` renders one with the \
 code. `mode: "compact"` leaves the code out; a long pack ends with a cursor to continue.
 
 Write with `input`, one `action` per call:
-1. `create` {ttl_minutes, name?, title?, brief?, tags?} -> id, revision 1; or `draft` {query, ttl_minutes, \
-max_tokens?}: a pack that answers a question.
+1. `create` {ttl_minutes, name?, title?, brief?, tags?} -> id, revision 1; or `draft` {query, ttl_minutes}: \
+a pack that answers a question.
 2. `upsert_section` {section_key, section_title, section_description?}; then `upsert_ref` {section_key, \
-ref_key, path, line_start, line_end or symbol, ref_title?, ref_why?, group?} and `upsert_diagram` \
-{section_key, diagram_key, title, mermaid, diagram_why?}. Keys: 2-64 of a-z 0-9 - _. `batch` \
-{operations: […]} does up to 100 in one revision.
+ref_key, path, line_start, line_end or symbol, ref_why?} and `upsert_diagram` {section_key, diagram_key, \
+title, mermaid}. Keys: 2-64 of a-z 0-9 - _. `batch` {operations: […]} does up to 100 in one revision.
 3. `set_status` {status: "finalized"} once every ref resolves.
-Every change but `create` needs `expected_revision`; on `revision_conflict`, `get` the pack and try again.
+Every change but `create` needs `expected_revision`; on `revision_conflict`, `get` the pack and try again. \
+Packs expire: extend with `touch_ttl` {extend_minutes}. Refs follow their code: `verify` reports each ref's \
+state, `repair` follows moved ones, `accept` takes changed ones.
+"""
+_LOOK: Mapping[str, str] = {
+    "code": "`code_outline` {path} lists definitions, `find_usages` {name} where one is used, "
+    "`grep_codebase` {pattern} finds lines, `read_file` {path, symbol?, includeDeps?} reads",
+    "documents": "`documents_search` {query} finds documentation, `documents_get_section` reads one",
+    "contexts": "`list_contexts` and `query_context` {scope} tell what folders are for",
+    "bundles": "`export_context` and `get_context` read bundles",
+}
 
-Look: `code_outline` {path} lists definitions, `find_usages` {name} where one is used, `grep_codebase` \
-{pattern} finds lines, `read_file` {path, symbol?, includeDeps?} reads; `documents_search` {query} \
-finds documentation, `documents_get_section` reads one; `list_contexts` and `query_context` \
-{scope} tell what folders are for; `export_context` and `get_context` read bundles.
 
-Refs are anchored to their code: when lines move, the pack follows and says so; when code changed or is \
-gone, it says that instead. `verify` reports each ref's state, `repair` follows moved ones, `accept` takes \
-changed ones.
+def instructions(root: str, families: Collection[str] = FAMILIES) -> str:
+    """What a client is told of the server: only of tools that it lists, and of the root first.
 
-Paths are relative to the source root. Packs expire: extend with `touch_ttl` {extend_minutes}. Errors say \
-what to do next."""
+    Some clients show no more than the first sentence.
+    """
+    data = os.fsencode(root)
+    shown = root if len(data) <= MOST_ROOT_BYTES else "…" + data[-MOST_ROOT_BYTES:].decode("utf-8", "ignore")
+    serves = ", ".join(words for name, words in _PARTS.items() if name in families)
+    text = f"For the project in {shown}: {serves}. Paths are relative to it; errors say what to do next.\n"
+    text += _REMEMBER if "memory" in families else ""
+    text += _PACKS if "packs" in families else ""
+    looks = "; ".join(words for name, words in _LOOK.items() if name in families)
+    return (text + (f"\nLook: {looks}.\n" if looks else "")).strip()
 
 
 def tells_changes(uri: str) -> bool:

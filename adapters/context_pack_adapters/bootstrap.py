@@ -186,7 +186,8 @@ class Connection:
             about.TITLE,
             __version__,
             about.DESCRIPTION,
-            "\n".join(self._settings.refusals) or about.INSTRUCTIONS,
+            "\n".join(self._settings.refusals)
+            or about.instructions(root, self._families() if self._settings.tools else about.FAMILIES),
             {"context-pack/sourceRoot": root, "context-pack/sourceRootBecause": because},
         )
         self._session = ProtocolSession(
@@ -240,6 +241,8 @@ class Connection:
             ports,
             max_source_bytes=self._settings.max_source_bytes,
             rate_limits=self._settings.rate_limits,
+            lock=Lock(),
+            root=self._settings.source_root,
             report=report,
             alarm=self._log.alarm,
         )

@@ -68,7 +68,7 @@ QUESTIONS = (
         "call",
         "Registry",
     ),
-    _core("guess how many tokens a text has", "toolkit/tokens.py", "estimate_tokens"),
+    _core("guess how many tokens a text has", "toolkit/budget.py", "tokens_of"),
     _core("parse a date and time with a time zone offset", "kernel/instants.py", "parse_instant", "_zone"),
     _core("make an opaque cursor for the next page of a list", "kernel/paging.py", "encode_cursor"),
     _core("programming language of a file by its extension", "kernel/languages.py", "language_of", ""),

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from context_pack.bundles.domain.document import MORE
 from context_pack.bundles.domain.model import Entity, compact
@@ -25,13 +25,13 @@ from context_pack.bundles.usecases.neighbours import (
     target_record,
 )
 from context_pack.bundles.usecases.shelf import BundleShelf, OpenedBundle
-from context_pack.kernel.errors import Code, Failure, Kind
+from context_pack.kernel.errors import Code, Failure, Kind, invalid
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.yaml_text import yaml_text
+from context_pack.toolkit.budget import room_of
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import Answer, FailedCall, Family, Tool, json_answer, tool
-from context_pack.toolkit.tokens import fitting
 
 EXPORT, NEAR, DOCUMENT = "export_context", "get_context", "export_entity_markdown"
 
@@ -44,6 +44,8 @@ NEAR_ABOUT = (
 DOCUMENT_ABOUT = (
     "Write one entity of a spec bundle, with what it depends on, as a readable Markdown document."
 )
+BESIDE = 1_000
+"""Room for the envelope of an answer: meta and diagnostics."""
 BARE_HINT = "entities marked truncated come without data: ask for each by its id, or includeRelated: summary"
 
 ANSWER_SCHEMA = shape(
@@ -73,11 +75,27 @@ def build(shelf: BundleShelf, clock: Clock) -> tuple[Tool, ...]:
     long: dict[str, Any] = {"output_schema": ANSWER_SCHEMA, "long_answers": True}
     return (
         tool(EXPORT, "Export context", EXPORT_ABOUT, FAMILY, ExportContext, answers.export, **long),
-        tool(NEAR, "Entity and neighbours", NEAR_ABOUT, FAMILY, GetContext, answers.near, **long),
+        evolve(
+            tool(NEAR, "Entity and neighbours", NEAR_ABOUT, FAMILY, GetContext, answers.near, **long),
+            choose=_choose_near,
+        ),
         tool(
             DOCUMENT, "Entity as Markdown", DOCUMENT_ABOUT, FAMILY, ExportMarkdown, answers.document, **long
         ),
     )
+
+
+def _choose_near(arguments: Mapping[str, Any]) -> type:
+    """The one command; who asks for a folder or file means another tool.
+
+    Raises:
+        Failure: `invalid_data`.
+    """
+    for name in ("path", "scope"):
+        if name in arguments and "id" not in arguments:
+            words = "get_context reads an entity of a bundle; query_context {scope} reads a folder's context"
+            raise invalid(words, name)
+    return GetContext
 
 
 @frozen(eq=False)
@@ -99,7 +117,7 @@ class _BundleAnswers:
 
         def work(opened: OpenedBundle) -> Answer:
             around = look_around(opened, command)
-            return fitting(call.page_tokens, lambda room: shown_in(opened, around, room))
+            return shown_in(opened, around, room_of(call.page_tokens) - BESIDE)
 
         def shown_in(opened: OpenedBundle, around: EntityNeighbours, room: int) -> Answer:
             bundle, shown = opened.bundle, around.neighbours
@@ -126,7 +144,7 @@ class _BundleAnswers:
         """`export_entity_markdown`."""
 
         def work(opened: OpenedBundle) -> Answer:
-            return fitting(call.page_tokens, lambda room: written_in(opened, room))
+            return written_in(opened, room_of(call.page_tokens) - BESIDE)
 
         def written_in(opened: OpenedBundle, room: int) -> Answer:
             made = write_document(opened, command, room)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from context_pack.code.domain.outline import INDENT, outline_lines
 from context_pack.code.family import FAMILY
 from context_pack.code.usecases.outline import ROOT, CodeOutline, Outlined, Outliner
-from context_pack.code.usecases.usages import FindUsages, UsageFinder, Usages
+from context_pack.code.usecases.usages import FindUsages, Usage, UsageFinder, Usages
 from context_pack.kernel.sentences import counted
+from context_pack.toolkit.budget import room_of, size
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.spec import READS, Answer, Tool, tool
-from context_pack.toolkit.tokens import fitting, size
 
 OUTLINE_ABOUT = """\
 The definitions of a file or folder as an indented list with line ranges and signatures. Call it before \
@@ -30,7 +31,7 @@ def outline_tool(outliner: Outliner) -> Tool:
 
     return tool(
         "code_outline", "Outline code", OUTLINE_ABOUT, FAMILY, CodeOutline, run, READS,
-        slow=True, budget="max_tokens",
+        slow=True, budget="maxTokens",
     )  # fmt: skip
 
 
@@ -38,8 +39,7 @@ def usages_tool(finder: UsageFinder) -> Tool:
     """`find_usages` over the source tree."""
 
     def run(command: FindUsages, call: Call) -> Answer:
-        usages = finder.find(command, call)
-        return fitting(call.page_tokens, lambda room: Answer(usages_within(usages, room)))
+        return Answer(usages_within(finder.find(command, call), room_of(call.page_tokens)))
 
     return tool("find_usages", "Find usages", USAGES_ABOUT, FAMILY, FindUsages, run, READS, slow=True)
 
@@ -50,7 +50,7 @@ def outlined_lines(command: CodeOutline, outlined: Outlined) -> Iterator[str]:
         missing = " and ".join(
             ["more definitions"] * outlined.cut + [f"{outlined.left} more files"] * (outlined.left > 0)
         )
-        why, how = f"cut at max_tokens {command.max_tokens}", "path, query or depth, or raise max_tokens"
+        why, how = f"cut at maxTokens {command.max_tokens}", "path, query or depth, or raise maxTokens"
         if outlined.timed_out:
             why, how = "out of time", "path"
         yield f"[{why}: {missing} not shown; narrow {how}]"
@@ -65,17 +65,39 @@ def outlined_lines(command: CodeOutline, outlined: Outlined) -> Iterator[str]:
 
 def usages_within(usages: Usages, room: int) -> str:
     """Usages as a list in so many bytes, or in the few more that one definition and one use take."""
-    most = len(usages.definitions) + len(usages.uses)
-    while size(text := "\n".join(usage_lines(usages, most))) > room and most > 2:
-        most = max(2, most * room // size(text))
-    return text
+    room -= size("\n".join(usage_lines(usages, 0, 0))) + 20  # counts have more digits than 0
+    definitions = [size(_definition(usage)) + 1 for usage in _definitions(usages)[: usages.limit]]
+    paths = [None, *(usage.path for usage in usages.uses)]
+    uses = [
+        size(_use(usage)) + 1 + (0 if usage.path == before else size(usage.path) + 1)
+        for usage, before in zip(usages.uses, paths, strict=False)
+    ]
+    first = _fitting(definitions, max(room // 2, room - sum(uses)))
+    return "\n".join(usage_lines(usages, first, _fitting(uses, room - sum(definitions[:first]))))
 
 
-def usage_lines(usages: Usages, most: int) -> Iterator[str]:
-    """At most so many usages as a list by file, definitions first, and those on the first page only."""
-    known = () if usages.offset else usages.definitions
-    definitions = known[: min(usages.limit, max(most // 2, most - len(usages.uses)))]
-    uses = usages.uses[: most - len(definitions)]
+def _fitting(sizes: Sequence[int], room: int) -> int:
+    """How many of the first fit, but one at least."""
+    return max(1, sum(total <= room for total in accumulate(sizes)))
+
+
+def _definitions(usages: Usages) -> Sequence[Usage]:
+    """The definitions that a page may show: they stand on the first one."""
+    return () if usages.offset else usages.definitions
+
+
+def _definition(usage: Usage) -> str:
+    return f"defined {usage.path}:{usage.line} {usage.inside}: {usage.text}"
+
+
+def _use(usage: Usage) -> str:
+    return f"{INDENT}{usage.line}{f' in {usage.inside}' if usage.inside else ''}: {usage.text}"
+
+
+def usage_lines(usages: Usages, first: int, most: int) -> Iterator[str]:
+    """So many definitions and uses as a list by file, definitions first."""
+    known = _definitions(usages)
+    definitions, uses = known[:first], usages.uses[:most]
     counts = f"{counted(len(usages.definitions), 'definition')}, {counted(usages.total, 'use')}"
     yield f"{usages.name}: {counts}; by name, not by type"
     cut = [f"{len(definitions)} of {len(known)} definitions"] * (len(definitions) < len(known))
@@ -86,13 +108,13 @@ def usage_lines(usages: Usages, most: int) -> Iterator[str]:
     if cut:
         yield how
     for usage in definitions:
-        yield f"defined {usage.path}:{usage.line} {usage.inside}: {usage.text}"
+        yield _definition(usage)
     last = None
     for usage in uses:
         if usage.path != last:
             last = usage.path
             yield usage.path
-        yield f"{INDENT}{usage.line}{f' in {usage.inside}' if usage.inside else ''}: {usage.text}"
+        yield _use(usage)
     if usages.unparsed:
         named = ", ".join(
             f"{path} ({count})" for path, count in list(usages.unparsed.items())[:MOST_UNPARSED]

@@ -1,35 +1,29 @@
 """The tool `grep_codebase`: everything that names a JSON field of its answer.
 
-An answer stays within its budget. Should the found lines weigh more, the lines around them are shortened
-first, then left out, and only then are matches left out from the end; the answer says so. Where no lines
-around them are wanted, matches come by file, one short text each.
+An answer has the matches that fit its budget and says how to see the others. Where no lines around them are
+wanted, matches come by file, one short text each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import Any
 
-from context_pack.code.domain.search import CONTEXT_LINES, SHOWN_CHARS, LineHit, shown
+from context_pack.code.domain.search import LineHit
 from context_pack.code.family import FAMILY
 from context_pack.code.usecases.grep import CodeSearcher, GrepCodebase, Searched
+from context_pack.toolkit.budget import MORE, fit, room_of
 from context_pack.toolkit.call import Call
-from context_pack.toolkit.rows import weight
 from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import READS, Answer, Tool, json_answer, tool
-from context_pack.toolkit.tokens import fitting
 
 GREP_ABOUT = """\
 Search the project's text files for a regular expression, line by line; respects .gitignore. Matches come \
 with line, column and two lines of context; context 0 is far shorter."""
-ENVELOPE_BYTES = 400
-"""Room for everything beside the matches and the pattern."""
-SHORT_CONTEXT_CHARS = 120
 
 GREP_SCHEMA = shape(
     matches="rows", totalMatches="whole", filesSearched="whole", pattern="text", searchTime="whole",
-    truncated="flag", message="text", error="text",
+    truncated="flag", more="text", message="text", error="text",
 )  # fmt: skip
 
 
@@ -37,8 +31,7 @@ def grep_tool(searcher: CodeSearcher) -> Tool:
     """`grep_codebase` over a search engine."""
 
     def run(command: GrepCodebase, call: Call) -> Answer:
-        searched = searcher.search(command, call)
-        return fitting(command.max_tokens, lambda room: json_answer(_record(command, searched, room)))
+        return json_answer(_record(command, searcher.search(command, call)))
 
     return tool(
         "grep_codebase",
@@ -51,11 +44,12 @@ def grep_tool(searcher: CodeSearcher) -> Tool:
         output_schema=GREP_SCHEMA,
         long_answers=True,
         slow=True,
-        budget="max_tokens",
+        budget="maxTokens",
+        search_hint="grep the codebase: search code for text or a regular expression",
     )
 
 
-def _record(command: GrepCodebase, searched: Searched, most: int) -> dict[str, Any]:
+def _record(command: GrepCodebase, searched: Searched) -> dict[str, Any]:
     found = searched.found
     if not found.total:
         return {
@@ -64,66 +58,33 @@ def _record(command: GrepCodebase, searched: Searched, most: int) -> dict[str, A
             "filesSearched": found.files,
             "message": f"No matches found for pattern '{command.pattern}'",
         }
-    room = most - ENVELOPE_BYTES - weight(command.pattern)
-    matches: list[dict[str, Any]]
-    if command.context:
-        matches = fitted(found.hits, room, command.context)
-        shown = len(matches)
-    else:
-        matches, shown = by_file(found.hits, room)
-    record: dict[str, Any] = {
-        "matches": matches,
+    rows = [_match(hit, command.context) for hit in found.hits] if command.context else by_file(found.hits)
+    body: dict[str, Any] = {
+        "matches": rows,
         "pattern": command.pattern,
         "totalMatches": found.total,
         "filesSearched": found.files,
         "searchTime": searched.milliseconds,
     }
-    if shown < found.total:
-        record["truncated"] = True
-    if shown < len(found.hits):
-        words = (
-            f"Only {shown} of {len(found.hits)} matches fit into {command.max_tokens} tokens; "
-            f"{'ask with context 0, or ' if command.context else ''}"
-            "narrow the pattern or filePattern to see the others"
-        )
-        record = {"message": words, **record}
-    return record
+    how = "ask with context 0, or narrow the pattern or filePattern, to see the others"
+    if not command.context:
+        how = "narrow the pattern or filePattern to see the others"
+    body = fit(body, "matches", room_of(command.max_tokens), lambda _: how, cut_last=not command.context)
+    count = sum(len(row.get("lines", [row])) for row in body["matches"])
+    if MORE in body:  # a row may be a file with many matches
+        body[MORE] = f"{count} of {len(found.hits)} matches are here; {how}"
+    return {**body, "truncated": True} if count < found.total else body
 
 
-def by_file(hits: Sequence[LineHit], most: int) -> tuple[list[dict[str, Any]], int]:
-    """The matching lines of each file as `line: text`, in at most `most` bytes, and how many they are."""
+def by_file(hits: Sequence[LineHit]) -> list[dict[str, Any]]:
+    """The matching lines of each file as `line: text`."""
     files: dict[str, list[str]] = {}
-    count = 0
     for hit in hits:
-        line = f"{hit.line}: {hit.text}"
-        most -= weight(line) + 1 + (0 if hit.path in files else weight({"file": hit.path, "lines": []}))
-        if most < 0:
-            break
-        files.setdefault(hit.path, []).append(line)
-        count += 1
-    return [{"file": path, "lines": lines} for path, lines in files.items()], count
+        files.setdefault(hit.path, []).append(f"{hit.line}: {hit.text}")
+    return [{"file": path, "lines": lines} for path, lines in files.items()]
 
 
-def fitted(hits: Sequence[LineHit], most: int, around: int = CONTEXT_LINES) -> list[dict[str, Any]]:
-    """The hits as JSON in at most `most` bytes: less around them where needed, then fewer of them."""
-    matches: list[dict[str, Any]] = []
-    for chars in (SHOWN_CHARS, SHORT_CONTEXT_CHARS, 0):
-        matches = [_match(hit, chars, around) for hit in hits]
-        if sum(map(weight, matches)) + len(matches) <= most:
-            return matches
-    return matches[: sum(total <= most for total in accumulate(weight(match) + 1 for match in matches))]
-
-
-def _match(hit: LineHit, chars: int, most: int) -> dict[str, Any]:
-    """The hit with so many characters of each of `most` lines around it, or none of them."""
-
-    def around(lines: Sequence[str]) -> list[str]:
-        return [shown(line, most=chars) for line in lines] if chars else []
-
-    return {
-        "file": hit.path,
-        "line": hit.line,
-        "column": hit.column,
-        "text": hit.text,
-        "context": {"before": around(hit.before[-most:]), "after": around(hit.after[:most])},
-    }
+def _match(hit: LineHit, most: int) -> dict[str, Any]:
+    """The hit with so many lines around it."""
+    around = {"before": list(hit.before[-most:]), "after": list(hit.after[:most])}
+    return {"file": hit.path, "line": hit.line, "column": hit.column, "text": hit.text, "context": around}

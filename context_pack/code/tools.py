@@ -15,10 +15,10 @@ from context_pack.code.ports import AccessLog
 from context_pack.code.usecases.read_file import MAX_BYTES, WHOLE, Dependency, FileRead, FileReader, ReadFile
 from context_pack.kernel.instants import file_time, format_instant
 from context_pack.kernel.paths import module_of
+from context_pack.toolkit.budget import room_of
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import READS, Answer, Tool, json_answer, tool
-from context_pack.toolkit.tokens import fitting, room_of
 
 READ_ABOUT = """\
 Read a text file of the project, whole or a range of lines, with its language, size and role; on request \
@@ -35,15 +35,10 @@ def read_tool(reader: FileReader, access: Callable[[], AccessLog], now: Callable
 
     def run(command: ReadFile, call: Call) -> Answer:
         tokens = call.page_tokens if command.max_tokens is None else command.max_tokens
-        start = room_of(tokens) if tokens < MAX_BYTES else WHOLE
-        first = reader.read(command, call.check, start)
-        call.after(lambda: access().record(first.source.path, now()))
-
-        def answer(room: int) -> Answer:
-            return json_answer(_record(reader.read(command, call.check, room) if room < start else first))
-
         # As many tokens as a file may have bytes: then it is wanted whole.
-        return answer(start) if start == WHOLE else fitting(tokens, answer)
+        read = reader.read(command, call.check, room_of(tokens) if tokens < MAX_BYTES else WHOLE)
+        call.after(lambda: access().record(read.source.path, now()))
+        return json_answer(_record(read))
 
     return tool(
         "read_file",
@@ -55,7 +50,7 @@ def read_tool(reader: FileReader, access: Callable[[], AccessLog], now: Callable
         READS,
         output_schema=READ_SCHEMA,
         long_answers=True,
-        budget="max_tokens",
+        budget="maxTokens",
     )
 
 

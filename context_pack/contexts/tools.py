@@ -63,6 +63,7 @@ def build(queries: ContextQueries) -> tuple[Tool, ...]:
         tool(
             "check_freshness", "Check a context's freshness", CHECK_ABOUT, _family(check_refusal),
             CheckFreshness, checking, output_schema=CHECK_ANSWER, tolerant=True,
+            search_hint="is the context stale: is what a folder's context says still true",
         ),
         tool(
             "query_context", "Read a directory context", QUERY_ABOUT, _family(query_refusal), QueryContext,

@@ -6,7 +6,7 @@ within their budget; `documents_get_document` is always complete.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from attrs import frozen
@@ -20,15 +20,15 @@ from context_pack.documents.usecases.shelf import NOTHING_CONFIGURED, DocumentSh
 from context_pack.documents.usecases.sync_all import sync_all, under_every_name
 from context_pack.retrieval.model import IndexEntry
 from context_pack.retrieval.searching import retry_if_damaged
+from context_pack.toolkit.budget import MORE, fit, json_size, room_of, shrunk
 from context_pack.toolkit.call import Call
-from context_pack.toolkit.rows import fitted, leading, weight
 from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import FETCHES, Answer, Tool, json_answer, tool
-from context_pack.toolkit.tokens import fitting
 
-ENVELOPE_BYTES = 1000
-"""Room for what is beside the rows, but for long names and warnings, which are counted."""
-
+BESIDE = 100
+"""Room for line breaks and for the fields that tell of missing rows."""
+FLATTER = "a smaller maxDepth shows fewer headings"
+NARROWER = "narrow the question, lower limit or raise maxTokens to see the others"
 
 _Run = Callable[[Any, Call], Answer]
 
@@ -36,7 +36,7 @@ _Run = Callable[[Any, Call], Answer]
 _STATE = {"stale": "flag", "warning": "text"}
 _WHICH = {"collection": "text", "collectionId": "text"}
 _HEAD = {**_WHICH, "document": "text"}
-_FOUND = {"embedder": "text", "semantic": "object", "truncated": "flag", **_STATE}
+_FOUND = {"more": "text", "embedder": "text", "semantic": "object", "truncated": "flag", **_STATE}
 
 
 def build(shelf: DocumentShelf, finder: Finder) -> tuple[Tool, ...]:
@@ -135,23 +135,13 @@ class _DocumentAnswers:
         collection, freshness = self.shelf.current(command.collection, call.check)
         listed = self.shelf.documents(collection, command.limit, command.offset)
         rows = [{"id": one.key, "title": one.title, "size": one.size} for one in listed.documents]
-
-        def answer(room: int) -> Answer:
-            shown = leading(rows, room - ENVELOPE_BYTES)
-            end = command.offset + len(shown)
-            more = {"nextOffset": end} if end < listed.total and shown else {}
-            body = {
-                **named(collection),
-                "documents": shown,
-                "total": listed.total,
-                "hasMore": end < listed.total,
-                **more,
-                **_cut(len(shown) < len(rows)),
-                **_state(freshness),
-            }
-            return json_answer(body)
-
-        return fitting(call.page_tokens, answer)
+        body = {**named(collection), "documents": rows, "total": listed.total, **_state(freshness)}
+        body = _fitted(
+            body, "documents", call.page_tokens, lambda end: f"continue with offset {command.offset + end}"
+        )
+        end = command.offset + len(body["documents"])
+        more = {"nextOffset": end} if end < listed.total and rows else {}
+        return json_answer({**body, "hasMore": end < listed.total, **more})
 
     def _entry(
         self, command: commands.GetDocument | commands.GetOutline | commands.GetSection, call: Call
@@ -174,13 +164,10 @@ class _DocumentAnswers:
             {"level": one.level, "text": one.text[:MOST_HEADING], "line": one.line}
             for one in self.shelf.outline(entry, command.max_depth)
         ]
-
-        def answer(room: int) -> Answer:
-            shown = leading(rows, room - ENVELOPE_BYTES - weight(entry.title))
-            body = {**named(collection), "document": entry.key, "title": entry.title, "outline": shown}
-            return json_answer({**body, **_cut(len(shown) < len(rows)), **_state(freshness)})
-
-        return fitting(call.page_tokens, answer)
+        body = {**named(collection), "document": entry.key, "title": entry.title, "outline": rows}
+        return json_answer(
+            _fitted({**body, **_state(freshness)}, "outline", call.page_tokens, lambda _: FLATTER)
+        )
 
     def section(self, command: commands.GetSection, call: Call) -> Answer:
         """`documents_get_section`; what is longer than an answer may be ends early, and says so."""
@@ -196,38 +183,25 @@ class _DocumentAnswers:
             "endLine": found.end,
             **_state(freshness),
         }
-        return fitting(call.page_tokens, lambda room: json_answer(fitted([row], room)[0][0]))
+        return json_answer(shrunk(row, room_of(call.page_tokens) - BESIDE))
 
     def search(self, command: commands.SearchDocuments, call: Call) -> Answer:
         """`documents_search`."""
         found = self.finder.search(command, call.check)
-        tail, rows = _about(found, command.max_tokens), list(map(hit_body, found.answers[0].hits))
-
-        def answer(room: int) -> Answer:
-            shown, fewer = fitted(rows, _room(room, tail))
-            return json_answer({"results": shown, **tail, **_cut(fewer)})
-
-        return fitting(command.max_tokens, answer)
+        body = {"results": list(map(hit_body, found.answers[0].hits)), **_about(found, command.max_tokens)}
+        return json_answer(_fitted(body, "results", command.max_tokens, lambda _: NARROWER, True))
 
     def batch(self, command: commands.SearchBatch, call: Call) -> Answer:
-        """`documents_search_batch`; all questions share one budget, rank by rank."""
-        found = self.finder.batch(command, call.check)
-        lists = [list(map(hit_body, answered.hits)) for answered in found.answers]
-        tail = _about(found, command.max_tokens)
-        return fitting(command.max_tokens, lambda room: _batch(found, lists, tail, room))
+        """`documents_search_batch`; the questions share one budget, so that each shows its best hit."""
+        return json_answer(_batch(self.finder.batch(command, call.check), command.max_tokens))
 
     def related(self, command: commands.FindRelated, call: Call) -> Answer:
         """`documents_find_related`."""
         collection, document, found = self.finder.related(command, call.check)
         head = {"source": {**named(collection), "document": document}}
-        tail = _about(found, command.max_tokens)
         rows = [{"document": row.pop("documentId"), **row} for row in map(hit_body, found.answers[0].hits)]
-
-        def answer(room: int) -> Answer:
-            shown, fewer = fitted(rows, _room(room, [head, tail]))
-            return json_answer({**head, "related": shown, **tail, **_cut(fewer)})
-
-        return fitting(command.max_tokens, answer)
+        body = {**head, "related": rows, **_about(found, command.max_tokens)}
+        return json_answer(_fitted(body, "related", command.max_tokens, lambda _: NARROWER, True))
 
     def sync(self, command: commands.Sync, call: Call) -> Answer:
         """`documents_sync`."""
@@ -242,33 +216,31 @@ class _DocumentAnswers:
         return json_answer({**body, **({"warning": "; ".join(problems)} if problems else {})})
 
 
-def _batch(found: SearchAnswers, lists: Sequence[Sequence[Body]], tail: Body, most: int) -> Answer:
-    """The answers to several questions in `most` bytes."""
-    heads = _heads(found, most)
-    order = sorted((rank, number) for number, rows in enumerate(lists) for rank in range(len(rows)))
-    room = _room(most, [tail, heads]) - len('"results":[],') * len(heads)
-    rows, fewer = fitted([lists[number][rank] for rank, number in order], room, max(1, sum(map(bool, lists))))
-    shown: list[list[Body]] = [[] for _ in lists]
-    for (_, number), row in zip(order, rows, strict=False):
-        shown[number].append(row)
-    results = [
-        {"query": head.pop("query"), "results": mine, **head} for head, mine in zip(heads, shown, strict=True)
-    ]
-    return json_answer({"results": results, **tail, **_cut(fewer)})
+def _batch(found: SearchAnswers, tokens: int) -> Body:
+    """The answers to several questions; those of few and short hits leave room to the others."""
+    tail = _about(found, tokens)
+    room = room_of(tokens) - json_size(tail) - BESIDE
+    most = max(10, room // (8 * len(found.answers)))
+    answers = [_answered(one, found.embedder, min(most, commands.MAX_QUERY)) for one in found.answers]
+    sizes = [json_size(answer) for answer in answers]
+    for left, place in zip(
+        range(len(sizes), 0, -1), sorted(range(len(sizes)), key=sizes.__getitem__), strict=True
+    ):
+        if sizes[place] > room // left:
+            answers[place] = fit(answers[place], "results", room // left, lambda _: NARROWER, cut_last=True)
+        room -= json_size(answers[place]) + 2
+    return {"results": answers, **tail, **_cut(any(MORE in answer for answer in answers))}
 
 
-def _heads(found: SearchAnswers, room: int) -> list[Body]:
-    """The questions as their answers repeat them; long ones are clipped where they leave too little room."""
-    heads = [_head(one, found.embedder, commands.MAX_QUERY) for one in found.answers]
-    if 2 * weight(heads) > room:
-        most = max(10, room // (8 * len(heads)))
-        heads = [_head(one, found.embedder, min(most, commands.MAX_QUERY)) for one in found.answers]
-    return heads
+def _fitted(body: Body, rows: str, tokens: int, rest: Callable[[int], str], cut_last: bool = False) -> Body:
+    """The body within so many tokens; one that lacks rows says so twice, for people and for programs."""
+    fitting = fit(body, rows, room_of(tokens) - BESIDE, rest, cut_last=cut_last)
+    return {**fitting, **_cut(MORE in fitting)}
 
 
-def _head(answered: Answered, embedder: str, most: int) -> Body:
-    """One question, why it failed, and what measured its distances if that is another embedder."""
-    body: Body = {"query": answered.query[:most]}
+def _answered(answered: Answered, embedder: str, most: int) -> Body:
+    """One question, its hits, why it failed, and what measured its distances if that is another embedder."""
+    body: Body = {"query": answered.query[:most], "results": list(map(hit_body, answered.hits))}
     if answered.error is not None:
         body["error"] = answered.error[:most]
     if answered.embedder not in ("", embedder):
@@ -308,8 +280,3 @@ def _rising(call: Call) -> Callable[[int, int, str], None]:
         call.progress(n, of, f"{n} of {of}: {document}")
 
     return report
-
-
-def _room(most: int, beside: Any) -> int:
-    """The bytes that are left for rows."""
-    return most - weight(beside) - 60

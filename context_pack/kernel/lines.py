@@ -20,9 +20,6 @@ class LineRange:
 
     def __attrs_post_init__(self) -> None:
         start, end = self.start, self.end
-        for value, name in ((start, "line_start"), (end, "line_end")):
-            if not isinstance(value, int) or isinstance(value, bool):
-                raise invalid(f"'{name}' must be an integer", name)
         if start < 1:
             raise invalid("'line_start' must be at least 1", "line_start")
         if end < start:
@@ -32,6 +29,17 @@ class LineRange:
         if end > LAST_LINE:
             name = "line_start" if start > LAST_LINE else "line_end"
             raise invalid(f"'{name}' must be at most {LAST_LINE}", name)
+
+    @classmethod
+    def stored(cls, start: object, end: object) -> LineRange:
+        """The range that a file describes, which may hold anything.
+
+        Raises:
+            Failure: `invalid_data`.
+        """
+        if type(start) is not int or type(end) is not int:
+            raise invalid("lines must be two whole numbers", "lines")
+        return cls(start, end)
 
     @property
     def count(self) -> int:

@@ -17,7 +17,7 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 
 def _life(minutes: int, name: str) -> timedelta:
-    if not isinstance(minutes, int) or isinstance(minutes, bool) or not 1 <= minutes <= MAX_MINUTES:
+    if not 1 <= minutes <= MAX_MINUTES:
         raise invalid(f"'{name}' must be an integer from 1 to {MAX_MINUTES}", name)
     return timedelta(minutes=minutes)
 

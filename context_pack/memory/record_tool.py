@@ -35,4 +35,5 @@ def record_tool(recorder: Recorder) -> Tool:
         ADDS,
         output_schema=RECORD_SCHEMA,
         mutates=lambda _: True,
+        search_hint="project memory: remember a decision, rule, pattern or issue",
     )

@@ -1,7 +1,7 @@
 """The tool `context_search`: everything that names a JSON field of its answers.
 
-Code is shown by its head and the lines that matter. An answer stays within its budget: should the results
-weigh more, the last ones lose their content first and say so.
+Code is shown by its head and the lines that matter. An answer has the results that fit its budget, the last
+of them perhaps only in part, and says so.
 """
 
 from __future__ import annotations
@@ -16,21 +16,20 @@ from context_pack.memory.usecases.search import ContextSearch, FoundInMemory, Me
 from context_pack.retrieval.model import FoundPiece, Progress
 from context_pack.retrieval.searching import Ranked, retry_if_damaged
 from context_pack.retrieval.words import tokens
+from context_pack.toolkit.budget import fit, room_of
 from context_pack.toolkit.call import Call
-from context_pack.toolkit.rows import fitted, weight
 from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import READS, Answer, Tool, json_answer
-from context_pack.toolkit.tokens import fitting
 
 SEARCH_ABOUT = """\
 Search discoveries, sessions, packs and code by meaning and name. For exact text: grep_codebase."""
 PARTIAL = "not all is indexed yet ({done} of {total} files): ask again soon, or use grep_codebase"
-ENVELOPE_BYTES = 600
-"""Room for everything beside the results and the question."""
+REST = "ask for less (sources, module or a smaller limit), or raise maxTokens, to see the others whole"
 
 SEARCH_SCHEMA = shape(
-    partial="text", results="rows", query="text", totalFound="whole", searchTime="number", indexing="object",
-    semantic="object", mode="text", warning="text", error="text", message="text", fallback="text",
+    partial="text", more="text", results="rows", query="text", totalFound="whole", searchTime="number",
+    indexing="object", semantic="object", mode="text", warning="text", error="text", message="text",
+    fallback="text",
 )  # fmt: skip
 
 
@@ -46,7 +45,7 @@ def search_tool(searcher: MemorySearcher) -> Tool:
             call.progress(done, total, f"indexing: {done} of {total} files")
 
         found = retry_if_damaged(searcher.search)(command, call.check, tell)
-        return fitting(command.max_tokens, lambda room: json_answer(_searched(command, found, room)))
+        return json_answer(_searched(command, found))
 
     return Tool(
         name=SEARCH,
@@ -59,19 +58,18 @@ def search_tool(searcher: MemorySearcher) -> Tool:
         run=run,
         output_schema=SEARCH_SCHEMA,
         slow=True,
-        budget="max_tokens",
-        search_hint="search code, past decisions, discoveries, sessions and context packs by meaning",
+        budget="maxTokens",
+        search_hint="project memory: search code, past decisions, discoveries, sessions and packs by meaning",
     )
 
 
-def _searched(command: ContextSearch, search: FoundInMemory, most: int) -> dict[str, Any]:
+def _searched(command: ContextSearch, search: FoundInMemory) -> dict[str, Any]:
     words = tokens(command.query)
     rows = [shortened(hit, words) for hit in search.hits]
-    room = most - ENVELOPE_BYTES - weight(command.query)
     progress = {name: {"done": each.done, "total": each.total} for name, each in _unfinished(search)}
     record: dict[str, Any] = {
         **progress,
-        "results": fitted(rows, room)[0],
+        "results": rows,
         "query": command.query,
         "totalFound": search.total,
         "searchTime": search.milliseconds,
@@ -84,7 +82,7 @@ def _searched(command: ContextSearch, search: FoundInMemory, most: int) -> dict[
         record["mode"] = "keyword"
     if search.warnings:
         record["warning"] = "; ".join(search.warnings)
-    return record
+    return fit(record, "results", room_of(command.max_tokens), lambda _: REST, cut_last=True)
 
 
 def _unfinished(search: FoundInMemory) -> Iterator[tuple[str, Progress]]:

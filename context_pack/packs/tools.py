@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from math import inf
 from typing import Any
 
 from attrs import frozen
@@ -22,17 +21,16 @@ from context_pack.kernel.ttl import human, remaining_seconds
 from context_pack.packs.change_tools import answer_of
 from context_pack.packs.domain.model import Listed
 from context_pack.packs.domain.record import MOMENTS, to_record
-from context_pack.packs.domain.shortened import READ_ALL, first_rows, page_of_rows, rows_within, shortened
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.cases import PackUseCases
 from context_pack.packs.usecases.commands import OPERATIONS, PackAtRevision
 from context_pack.packs.usecases.plans import touch_required, ttl_required
 from context_pack.packs.usecases.write import for_each
-from context_pack.toolkit.arguments import arguments_of, parse
+from context_pack.toolkit.arguments import arguments_of, command_schema, parse, respelled
+from context_pack.toolkit.budget import MORE, fit, json_size, room_of, shrunk
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import READS, WRITES, Answer, FailedCall, Family, Tool, json_answer
-from context_pack.toolkit.tokens import fitting, size
 
 Payload = dict[str, Any]
 
@@ -127,7 +125,6 @@ def build(cases: PackUseCases, clock: Clock) -> tuple[Tool, ...]:
             spelled=spelled,
             subject=subject,
             long_answers=True,
-            all_lengths=True,
             selector=selector,
             search_hint="context pack: create, hand over, hand off or save code references and notes",
         ),
@@ -139,13 +136,26 @@ def build(cases: PackUseCases, clock: Clock) -> tuple[Tool, ...]:
             annotations=READS,
             commands={"output": commands.Output},
             choose=choose_output,
+            spelled=without_empty_cursor,
             run=partial(_output, cases),
             long_answers=True,
-            all_lengths=True,
             budget="max_tokens",
             search_hint="context pack: read, take over or list what another agent handed over",
         ),
     )
+
+
+MEANT: Mapping[str, str] = {
+    "finalize": 'set_status with status "finalized"',
+    "finalise": 'set_status with status "finalized"',
+    "reopen": 'set_status with status "draft"',
+    "extend": "touch_ttl",
+    "delete": "delete_pack",
+    "update": "set_meta",
+    "render": "the tool 'output'",
+    "read": "the tool 'output'",
+}
+"""What other names of actions mean."""
 
 
 def spelled(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -156,6 +166,11 @@ def spelled(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     if isinstance(operations, list):
         given["operations"] = [spelled(each) if isinstance(each, dict) else each for each in operations]
     return {**arguments, **given} if given else arguments
+
+
+def without_empty_cursor(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments of `output`; some clients send an empty text for a cursor that is not there."""
+    return {name: value for name, value in arguments.items() if name != "cursor" or value != ""}
 
 
 def mutates(arguments: Mapping[str, Any]) -> bool:
@@ -179,6 +194,14 @@ def choose_input(arguments: Mapping[str, Any]) -> type:
         Failure: `invalid_data` or `ttl_required`.
     """
     command = _known(arguments.get("action", "list"), COMMANDS)
+    if "action" not in arguments and (strange := arguments.keys() - command_schema(command)["properties"]):
+        words = f"'action' is missing: with '{clip(min(strange))}' it must say what to do"
+        advice = (
+            "output reads a pack by its name"
+            if strange <= {"id", "name"}
+            else "a call without it lists packs"
+        )
+        raise invalid(f"{words}; {advice}", "action", allowed=list(COMMANDS))
     _check_wording(arguments)
     operations = arguments.get("operations")
     if command is commands.Batch and isinstance(operations, list):
@@ -211,6 +234,8 @@ def _known(action: object, allowed: Mapping[str, type]) -> type:
     if isinstance(action, str) and action in COMMANDS:
         wrong, near = f"{shown} is not allowed in a batch", []
     advice = f"did you mean '{near[0]}'?" if near else f"use one of: {', '.join(allowed)}"
+    if isinstance(action, str) and action in MEANT:
+        advice = f"did you mean {MEANT[action]}?"
     raise invalid(f"{wrong}; {advice}", "action", allowed=list(allowed))
 
 
@@ -233,6 +258,7 @@ def _operations(given: Sequence[Any]) -> list[Any]:
         if not isinstance(operation, Mapping):
             raise invalid("it must be an object with an 'action'", "operations")
         command = _known(operation.get("action"), OPERATIONS)
+        operation = respelled(command_schema(command), dict(operation))
         _check_wording(operation)
         return parse(command, operation)
 
@@ -249,17 +275,7 @@ def _output(cases: PackUseCases, command: Any, call: Call) -> Answer:
 def _input(cases: PackUseCases, clock: Clock, command: Any, call: Call) -> Answer:
     """The answer to one action of `input`, within what the client shows."""
     payload = payload_of(cases, clock, command, call.check)
-    whole = json_answer({"action": command.action, "payload": payload})
-    used = size(whole.text) if command.action not in PAGED or not command.offset else inf
-    if used <= call.page_tokens:  # no token is shorter than a byte
-        return whole
-
-    def within(room: int) -> Answer:
-        if used <= room:
-            return whole
-        return json_answer({"action": command.action, "payload": _shortened(command, payload, room)})
-
-    return fitting(call.page_tokens, within)
+    return json_answer({"action": command.action, "payload": _fitted(command, payload, call.page_tokens)})
 
 
 def payload_of(cases: PackUseCases, clock: Clock, command: Any, check: Callable[[], None]) -> Payload:
@@ -280,23 +296,45 @@ def _list(cases: PackUseCases, clock: Clock, command: commands.ListPacks) -> Pay
 
 LISTED = ("id", "name", "title", "brief", "tags", "status", "revision", *MOMENTS)
 PAGED = {"verify": "refs", "diff": "changes"}
-REPOINTED = {"repair": "repaired", "accept": "accepted"}
+ROWS = {"list": "packs", **PAGED, "repair": "repaired", "accept": "accepted", "batch": "changed"}
+"""The list of an answer that may be long."""
+READ_ALL = 'output {"mode": "compact"} reads the pack page by page'
+BESIDE = 100
+"""Room for the action and line breaks."""
 
 
-def _shortened(command: Any, payload: Payload, room: int) -> Payload:
-    """The payload in so many bytes; whatever is left out can be read in another call."""
-    if "sections" in payload:
-        return shortened(payload, room)
-    if "packs" in payload:
-        packs = rows_within(payload, "packs", room) or payload["packs"][:1]
-        more = payload["has_more"] or len(packs) < payload["count"]
-        return {**payload, "count": len(packs), "has_more": more, "packs": packs}
-    if command.action in PAGED:
-        return page_of_rows(payload, PAGED[command.action], command.offset, room)
-    if command.action in REPOINTED:
-        rest = f"'diff' with from_revision {command.expected_revision} reads all, page by page"
-        return first_rows(payload, REPOINTED[command.action], room, rest)
-    return first_rows(payload, "changed", room, READ_ALL) if "changed" in payload else payload
+def _fitted(command: Any, payload: Payload, tokens: int) -> Payload:
+    """The payload in so many tokens; whatever is left out can be read in another call."""
+    action, room = command.action, room_of(tokens) - BESIDE
+    rows = ROWS.get(action)
+    if rows is None or not isinstance(payload.get(rows), list):
+        if json_size(payload) <= room:
+            return payload
+        small = shrunk(payload, room - 2 * len(READ_ALL))
+        here, whole = _ref_count(small), _ref_count(payload)
+        words = f"{here} of {whole} refs are here" if here < whole else "the ends of long texts are missing"
+        return {MORE: f"{words}; {READ_ALL}", **small}
+    start = command.offset if action in PAGED else 0
+
+    def rest(end: int) -> str:
+        if action == "list":
+            return f'continue with input {{"action": "list", "offset": {command.offset + end}}}'
+        if action in PAGED:
+            return f'continue with input {{"action": "{action}", "offset": {end}}} and the same pack'
+        if action == "batch":
+            return READ_ALL
+        old = command.expected_revision
+        return f'input {{"action": "diff", "from_revision": {old}}} reads all, page by page'
+
+    fitting = fit(payload, rows, room, rest, start=start)
+    if action == "list":
+        count = len(fitting[rows])
+        fitting |= {"count": count, "has_more": payload["has_more"] or count < payload["count"]}
+    return fitting
+
+
+def _ref_count(pack: Payload) -> int:
+    return sum(len(section["refs"]) for section in pack.get("sections", ()))
 
 
 def _summary(pack: Listed, now: datetime) -> Payload:

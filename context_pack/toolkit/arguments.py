@@ -4,10 +4,14 @@ From the class come the published schema, the check of a call, the structured co
 reference table in the contract, so that they cannot disagree. Schemas stay in the subset that every MCP
 client accepts: objects with `properties` and `additionalProperties: false`, no `$ref`, no type arrays, no
 top-level alternatives.
+
+A command that exists is valid: each field checks its own schema when a command is made, whether by `parse`
+from the arguments of a call or by hand in a program. Whoever gets a command checks nothing of it again.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, TypeVar
@@ -18,9 +22,9 @@ from attrs import NOTHING, field, fields, frozen
 from cattrs.gen import make_dict_structure_fn, override
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.toolkit.faults import Problem as Problem
-from context_pack.toolkit.faults import Schema as Schema
-from context_pack.toolkit.faults import problems_of
+from context_pack.toolkit.schema_errors import Problem as Problem
+from context_pack.toolkit.schema_errors import Schema as Schema
+from context_pack.toolkit.schema_errors import problems_of
 
 C = TypeVar("C")
 
@@ -42,7 +46,8 @@ def arg(schema: Schema | type, description: str, *, name: str | None = None, def
     A default of None means "may be absent" and is not published.
     """
     make = (lambda: schema_of(schema)) if isinstance(schema, type) else (lambda: dict(schema))
-    return field(default=default, metadata={_META: Argument(name, make, description)})
+    argument = Argument(name, make, description)
+    return field(default=default, metadata={_META: argument}, validator=_fits)
 
 
 def text(low: int = 0, high: int = 10_000, pattern: str | None = None, blank: bool = True) -> Schema:
@@ -126,13 +131,59 @@ def parse(command: type[C], arguments: Mapping[str, Any]) -> C:
         Failure: `invalid_data`; `details.field` names the argument, `details.problems` each fault by path.
     """
     kind: type = command
-    faults = problems_of(command_schema(kind), arguments)
-    if faults:
-        first = faults[0]
-        details: dict[str, Any] = {"field": first.field, "path": first.path}
-        details["problems"] = [{"path": fault.path, "message": fault.message} for fault in faults]
-        raise Failure(Code.INVALID_DATA, first.message, details)
+    _refuse(problems_of(command_schema(kind), arguments))
     return _CONVERTER.structure(arguments, command)
+
+
+def respelled(schema: Schema, value: Any) -> Any:
+    """The arguments as the schema spells their names, where they were `snake_case` for `camelCase`, or so."""
+    if isinstance(value, list) and "items" in schema:
+        return [respelled(schema["items"], each) for each in value]
+    if not isinstance(value, dict) or "properties" not in schema:
+        return value
+    fields = schema["properties"]
+    spellings: dict[str, str] = {_snake(name): name for name in fields}
+    result: dict[str, Any] = {}
+    for name, inner in value.items():
+        meant = spellings.get(_snake(name), "")
+        meant = name if name in fields or not meant or meant in value else meant
+        result[meant] = respelled(fields.get(meant, {}), inner)
+    return result
+
+
+def _snake(name: str) -> str:
+    return re.sub("(?<=[a-z0-9])[A-Z]", lambda capital: f"_{capital[0].lower()}", name)
+
+
+def _fits(_: Any, attribute: attrs.Attribute[Any], value: Any) -> None:
+    """Check a field of a command that is being made; a default is right as it is."""
+    if value is attribute.default:
+        return
+    argument: Argument = attribute.metadata[_META]
+    name = argument.name or attribute.name
+    _refuse(problems_of({"type": "object", "properties": {name: argument.schema()}}, {name: _plain(value)}))
+
+
+def _refuse(problems: list[Problem]) -> None:
+    if problems:
+        first = problems[0]
+        details: dict[str, Any] = {"field": first.field, "path": first.path}
+        details["problems"] = [{"path": each.path, "message": each.message} for each in problems]
+        raise Failure(Code.INVALID_DATA, first.message, details)
+
+
+def _plain(value: Any) -> Any:
+    """The value of a field as JSON would have it."""
+    if isinstance(value, tuple | list):
+        return [_plain(each) for each in value]
+    if attrs.has(type(value)):
+        named = [(name, getattr(value, each.name)) for each, (name, _, _) in _with_names(type(value))]
+        return {name: _plain(inner) for name, inner in named if inner is not None}
+    return value
+
+
+def _with_names(record: type) -> Iterator[tuple[attrs.Attribute[Any], tuple[str, Argument, Any]]]:
+    return zip(fields(record), arguments_of(record), strict=True)
 
 
 @cache

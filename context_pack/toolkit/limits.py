@@ -1,14 +1,13 @@
 """Rate limits of a connection, size limits of answers, and metrics of the tools.
 
-Pure: time is passed in. Threads record at the same time and there is no lock in this half of the house: each
-step is one the interpreter does not interrupt (a plain `+= 1`, a copy made in one go).
+Pure: the time and the lock are passed in.
 """
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Iterator, Mapping
-from itertools import count
+from collections import Counter, defaultdict, deque
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from attrs import define, field
@@ -27,24 +26,16 @@ _GRAIN = 1e-6
 
 
 @define
-class _Bucket:
-    """The slots of one tool: when those in use are free again, soonest first, and a count of unused ones."""
-
-    used: deque[float] = field(factory=deque)
-    fresh: Iterator[int] = field(factory=count)
-
-
-@define
 class RateLimiter:
     """A bucket per tool: so many calls at once, and one more each time its share of the minute has passed.
 
-    Calls come from several threads and this half of the house has no locks, so a call takes a place: the one
-    that is free again first, else a fresh one. Taking one is a single operation on a deque or a counter, and
-    places are never made from nothing, so that threads together never get more than the limit.
+    A bucket is the times at which the places in use are free again, soonest first. `lock` is for callers with
+    several threads: this half of the project starts none and so has no lock of its own.
     """
 
     per_minute: Mapping[str, int]
-    _buckets: dict[str, _Bucket] = field(factory=dict, init=False)
+    lock: AbstractContextManager[Any] = field(factory=nullcontext)
+    _taken: defaultdict[str, deque[float]] = field(factory=lambda: defaultdict(deque), init=False)
 
     def admit(self, tool: str, now: float) -> None:
         """Count one call at `now`; a refused one does not count.
@@ -55,15 +46,15 @@ class RateLimiter:
         limit = self.per_minute.get(tool)
         if limit is None:
             return
-        bucket = self._buckets.setdefault(tool, _Bucket())
-        share = WINDOW_SECONDS / limit if limit else WINDOW_SECONDS
-        soonest = _taken(bucket.used)
-        if soonest is not None and soonest > now + _GRAIN:
-            bucket.used.appendleft(soonest)
-        if (soonest is not None and soonest <= now + _GRAIN) or next(bucket.fresh) < limit:
-            bucket.used.append(max(_last(bucket.used, now), now) + share)
-            return
-        wait = share if soonest is None else soonest - now
+        share = WINDOW_SECONDS / max(1, limit)
+        with self.lock:
+            taken = self._taken[tool]
+            while taken and taken[0] <= now + _GRAIN:
+                taken.popleft()
+            if len(taken) < limit:
+                taken.append(max(now, taken[-1] if taken else now) + share)
+                return
+            wait = taken[0] - now if taken else share
         again = f"try again in {wait:.1f} s; CONTEXT_PACK_RATE_LIMITS changes the limit"
         raise Failure(
             Code.RATE_LIMITED,
@@ -74,22 +65,6 @@ class RateLimiter:
                 "hint": again,
             },
         )
-
-
-def _taken(used: deque[float]) -> float | None:
-    """Take the slot that is free first; None while there is none or other threads hold them all."""
-    try:
-        return used.popleft()
-    except IndexError:
-        return None
-
-
-def _last(used: deque[float], default: float) -> float:
-    """When the slot that was taken last is free again."""
-    try:
-        return used[-1]
-    except IndexError:
-        return default
 
 
 @define
@@ -117,22 +92,21 @@ class Metrics:
     """All tools' metrics."""
 
     tools: dict[str, ToolMetrics] = field(factory=dict)
+    lock: AbstractContextManager[Any] = field(factory=nullcontext)
 
     def record(self, tool: str, milliseconds: float, failure: str | None) -> None:
         """Count one finished call."""
-        entry = self.tools.get(tool)
-        if entry is None:
+        with self.lock:
             entry = self.tools.setdefault(tool, ToolMetrics())
-        entry.calls += 1
-        entry.recent.append(milliseconds)
-        if failure is not None:
-            # `Counter` runs Python code for a missing key, and another thread might get in between.
-            entry.failures.setdefault(failure, 0)
-            entry.failures[failure] += 1
+            entry.calls += 1
+            entry.recent.append(milliseconds)
+            if failure is not None:
+                entry.failures[failure] += 1
 
     def snapshot(self) -> dict[str, Any]:
         """Every tool that was called, by name."""
-        return {name: self.tools[name].snapshot() for name in sorted(self.tools)}
+        with self.lock:
+            return {name: self.tools[name].snapshot() for name in sorted(self.tools)}
 
 
 def quantile(ordered: list[float], share: float) -> float | None:

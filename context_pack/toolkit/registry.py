@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from attrs import define, field
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.toolkit.arguments import arguments_of, command_schema, parse
+from context_pack.kernel.text import single_line
+from context_pack.toolkit.arguments import arguments_of, command_schema, parse, respelled
+from context_pack.toolkit.budget import size
 from context_pack.toolkit.call import Call, Cancelled, Overdue
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS, Metrics, RateLimiter
 from context_pack.toolkit.spec import Answer, FailedCall, Tool
-from context_pack.toolkit.tokens import size
 
 if TYPE_CHECKING:
     from context_pack.toolkit.offers import Prompt, ResourceEntry, ResourceFamily, ResourceText
@@ -40,8 +41,9 @@ class Finished(NamedTuple):
 class Registry:
     """Everything the features offer, callable by name.
 
-    `resources` gives their families; `monotonic` gives seconds; `report` hears of each finished call; `alarm`
-    hears of an exception that no contract names, so that it can be logged without reaching the client.
+    `resources` gives their families; `monotonic` gives seconds; `root` is the project's folder; `report`
+    hears of each finished call; `alarm` hears of an exception that no contract names, so that it can be
+    logged without reaching the client.
     """
 
     tools: Mapping[str, Tool]
@@ -50,6 +52,7 @@ class Registry:
     monotonic: Callable[[], float]
     limiter: RateLimiter = field(factory=lambda: RateLimiter({}))
     metrics: Metrics = field(factory=Metrics)
+    root: str | None = None
     report: Callable[[Finished], None] = field(default=lambda _: None)
     alarm: Callable[[str, BaseException], None] = field(default=lambda _, __: None)
 
@@ -72,7 +75,7 @@ class Registry:
         try:
             self.limiter.admit(name, start)
             call.check()
-            answer = tool.run(_parsed(tool, _budgeted(tool, arguments, call.page_tokens)), call)
+            answer = tool.run(_parsed(tool, arguments, call.page_tokens), call)
         except Overdue as late:
             return self.fail(name, arguments, call, late.failure(), start)
         except Cancelled:
@@ -96,6 +99,10 @@ class Registry:
         start: float | None = None,
     ) -> Answer:
         """A failed call as an answer in the family's shape, counted like any other."""
+        inside = _relative(arguments, self.root) if _is_about_path(failure) and self.root else None
+        if inside is not None:
+            advice = f"use '{single_line(inside)}', which is relative to the root"
+            failure = Failure(failure.code, _advised(failure, advice), {**failure.details, "hint": advice})
         answer = self.tools[name].family.error(failure, FailedCall(name, call.request_id, arguments))
         limited = failure.code is Code.RATE_LIMITED  # a kind of its own to whoever reads the numbers
         return self._recorded(name, answer, start, failure.code.value if limited else failure.kind.value)
@@ -118,28 +125,45 @@ class Registry:
         return None
 
 
-def _budgeted(tool: Tool, arguments: Mapping[str, Any], page: int) -> Mapping[str, Any]:
-    """The arguments with the budget that the client's page gives, where the caller has named none.
-
-    A tool whose own default is smaller than that of all answers keeps it.
-    """
-    name = tool.budget
-    if name is None or name in tool.spelled(arguments):
-        return arguments
-    rule = command_schema(next(iter(tool.commands.values())))["properties"][name]
-    own = rule.get("default", DEFAULT_MAX_TOKENS)
-    wanted = page if own == DEFAULT_MAX_TOKENS else min(page, own)
-    return {**arguments, name: max(rule["minimum"], min(wanted, rule.get("maximum", wanted)))}
+def _is_about_path(failure: Failure) -> bool:
+    """Whether a path was refused; features that name the field say so in their own words."""
+    return failure.code is Code.ABSOLUTE_PATH or failure.details.get("field") in ("path", "section_scope")
 
 
-def _parsed(tool: Tool, arguments: Mapping[str, Any]) -> Any:
-    """The structured command; a tolerant tool is not told of arguments that it does not know."""
-    arguments = tool.spelled(arguments)
+def _advised(failure: Failure, advice: str) -> str:
+    """The message; one in the words of a contract stays as it is, with the advice beside it."""
+    return failure.message if failure.code is Code.ABSOLUTE_PATH else f"{failure.message}; {advice}"
+
+
+def _relative(value: Any, root: str) -> str | None:
+    """What an absolute path inside the root, somewhere in the arguments, is relative to it."""
+    if isinstance(value, str):
+        path, start = value.replace("\\", "/"), root.replace("\\", "/").rstrip("/") + "/"
+        return path.removeprefix(start).strip("/") or None if path.startswith(start) else None
+    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return next((found for each in inner if (found := _relative(each, root)) is not None), None)
+
+
+def _parsed(tool: Tool, given: Mapping[str, Any], page: int) -> Any:
+    """The command that arguments spell; a tolerant tool is not told of arguments that it does not know."""
+    arguments = tool.spelled(respelled(tool.schema, dict(given)))
     command = tool.choose(arguments)
     if tool.tolerant:
         known = {name for name, _, _ in arguments_of(command)}
         arguments = {name: value for name, value in arguments.items() if name in known}
+    if tool.budget is not None and tool.budget not in arguments:
+        arguments = {
+            **arguments,
+            tool.budget: _page(command_schema(command)["properties"][tool.budget], page),
+        }
     return parse(command, arguments)
+
+
+def _page(rule: Mapping[str, Any], page: int) -> int:
+    """The client's page as a budget; a tool with a smaller default of its own keeps it."""
+    own = rule.get("default", DEFAULT_MAX_TOKENS)
+    wanted = page if own == DEFAULT_MAX_TOKENS else min(page, own)
+    return int(max(rule["minimum"], min(wanted, rule.get("maximum", wanted))))
 
 
 def describe(tool: Tool) -> dict[str, Any]:
@@ -148,7 +172,7 @@ def describe(tool: Tool) -> dict[str, Any]:
         "name": tool.name,
         "title": tool.title,
         "description": tool.description,
-        "inputSchema": tool.input_schema(),
+        "inputSchema": tool.schema,
         "annotations": tool.annotations.wire(),
     }
     if tool.output_schema is not None:

@@ -18,9 +18,6 @@ from context_pack.toolkit.arguments import Schema, schema_of
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 
-UNSAID: Mapping[str, int] = {"maxLength": 1000, "maximum": 100_000, "maxItems": 1000}
-"""From these values on a bound is not published; nor is it that a text must not be empty."""
-
 _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -111,23 +108,6 @@ def _anything(_: Mapping[str, Any]) -> str:
     return ""
 
 
-def _published(schema: Schema, all_lengths: bool) -> Schema:
-    """The schema without the bounds that nobody passes by accident: they are kept, but need not be read."""
-    shown = {key: value for key, value in schema.items() if _is_published(key, value, all_lengths)}
-    if "properties" in shown:
-        inner = shown["properties"].items()
-        shown["properties"] = {name: _published(each, all_lengths) for name, each in inner}
-    if "items" in shown:
-        shown["items"] = _published(shown["items"], all_lengths)
-    return shown
-
-
-def _is_published(key: str, value: Any, all_lengths: bool) -> bool:
-    if key in ("minLength", "maxLength") and all_lengths:
-        return True
-    return bool(value > 1) if key == "minLength" else key not in UNSAID or value < UNSAID[key]
-
-
 _LOOSER: Mapping[str, Callable[[Any, Any], Any]] = {
     **dict.fromkeys(("minLength", "minimum", "minItems"), min),
     **dict.fromkeys(("maxLength", "maximum", "maxItems"), max),
@@ -153,11 +133,10 @@ class Tool:
     `choose` picks the command class from the raw arguments (an action tool decides here, and may refuse);
     `run` serves the structured command; `mutates` says whether these arguments would change anything, and
     `subject` what ("" if unknown), so that the server can keep mutations in order. A `slow` tool may take
-    seconds: the server lets quick reads pass it. A `tolerant` tool ignores arguments that it does not know,
-    and one with `all_lengths` publishes the bound of every text, where a contract wants that. `spelled` gives
-    the arguments in the spelling of the schema. `budget` is the argument that says how many tokens an answer
-    may weigh; where it is absent, the client's page decides. `search_hint` are words that a client which
-    looks tools up should find this one by.
+    seconds: the server lets quick reads pass it. A `tolerant` tool ignores arguments that it does not know.
+    `spelled` gives the arguments as commands want them. `budget` is the argument that says how many tokens an
+    answer may have; where it is absent, the client's page decides. `search_hint` are words that a client
+    which looks tools up should find this one by.
     """
 
     name: str
@@ -175,30 +154,31 @@ class Tool:
     long_answers: bool = False
     slow: bool = False
     tolerant: bool = False
-    all_lengths: bool = False
     budget: str | None = None
     search_hint: str | None = None
     selector: Schema | None = field(default=None)
 
-    def input_schema(self) -> Schema:
-        """The published schema: the command's own, or the union of all actions' fields."""
-        if self.selector is None:
-            return self._shown(schema_of(next(iter(self.commands.values()))))
-        properties: dict[str, Schema] = {"action": dict(self.selector)}
-        for command in self.commands.values():
-            for name, schema in schema_of(command)["properties"].items():
-                if name != "action":
-                    shown = {key: value for key, value in schema.items() if key != "default"}
-                    properties[name] = _wider(properties.get(name, shown), shown)
-        return self._shown({"type": "object", "properties": properties, "additionalProperties": False})
+    schema: Schema = field(init=False, eq=False, repr=False)
+    """The published schema: the command's own, or the union of all actions' fields."""
 
-    def _shown(self, schema: Schema) -> Schema:
-        if self.budget is not None:
-            budget = dict(schema["properties"][self.budget])
-            if budget.get("default") == DEFAULT_MAX_TOKENS:  # the client's page decides
-                del budget["default"]
-            schema = {**schema, "properties": {**schema["properties"], self.budget: budget}}
-        return _published(schema, self.all_lengths)
+    @schema.default
+    def _schema(self) -> Schema:
+        properties: dict[str, Schema] = {}
+        required: dict[str, Any] = {}
+        if self.selector is None:
+            whole = schema_of(next(iter(self.commands.values())))
+            properties = whole["properties"]
+            required = {"required": whole["required"]} if "required" in whole else {}
+        else:
+            properties["action"] = dict(self.selector)
+            for command in self.commands.values():
+                for name, schema in schema_of(command)["properties"].items():
+                    if name != "action":
+                        schema.pop("default", None)
+                        properties[name] = _wider(properties.get(name, schema), schema)
+        if self.budget is not None and properties[self.budget].get("default") == DEFAULT_MAX_TOKENS:
+            del properties[self.budget]["default"]  # the client's page decides
+        return {"type": "object", "properties": properties, "additionalProperties": False, **required}
 
 
 def tool(

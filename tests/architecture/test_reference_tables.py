@@ -17,7 +17,7 @@ from context_pack.kernel.errors import Failure
 from context_pack.toolkit.arguments import Schema, arg, array, choice, integer, schema_of, text
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import Registry
-from context_pack.toolkit.rule_words import rule_in_words
+from context_pack.toolkit.schema_errors import rule_in_words
 from context_pack.toolkit.spec import WRITES, Answer, FailedCall, Family, Tool, tool
 from context_pack_adapters.bootstrap import load_registry
 from context_pack_adapters.logs import Log
@@ -54,7 +54,7 @@ def table_of(each: Tool) -> str:
 def test_every_published_argument_is_in_the_table_and_in_a_command(registry: Registry) -> None:
     for each in registry.tools.values():
         rows = set(re.findall(r"^\| `([a-z_A-Z0-9]+)` \|", reference(each), re.MULTILINE))
-        published = set(each.input_schema()["properties"])
+        published = set(each.schema["properties"])
         of_commands = {
             name for command in each.commands.values() for name in schema_of(command)["properties"]
         }
@@ -67,7 +67,7 @@ def test_every_published_argument_is_in_the_table_and_in_a_command(registry: Reg
 @pytest.mark.clause("PG-11")
 def test_the_shared_schema_admits_the_arguments_of_every_action(registry: Registry) -> None:
     for each in registry.tools.values():
-        published = each.input_schema()["properties"]
+        published = each.schema["properties"]
         for command in each.commands.values():
             for name, own in schema_of(command)["properties"].items():
                 if name != "action":

@@ -90,7 +90,7 @@ def test_the_tool_is_listed_with_its_arguments_and_bounds(client: StdioClient) -
     schema = tools["grep_codebase"]["inputSchema"]
     assert schema["required"] == ["pattern"]
     asked = ["pattern", "filePattern", "caseSensitive", "limit"]
-    assert list(schema["properties"]) == [*asked, "context", "max_tokens"]
+    assert list(schema["properties"]) == [*asked, "context", "maxTokens"]
     bounds = schema["properties"]
     assert bounds["pattern"]["maxLength"] == 200
     assert (bounds["limit"]["minimum"], bounds["limit"]["maximum"], bounds["limit"]["default"]) == (

@@ -41,7 +41,7 @@ def test_a_file_with_its_imports_comes_as_text_and_as_structure(client: StdioCli
         "symbol",
         "numbered",
         "endLine",
-        "max_tokens",
+        "maxTokens",
     }
     assert tool["inputSchema"]["required"] == ["path"]
 
@@ -62,7 +62,7 @@ def test_every_character_of_a_text_arrives(client: StdioClient, tmp_path: Path) 
         + "\r\n\x85\u2028"
     )
     (tmp_path / "all.txt").write_bytes(text.encode())
-    read = client.payload("read_file", {"path": "all.txt", "max_tokens": 100_000})
+    read = client.payload("read_file", {"path": "all.txt", "maxTokens": 100_000})
     assert read["file"]["content"] == text
 
 
@@ -70,7 +70,7 @@ def test_every_character_of_a_text_arrives(client: StdioClient, tmp_path: Path) 
 def test_a_file_of_a_mebibyte_arrives_whole(client: StdioClient, tmp_path: Path) -> None:
     (tmp_path / "most.txt").write_bytes(b'"\n' * 524_288)
     (tmp_path / "more.txt").write_bytes(b"x" * 1_048_577)
-    file = client.payload("read_file", {"path": "most.txt", "max_tokens": 1_048_576})["file"]
+    file = client.payload("read_file", {"path": "most.txt", "maxTokens": 1_048_576})["file"]
     assert (file["size"], file["lines"], file["content"]) == (1_048_576, 524_288, '"\n' * 524_288)
     assert client.error("read_file", {"path": "more.txt"})["error"] == "File too large"
 
@@ -170,7 +170,7 @@ def test_many_dependencies_are_all_listed(tmp_path: Path, spawn: Any) -> None:
     plant({f"{name}.py": "x = 1\n" * 100 for name in names}, tmp_path)
     (tmp_path / "all.py").write_text("".join(f"import {name}\n" for name in reversed(names)))
     client = spawn()
-    asked = {"path": "all.py", "includeDeps": True, "max_tokens": 1_048_576}
+    asked = {"path": "all.py", "includeDeps": True, "maxTokens": 1_048_576}
     found = client.payload("read_file", asked)["dependencies"]
     assert [each["path"] for each in found] == [f"{name}.py" for name in names]
     shown = [each["content"] for each in found if each["content"] is not None]

@@ -214,7 +214,7 @@ def pages_of_the_pack(seen: list[str]) -> Script:
     arguments: Json = {"name": "thirty"}
     while arguments:
         seen.append((yield "output", arguments))
-        ended = re.search(r'> truncated: [^\n]*cursor "([^"]+)"', seen[-1])
+        ended = re.search(r'> truncated: [^\n]*"cursor": "([^"]+)"', seen[-1])
         arguments = {} if ended is None else {"cursor": ended[1]}
 
 

@@ -129,7 +129,7 @@ def test_an_outline_or_section_that_is_too_long_ends_early_and_says_so(spawn: Sp
     assert section["truncated"] is True
     assert section["content"].startswith("# Long\n\n## Part")
     for answer in (outline, section):
-        assert len(json.dumps(answer, separators=(",", ":"))) <= 80_000
+        assert len(json.dumps(answer, separators=(",", ":"))) <= 50_000
 
 
 @pytest.mark.clause("DC-43")
@@ -218,29 +218,29 @@ def test_unknown_names_and_bad_ranges_are_plain_text_errors(asked: StdioClient) 
         )
     at = {"collection": "handbook", "document": "guide.md"}
     for tool, arguments, words in (
-        ("search", {"query": "x", "limit": 0}, "'limit' must be an integer from 1 to 100"),
-        ("search", {"query": "x", "limit": 101}, "'limit' must be an integer from 1 to 100"),
-        ("search", {"query": " \n"}, "'query' must not be blank"),
-        ("search", {"query": "x" * 4001}, "'query' must have at most 4000 characters"),
-        ("search", {"query": "x", "maxTokens": 5}, "'maxTokens' must be an integer of at least 200"),
-        ("search_batch", {"queries": []}, "'queries' must have at least 1 item"),
-        ("search_batch", {"queries": [{"query": "x"}] * 11}, "'queries' must have at most 10 items"),
-        ("find_related", {**at, "limit": 101}, "'limit' must be an integer from 1 to 100"),
+        ("search", {"query": "x", "limit": 0}, "'limit' must be: integer, 1 to 100"),
+        ("search", {"query": "x", "limit": 101}, "'limit' must be: integer, 1 to 100"),
+        ("search", {"query": " \n"}, "'query' must be: string, at most 4000 characters, not blank"),
+        ("search", {"query": "x" * 4001}, "'query' must be: string, at most 4000 characters, not blank"),
+        ("search", {"query": "x", "maxTokens": 5}, "'maxTokens' must be: integer, at least 200"),
+        ("search_batch", {"queries": []}, "'queries' must be: list of 1 to 10"),
+        ("search_batch", {"queries": [{"query": "x"}] * 11}, "'queries' must be: list of 1 to 10"),
+        ("find_related", {**at, "limit": 101}, "'limit' must be: integer, 1 to 100"),
         (
             "list_documents",
             {"collection": "handbook", "limit": 1001},
-            "'limit' must be an integer from 1 to 1000",
+            "'limit' must be: integer, 1 to 1000",
         ),
         (
             "list_documents",
             {"collection": "handbook", "offset": -1},
-            "'offset' must be an integer of at least 0",
+            "'offset' must be: integer, at least 0",
         ),
-        ("get_outline", {**at, "maxDepth": 7}, "'maxDepth' must be an integer from 1 to 6"),
+        ("get_outline", {**at, "maxDepth": 7}, "'maxDepth' must be: integer, 1 to 6"),
         ("get_section", {**at, "section": " ## "}, "'section' must not be blank: give the text of a heading"),
         ("get_document", {"collection": "handbook"}, "'document' is required"),
     ):
-        assert refused(asked, tool, **arguments) == words
+        assert refused(asked, tool, **arguments).startswith(words)
 
 
 @pytest.mark.clause("DC-50")
@@ -347,13 +347,17 @@ def test_an_answer_keeps_its_budget_and_documents_are_complete(tmp_path: Path, s
     client = started(tmp_path, spawn)
     for budget in (200, 1000, 5000):
         result = client.call("documents_search", {"query": "zebra water", "limit": 100, "maxTokens": budget})
-        assert len(result["content"][0]["text"].encode()) <= budget * 4
+        assert len(result["content"][0]["text"].encode()) <= budget * 2.5
         rows = result["structuredContent"]["results"]
         cut = [row.get("truncated", False) for row in rows]
         assert cut == sorted(cut)
-        assert any(cut) or result["structuredContent"]["truncated"] is True
+        assert result["structuredContent"]["truncated"] is True
+        assert f"{len(rows)} of 40 results are here" in result["structuredContent"]["more"]
     batch = {"queries": [{"query": "zebra"}] * 3, "limit": 50, "maxTokens": 2000}
-    assert len(client.call("documents_search_batch", batch)["content"][0]["text"].encode()) <= 8000
+    answer = client.call("documents_search_batch", batch)
+    assert len(answer["content"][0]["text"].encode()) <= 5000
+    for answered in answer["structuredContent"]["results"]:
+        assert len(answered["results"][0]["content"]) > 500  # each query keeps the text of its best hit
     assert structured(client, "list_documents", collection="docs", limit=1)["documents"][0]["id"] == "0.md"
     odd = structured(client, "get_section", collection="docs", document="0.md", section="wide wide")
     assert (odd["truncated"], odd["content"][:6], len(odd["section"])) == (True, "# wide", 1000)
@@ -362,7 +366,7 @@ def test_an_answer_keeps_its_budget_and_documents_are_complete(tmp_path: Path, s
     section = client.call(
         "documents_get_section", {"collection": "docs", "document": "long.md", "section": "Long"}
     )
-    assert len(section["content"][0]["text"].encode()) <= 80_000
+    assert len(section["content"][0]["text"].encode()) <= 50_000
     body = section["structuredContent"]
     assert body["truncated"] is True
     assert body["content"].count("\n") == body["endLine"] - body["startLine"]

@@ -10,7 +10,7 @@ import pytest
 from command_line import CommandLine
 from stdio_client import StdioClient
 
-from context_pack.toolkit.tokens import estimate_tokens
+from context_pack.toolkit.budget import tokens_of as estimate_tokens
 
 Spawn = Callable[..., StdioClient]
 FAST = {"CONTEXT_PACK_EMBEDDER": "fast"}

@@ -13,7 +13,7 @@ from typing import Any
 from attrs import NOTHING, frozen
 
 from context_pack.toolkit.arguments import Schema, arguments_of
-from context_pack.toolkit.rule_words import rule_in_words
+from context_pack.toolkit.schema_errors import rule_in_words
 from context_pack.toolkit.spec import Tool
 
 

@@ -71,7 +71,7 @@ def _explain(tool: Tool, shell: Shell) -> None:
 
 def _explain_argument(name: str, schema: Mapping[str, Any], required: bool, shell: Shell) -> None:
     """One argument: name, whether it must be there, its type and bounds, its description."""
-    from context_pack.toolkit.rule_words import rule_in_words
+    from context_pack.toolkit.schema_errors import rule_in_words
 
     presence = ", required" if required else f", default {schema['default']}" if "default" in schema else ""
     shell.terminal.styled_line("  ", ("cyan", name), f": {rule_in_words(dict(schema))}{presence}")
@@ -109,7 +109,7 @@ def call(options: Namespace, shell: Shell) -> int:
     if tool is None:
         hint = nearest(options.tool, list(registry.tools))
         raise WrongUsage(f"unknown tool {options.tool!r}{hint}\nTools: {', '.join(registry.tools)}.")
-    arguments = read_arguments(options.arguments, tool.input_schema()["properties"])
+    arguments = read_arguments(options.arguments, tool.schema["properties"])
     caller = QuietCall()
     answer = registry.call(options.tool, arguments, caller)
     _show(answer, options.json, shell)

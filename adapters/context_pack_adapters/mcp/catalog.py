@@ -24,6 +24,9 @@ MOST_RESOURCES = 1000
 TOOLS, PROMPTS, TEMPLATES = "tools", "prompts", "resourceTemplates"
 """The lists that cannot change, as their results name them."""
 
+TOOLS_AS_TEXT = "toolsAsText"
+"""The tools without their output schemas."""
+
 FAMILY_KEY = "context-pack/family"
 """Where the description of a tool names its family."""
 
@@ -37,16 +40,19 @@ class FixedLists:
 
     def __init__(self, items: Mapping[str, Sequence[Item]], page_size: int | None) -> None:
         self._items = {kind: [to_json(item) for item in items[kind]] for kind in (TOOLS, PROMPTS, TEMPLATES)}
+        plain = [{key: item[key] for key in item if key != "outputSchema"} for item in items[TOOLS]]
+        self._items[TOOLS_AS_TEXT] = list(map(to_json, plain))
         self._families = [item.get("_meta", {}).get(FAMILY_KEY) for item in items[TOOLS]]
         self._page_size = page_size
 
-    def page(self, kind: str, params: Mapping[str, Any]) -> Page:
-        """One page of a list."""
-        return _page(kind, self._items[kind], params, self._page_size), STATIC_TTL_MS
+    def page(self, kind: str, params: Mapping[str, Any], structured: bool = True) -> Page:
+        """One page of a list; clients that are sent no `structuredContent` get tools that promise none."""
+        items = self._items[TOOLS_AS_TEXT if kind == TOOLS and not structured else kind]
+        return _page(kind, items, params, self._page_size), STATIC_TTL_MS
 
-    def tools(self, params: Mapping[str, Any], families: Collection[str]) -> Page:
+    def tools(self, params: Mapping[str, Any], families: Collection[str], structured: bool = True) -> Page:
         """One page of the tools of these families; not cacheable, because families may change."""
-        every = zip(self._items[TOOLS], self._families, strict=True)
+        every = zip(self._items[TOOLS if structured else TOOLS_AS_TEXT], self._families, strict=True)
         shown = [item for item, family in every if family in families]
         return _page(TOOLS, shown, params, self._page_size), 0
 

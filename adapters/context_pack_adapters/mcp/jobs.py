@@ -20,7 +20,7 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.mcp.eras import SEVERITY
 from context_pack_adapters.mcp.exchange import Exchange
 from context_pack_adapters.mcp.jsonrpc import Id, same_id
-from context_pack_adapters.mcp.limits import OTHER_PAGE, page_tokens_of
+from context_pack_adapters.mcp.limits import OTHER_CLIENT, ClientView, client_view
 from context_pack_adapters.mcp.progress import HEARTBEAT_SECONDS, ProgressNotes
 from context_pack_adapters.mcp.wire import Refusal, error, failed, internal, notification
 from context_pack_adapters.serving import CHECK
@@ -61,8 +61,12 @@ class JobContext:
         """From which severity on a legacy client wants log messages; None until it has said so."""
         self.client: Mapping[str, Any] = {}
         """The capabilities of the legacy handshake."""
-        self.client_page = OTHER_PAGE
-        """The largest answer in tokens for the client of the legacy handshake."""
+        self.client_view = OTHER_CLIENT
+        """What the client of the legacy handshake shows of an answer."""
+
+    def view_of(self, exchange: Exchange) -> ClientView:
+        """What the client that sent a request shows of its answer."""
+        return self.client_view if exchange.envelope is None else client_view(exchange.envelope.client)
 
     def named(self, request_id: Id) -> list[Job]:
         """The jobs with this id, for two may share one."""
@@ -128,8 +132,7 @@ class Job:
         """The largest answer, in tokens, that this client shows whole."""
         if self._desk.page_tokens is not None:
             return self._desk.page_tokens
-        envelope = self.exchange.envelope
-        return self._desk.client_page if envelope is None else page_tokens_of(envelope.client)
+        return self._desk.view_of(self.exchange).page_tokens
 
     @property
     def client_capabilities(self) -> Mapping[str, Any]:

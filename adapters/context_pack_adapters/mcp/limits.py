@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 MAX_MESSAGE_BYTES: Final = 10 * 1024 * 1024
 """One message, unless the environment says otherwise."""
@@ -17,12 +17,34 @@ MAX_HEADER_BYTES: Final = 8 * 1024
 MAX_FRAME_BYTES: Final = 1024**3
 """What a header may announce: up to here a frame is drained, above it the header is nonsense."""
 
-CLIENT_PAGES: Mapping[str, int] = {"claude-code": 20_000, "gemini-cli": 7_500, "codex": 2_500}
-"""Tokens of one answer that a client shows whole, by how it calls itself (measured with the real ones)."""
-OTHER_PAGE = 10_000
+
+class ClientView(NamedTuple):
+    """What a client shows of an answer: so many tokens, and whether it can do with the text alone.
+
+    Clients that limit by characters have a page of as many bytes (a token is 2.5 bytes). One that shows its
+    model the text and `structuredContent` beside it would show everything twice.
+    """
+
+    page_tokens: int
+    structured: bool = True
 
 
-def page_tokens_of(client: str) -> int:
-    """The largest answer, in tokens, for a client of that name."""
+CLIENTS: Mapping[str, ClientView] = {
+    "claude-code": ClientView(20_000),
+    "gemini-cli": ClientView(7_500),
+    "codex": ClientView(10_000),
+    "opencode": ClientView(10_000),
+    "cline": ClientView(3_200),  # cuts the middle out of more than 8,000 characters
+    "@cline": ClientView(3_200),
+    "github-copilot": ClientView(8_000, structured=False),  # puts more than 20 KB into a file
+    "copilot": ClientView(8_000, structured=False),
+    "qwen-code": ClientView(8_000, structured=False),
+}
+"""By the beginning of how a client calls itself, measured with the real ones."""
+OTHER_CLIENT = ClientView(5_000)
+
+
+def client_view(client: str) -> ClientView:
+    """What a client of that name shows."""
     called = client.strip().lower()
-    return next((page for name, page in CLIENT_PAGES.items() if called.startswith(name)), OTHER_PAGE)
+    return next((view for name, view in CLIENTS.items() if called.startswith(name)), OTHER_CLIENT)

@@ -17,7 +17,7 @@ from context_pack_adapters.mcp.eras import ServerFacts
 from context_pack_adapters.mcp.exchange import Exchange, texts
 from context_pack_adapters.mcp.jobs import FETCHING, Job, JobContext
 from context_pack_adapters.mcp.jsonrpc import INVALID_PARAMS
-from context_pack_adapters.mcp.limits import page_tokens_of
+from context_pack_adapters.mcp.limits import client_view
 from context_pack_adapters.mcp.results import Results
 from context_pack_adapters.mcp.shelf import OnDemand
 from context_pack_adapters.mcp.subscriptions import Listener, Subscriptions, wanted
@@ -92,7 +92,7 @@ class Methods:
     def _initialize(self, exchange: Exchange) -> None:
         capabilities = exchange.params.get("capabilities")
         self._desk.client = capabilities if isinstance(capabilities, dict) else {}
-        self._desk.client_page = page_tokens_of(eras.client_name(exchange.params.get("clientInfo")))
+        self._desk.client_view = client_view(eras.client_name(exchange.params.get("clientInfo")))
         self._subscriptions.greeted = True
         self._answer(exchange, fields_of(eras.handshake(self._facts, self._changing_tools, exchange.params)))
 
@@ -163,7 +163,9 @@ class Methods:
         def work(_: Job) -> bytes:
             assert self._families is not None
             self._listed = self._families()
-            return self._results.of(exchange, *self._shelf.fixed().tools(exchange.params, self._listed))
+            structured = self._desk.view_of(exchange).structured
+            page = self._shelf.fixed().tools(exchange.params, self._listed, structured)
+            return self._results.of(exchange, *page)
 
         return self._job(exchange, work)
 
@@ -179,12 +181,16 @@ class Methods:
 
     def _fixed_list(self, exchange: Exchange, kind: str) -> Job | None:
         """A list that never changes: inline once the registry is there."""
+        structured = self._desk.view_of(exchange).structured
         if self._shelf.lists is None or self._shelf.loaded is None:
-            return self._job(
-                exchange,
-                lambda _: self._results.of(exchange, *self._shelf.fixed().page(kind, exchange.params)),
-            )
-        self._answer(exchange, *self._shelf.lists.page(kind, exchange.params))
+
+            def work(_: Job) -> bytes:
+                return self._results.of(
+                    exchange, *self._shelf.fixed().page(kind, exchange.params, structured)
+                )
+
+            return self._job(exchange, work)
+        self._answer(exchange, *self._shelf.lists.page(kind, exchange.params, structured))
         return None
 
     def _list_resources(self, exchange: Exchange) -> Job:
@@ -257,7 +263,7 @@ class Methods:
         answer = registry.call(name, exchange.params.get("arguments", {}), job)
         if answer.is_error:
             job.log("warning", {"tool": name, "message": answer.text}, "tools")
-        return self._results.of_call(exchange, answer_fields(answer))
+        return self._results.of_call(exchange, answer_fields(answer, self._desk.view_of(exchange).structured))
 
     def _fail_call(self, job: Job, failure: Failure) -> bytes:
         exchange, registry = job.exchange, self._shelf.loaded

@@ -94,15 +94,15 @@ def fields_of(result: Mapping[str, Any]) -> str:
     return to_json(result)[1:-1]
 
 
-def answer_fields(answer: Answer) -> bytes:
+def answer_fields(answer: Answer, structured: bool = True) -> bytes:
     """A tool's answer as the fields of a `tools/call` result."""
-    return to_bytes(_answer_fields(answer))
+    return to_bytes(_answer_fields(answer, structured))
 
 
-def _answer_fields(answer: Answer) -> str:
+def _answer_fields(answer: Answer, structured: bool = True) -> str:
     content = to_json(list(answer.content)) if answer.content is not None else _text_block(answer.text)
     flag = "true" if answer.is_error else "false"
-    if answer.structured is None or answer.is_error:
+    if answer.structured is None or answer.is_error or not structured:
         return f'"content":{content},"isError":{flag}'
     return f'"content":{content},"structuredContent":{_structured(answer)},"isError":{flag}'
 

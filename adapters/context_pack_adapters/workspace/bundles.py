@@ -11,9 +11,9 @@ from context_pack.bundles.usecases.commands import ExportContext, ExportMarkdown
 from context_pack.bundles.usecases.export import ExportedText, WrittenDocument, export, write_document
 from context_pack.bundles.usecases.neighbours import EntityNeighbours, look_around
 from context_pack.cases import UseCases
+from context_pack.toolkit.budget import room_of
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
-from context_pack.toolkit.tokens import room_of
 from context_pack_adapters.workspace.spelling import spelled
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from context_pack.toolkit.arguments import parse
+from context_pack.toolkit.arguments import command_schema, parse, respelled
 
 C = TypeVar("C")
 
@@ -26,4 +26,5 @@ def spelled(command: type[C], **arguments: Any) -> C:
     Raises:
         Failure: `invalid_data`, as the tool would answer it.
     """
-    return parse(command, given(**arguments))
+    kind: type = command
+    return parse(command, respelled(command_schema(kind), given(**arguments)))

@@ -19,7 +19,7 @@ from context_pack.bundles.domain.model import Bundle, Entity, address_of
 from context_pack.bundles.domain.words import title_of, words_of
 from context_pack.kernel.markdown import escape_structure
 from context_pack.kernel.text import fenced, single_line
-from context_pack.toolkit.rows import weight
+from context_pack.toolkit.budget import json_size
 
 MOST_NESTED = 4
 """How deep lists in lists are shown as lists; deeper values are shown as JSON."""
@@ -37,12 +37,12 @@ def document(
     The related ones, nearest first, take at most `most` bytes of an answer with the entity.
     """
     text = f"# {_line(entity.title)}\n\n{_Writer(bundle, entity).text()}"
-    room = most - weight(text)
+    room = most - json_size(text)
     shown: list[Entity] = []
     groups: dict[str, list[str]] = {}
     for one in related:
         section = f"\n#### {_line(one.title)}\n\n{_Writer(bundle, one).text()}"
-        room -= weight(section) + weight(address_of(one))
+        room -= json_size(section) + json_size(address_of(one))
         if room < 0:
             break
         shown.append(one)

@@ -128,7 +128,7 @@ def _is_uri(text: str) -> bool:
 def schema_flaws(schema: Any, steps: Steps) -> Iterator[str]:
     """Why a value is no schema, by the standard's own schema; the first few reasons."""
     if not isinstance(schema, Mapping):
-        yield "$ must be an object"
+        yield "$ must be: object"
         return
     try:
         steps.begin_value(schema, MOST_FOR_SCHEMA)

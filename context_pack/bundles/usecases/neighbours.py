@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from context_pack.bundles.domain.model import Bundle, Entity, exported
 from context_pack.bundles.usecases.commands import GetContext
 from context_pack.bundles.usecases.shelf import EntityAddress, OpenedBundle, require
-from context_pack.toolkit.rows import weight
+from context_pack.toolkit.budget import json_size
 
 REFERENCES, REFERENCED_BY = "references", "referencedBy"
 SUMMARY = ("title", "name", "status", "state")
@@ -103,10 +103,10 @@ def lightened(
     The nearest come first; one that fits still has its data behind one that does not.
     """
     bare = [{name: value for name, value in one.items() if name != "data"} for one in related]
-    room = most - weight(target) - weight(bare)
+    room = most - json_size(target) - json_size(bare)
     found: list[dict[str, Any]] = []
     for whole, without in zip(related, bare, strict=True):
-        cost = weight(whole["data"]) if "data" in whole else 0
+        cost = json_size(whole["data"]) if "data" in whole else 0
         fits = cost == 0 or cost <= room
         room -= cost if fits else 0
         found.append(whole if fits else {**without, "truncated": True})

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import NamedTuple
 
 from attrs import frozen
 
-from context_pack.toolkit.rows import as_json, beginning
+from context_pack.toolkit.budget import ELLIPSIS, cut_text, json_size
 
 JSON_GROWTH = 6
 """Spelled as JSON a character takes at most so many bytes."""
-MOST_KEPT, KEPT_CHARS = 16, 256 * 1024
-"""How many pages are kept, and of how long texts at most."""
-
-CUT_MARK = "…"
-"""Stands where a line has lost its end."""
 
 
 @frozen
@@ -40,32 +34,21 @@ class FilePage(NamedTuple):
 
 
 def paged(content: str, span: Span | None, lines: int, room: int) -> FilePage:
-    """As many of the lines as there is room for, at least the beginning of the first.
-
-    Pages are kept, so that a file that is read again is not weighed again: of 50 KiB a third of a
-    millisecond, where a whole call has one (benches/side_by_side/read_file.py).
-    """
-    most = JSON_GROWTH * len(content)
-    if most <= room:  # what is sure to fit is not weighed
-        return FilePage(content, span, room - most)
-    return (_kept_page if len(content) <= KEPT_CHARS else _page)(content, span, lines, room)
-
-
-def _page(content: str, span: Span | None, lines: int, room: int) -> FilePage:
-    data = as_json(content[: max(room, 0) + 1])  # no character takes less than a byte
-    if len(data) <= room:
-        return FilePage(content, span, room - len(data))
+    """As many of the lines as there is room for, at least the beginning of the first."""
+    if len(content) <= room and (used := json_size(content)) <= room:
+        return FilePage(content, span, room - used)
     first, last = (1, lines) if span is None else (span.start, span.end)
-    # Spelled as JSON a line ends with a backslash and an n; the backslash of a text is two, and no such end.
-    shown = data.replace(b"\\\\", b"  ").count(b"\\n", 0, max(room, 0) + 1)
-    end = first + max(shown, 1) - 1
+    room -= json_size("")
+    shown: list[str] = []
+    for line in content.split("\n"):
+        room -= json_size(line)  # two quotes, as a line break has two characters
+        if room < 0:
+            break
+        shown.append(line)
+    end = first + max(len(shown), 1) - 1
     rest = end + 1 if end < last else None
     if shown:
-        unseen = len(content.split("\n", shown)[-1])
-        return FilePage(content[: len(content) - unseen], Span(first, end), 0, rest)
+        return FilePage("".join(f"{line}\n" for line in shown), Span(first, end), 0, rest)
     line = content.partition("\n")[0]
-    start = beginning(line, max(room - len(CUT_MARK.encode()), 0))
-    return FilePage(start + CUT_MARK, Span(first, end), 0, rest, len(line) - len(start))
-
-
-_kept_page = lru_cache(MOST_KEPT)(_page)
+    start = cut_text(line, max(room + json_size(line), 0), json_size)
+    return FilePage(start, Span(first, end), 0, rest, len(line) - len(start.removesuffix(ELLIPSIS)))

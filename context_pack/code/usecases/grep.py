@@ -39,7 +39,10 @@ class GrepCodebase:
         integer(0, CONTEXT_LINES), "Lines around a match; 0: only lines, by file", default=CONTEXT_LINES
     )
     max_tokens: int = arg(
-        integer(LEAST_TOKENS, MOST_TOKENS), "Most tokens of the answer", default=DEFAULT_MAX_TOKENS
+        integer(LEAST_TOKENS, MOST_TOKENS),
+        "Most tokens of the answer",
+        name="maxTokens",
+        default=DEFAULT_MAX_TOKENS,
     )
 
 

@@ -25,8 +25,8 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceFile, SourceTree
 from context_pack.kernel.syntax import DefinitionKind, NotParsed, Syntax, readable_part
 from context_pack.toolkit.arguments import arg, integer, text
+from context_pack.toolkit.budget import room_of, size
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
-from context_pack.toolkit.tokens import estimate_tokens
 
 SECONDS = 5.0
 FILE_DEPTH, FOLDER_DEPTH, MOST_DEPTH = 3, 1, 10
@@ -46,7 +46,9 @@ class CodeOutline:
         integer(1, MOST_DEPTH), "Levels of definitions; 3 for a file, 1 for a folder", default=None
     )
     query: str | None = arg(text(1, 200), "Only definitions whose name contains this", default=None)
-    max_tokens: int = arg(integer(LEAST_TOKENS, DEFAULT_MAX_TOKENS), "Budget of the answer", default=TOKENS)
+    max_tokens: int = arg(
+        integer(LEAST_TOKENS, DEFAULT_MAX_TOKENS), "Budget of the answer", name="maxTokens", default=TOKENS
+    )
 
 
 @frozen
@@ -86,7 +88,7 @@ class Outliner:
             found = self._fitting(paths, command, check)
             return Outlined(*found, complete=complete)
         outline = self._file(read_source(self.tree, path), command, FILE_DEPTH)
-        return Outlined((_cut(outline, command.max_tokens),))
+        return Outlined((_cut(outline, room_of(command.max_tokens)),))
 
     def _below(self, folder: RelativePath | None) -> tuple[list[str], bool]:
         """The files of known languages in a folder and the folders below it, in path order."""
@@ -103,7 +105,7 @@ class Outliner:
         A file that is larger than the budget is cut to a part of it, so that others are seen beside it.
         """
         end = self.monotonic() + SECONDS
-        room = command.max_tokens
+        room = most = room_of(command.max_tokens)
         found: list[FileOutline] = []
         for number, path in enumerate(paths):
             check()
@@ -112,8 +114,8 @@ class Outliner:
             outline = self._candidate(path, command)
             if outline is None:
                 continue
-            is_huge = bool(_cut(outline, command.max_tokens).left)
-            kept = _cut(outline, min(room, command.max_tokens // HUGE_PART) if is_huge else room)
+            is_huge = bool(_cut(outline, most).left)
+            kept = _cut(outline, min(room, most // HUGE_PART) if is_huge else room)
             if found and (not kept.definitions or (kept.left and not is_huge)):
                 return tuple(found), len(paths) - number, False
             found.append(kept)
@@ -142,7 +144,7 @@ class Outliner:
 
 
 def _weight(line: str) -> int:
-    return estimate_tokens(f"{line}\n")
+    return size(line) + 1
 
 
 def _cut(outline: FileOutline, room: int) -> FileOutline:

@@ -22,8 +22,8 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason, SourceFile, SourceTree, Unreadable
 from context_pack.kernel.syntax import NotParsed, Parsed, Syntax, named, readable_part
 from context_pack.toolkit.arguments import arg, boolean, integer, text
+from context_pack.toolkit.budget import json_size
 from context_pack.toolkit.limits import LEAST_TOKENS
-from context_pack.toolkit.rows import weight
 
 MAX_BYTES = 1_048_576
 WHOLE = 2 * MAX_BYTES * JSON_GROWTH
@@ -75,7 +75,9 @@ class ReadFile:
         text(1, 500), "Read one definition: `Class.method`, or a unique name", default=None
     )
     numbered: bool = arg(boolean(), "Put line numbers before the lines", default=False)
-    max_tokens: int | None = arg(integer(LEAST_TOKENS, MAX_BYTES), "Most tokens of a page", default=None)
+    max_tokens: int | None = arg(
+        integer(LEAST_TOKENS, MAX_BYTES), "Most tokens of a page", name="maxTokens", default=None
+    )
 
 
 @frozen
@@ -137,7 +139,7 @@ class FileReader:
         content, span, lines = _cut(source.text, start, end)
         if command.numbered:
             content = numbered_lines(content, 1 if span is None else span.start)
-        room = max(room - ENVELOPE_BYTES - 2 * weight(command.path), LEAST_BYTES)
+        room = max(room - ENVELOPE_BYTES - 2 * json_size(command.path), LEAST_BYTES)
         until = None if span is None or span.end >= lines else span.end
         inside: tuple[str, ...] = ()
         external, taken, unnamed = None, 0, 0
@@ -147,7 +149,7 @@ class FileReader:
             inside, external, taken = _fitting_both(paths, names, room // 2)
             if len(inside) + len(external) < len(paths) + len(names) and len(content) < room:
                 # A content that leaves more than half of the room leaves it to them.
-                free = max(room // 2, room - weight(content))
+                free = max(room // 2, room - json_size(content))
                 inside, external, taken = _fitting_both(paths, names, free)
             unnamed = len(paths) + len(names) - len(inside) - len(external)
         page = paged(content, span, lines, room - taken)

@@ -40,7 +40,7 @@ _GLOB_SIGNS = re.compile(r"([*?\[\]{}!\\])")
 class FindUsages:
     """What `find_usages` is asked."""
 
-    name: str = arg(text(1, 200, pattern=r"^[^\s\"'`()]+$"), "The name; of `Class.method` the last part")
+    name: str = arg(text(1, 200, pattern="^[^\\s\"'`()]+$"), "The name; of `Class.method` the last part")
     path: str | None = arg(text(1, LONGEST_PATH), "Only in this file or folder", default=None)
     limit: int = arg(integer(1, MOST_USES), "Most uses, and definitions", default=DEFAULT_USES)
     offset: int = arg(integer(0), "Uses to skip", default=0)

@@ -14,7 +14,7 @@ from typing import Any
 from attrs import frozen
 
 from context_pack.contexts.domain.schema import CONTEXT_SCHEMA, FIELDS, VERSION, Schema
-from context_pack.toolkit.faults import problems_of
+from context_pack.toolkit.schema_errors import problems_of
 
 CONTEXT_FILE = ".context.yaml"
 CONFIG_FILE = ".context.config.yaml"

@@ -79,7 +79,7 @@ def from_record(record: object) -> CodePlace:
         raise ValueError("'code.symbol' must be text")
     if not isinstance(anchor, Mapping):
         raise ValueError("'code.anchor' must be a mapping")
-    lines = LineRange(record.get("start"), record.get("end"))  # type: ignore[arg-type]  # it checks itself
+    lines = LineRange.stored(record.get("start"), record.get("end"))
     return CodePlace(RelativePath.parse(record.get("path")), lines, symbol, dict(anchor))  # type: ignore[arg-type]
 
 

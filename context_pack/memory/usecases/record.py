@@ -26,9 +26,7 @@ class ContextRecord:
     """The arguments of `context_record`."""
 
     type: str = arg(choice(*DiscoveryType), "What it is")
-    content: str = arg(
-        text(LEAST_CHARS, 2 * MOST_CHARS), f"What was found out, {LEAST_CHARS} to {MOST_CHARS} characters"
-    )
+    content: str = arg(text(LEAST_CHARS, MOST_CHARS), "What was found out")
     module: str | None = arg(text(0, MODULE_CHARS), "Its module", default=None)
     id: str | None = arg(text(1, 100), "Correct this discovery", default=None)
     supersedes: str | None = arg(text(1, 100), "Discovery it replaces", default=None)

@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.memory.domain.code_place import from_record
 from context_pack.memory.domain.code_place import shown as code_shown
 from context_pack.memory.domain.discovery import DiscoveryType
@@ -20,7 +20,7 @@ from context_pack.memory.usecases.refresh import TASK, Refresher, Tell
 from context_pack.retrieval.model import Progress, Scope
 from context_pack.retrieval.searching import DOUBTFUL, FLOOR, Question, Ranked, Ranking
 from context_pack.retrieval.upkeep import embed_rest
-from context_pack.toolkit.arguments import arg, choice, integer, text
+from context_pack.toolkit.arguments import arg, array, choice, integer, text
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS, LEAST_TOKENS, MOST_TOKENS
 
 LEAST_QUERY, MOST_QUERY = 3, 500
@@ -43,8 +43,12 @@ class ContextSearch:
     type: str = arg(choice(ALL, *DiscoveryType), "Only such discoveries", default=ALL)
     module: str | None = arg(text(0, 200), "Only this module", default=None)
     limit: int = arg(integer(1, MOST_LIMIT), "Most results", default=DEFAULT_LIMIT)
+    sources: tuple[str, ...] = arg(array(choice(*CORPORA), 0, len(CORPORA)), "Only these", default=())
     max_tokens: int = arg(
-        integer(LEAST_TOKENS, MOST_TOKENS), "Most tokens of the answer", default=DEFAULT_MAX_TOKENS
+        integer(LEAST_TOKENS, MOST_TOKENS),
+        "Most tokens of the answer",
+        name="maxTokens",
+        default=DEFAULT_MAX_TOKENS,
     )
 
 
@@ -86,21 +90,22 @@ class MemorySearcher:
         command: ContextSearch,
         check: Callable[[], None] = lambda: None,
         tell: Tell = lambda _, __: None,
+        most: int | None = None,
     ) -> FoundInMemory:
         """The best matches, after indexing changes; `tell` gets the progress of a first index.
+
+        `most` is for our own uses that want more hits than a call may ask for.
 
         Raises:
             Failure: `invalid_data`, `nothing_indexed`, `embedder_failed`, or what a store raises.
             Cancelled: the caller has withdrawn the call.
         """
-        check_query(command.query)
+        limit = command.limit if most is None else most
         start = self.monotonic()
         refreshed = self.refresher.refresh(check, tell)
         check()
         names = tuple(sorted(QuestionWords.of(command.query).names))
-        question = Question(
-            command.query, scope_of(command), max(command.limit, WEIGHED), both=True, names=names
-        )
+        question = Question(command.query, scope_of(command), max(limit, WEIGHED), both=True, names=names)
         (ranking,) = self.ports.searching.ask([question])
         if trouble := embed_rest(self.ports.background, TASK, ranking.semantic):
             ranking = evolve(ranking, warning=ranking.warning or trouble)
@@ -108,10 +113,10 @@ class MemorySearcher:
             raise Failure(Code.NOTHING_INDEXED, NOTHING, {"fallback": NOTHING_FALLBACK})
         floor = self._floor(ranking)
         # What is below the floor has nothing to do with the question: showing it would be no answer.
-        again = AGAIN if command.limit <= MOST_LIMIT else AGAIN_OF_MANY
+        again = AGAIN if limit <= MOST_LIMIT else AGAIN_OF_MANY
         weighed = ranked(ranking.hits, command.query, ranking.weight, again)
         worth = after_successors([each for each in weighed if each[0] >= floor])
-        hits = self._with_states(tuple(shown(self._whole(worth, command.limit))), check)
+        hits = self._with_states(tuple(shown(self._whole(worth, limit))), check)
         if ranking.warning and not hits and self._has(question.scope):
             raise _failed(ranking.warning, refreshed.indexing)
         return FoundInMemory(
@@ -180,8 +185,14 @@ def _failed(warning: str, indexing: Progress | None) -> Failure:
 
 
 def scope_of(command: ContextSearch) -> Scope:
-    """The search scope of a call; a type means discoveries only."""
+    """The search scope of a call; a type means discoveries only.
+
+    Raises:
+        Failure: `invalid_data` for a type of what is not to be searched.
+    """
     module = (command.module or "").strip() or None
     if command.type == ALL:
-        return Scope(CORPORA, module=module)
+        return Scope(command.sources or CORPORA, module=module)
+    if command.sources and DISCOVERY not in command.sources:
+        raise invalid(f"'type' is one of discoveries; leave it out, or add '{DISCOVERY}' to sources", "type")
     return Scope((DISCOVERY,), (command.type,), module=module)

@@ -1,26 +1,30 @@
-"""Renders a body whole, or the part that fits: its lines, and where the next part begins.
+"""Renders a body whole, or the lines of it that fit a page.
 
-A place in a body is a line and a column, so that even one endless line comes through in pieces. Each piece is
-Markdown of its own: pieces of code and diagrams get a fence each, what prose needs for that is in `prose`.
+Pages break between lines; a single line that is larger than a page is cut and ends in `…`. Each part is
+Markdown of its own: code and diagrams get a fence each, and a fence of a description that a page break goes
+through is closed at the end of the one page and opened again on the next.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import Enum
 from functools import cached_property
+from typing import NamedTuple
 
 from attrs import frozen
+from markdown_it import MarkdownIt
 
+from context_pack.kernel.markdown import escape_structure
 from context_pack.kernel.text import MIN_FENCE, fence_for
-from context_pack.packs.domain.prose import Fence, fences_of, part_of
-from context_pack.toolkit.tokens import size
+from context_pack.toolkit.budget import cut_text, size
 
 LEAST_WIDTH = 4
-MOST_INFO, INFO_SHARE = 200, 0.25
-AMPLE = 10**9
+MOST_INFO = 200
+"""A longer info string of a fence is not repeated on the next page."""
 _BACKTICKS = re.compile("`+")
+_QUOTE = re.compile(r"[ >]*>[ >]*")
 
 
 class Style(Enum):
@@ -28,6 +32,20 @@ class Style(Enum):
 
     PROSE = "prose"
     FENCE = "fence"
+
+
+class Fence(NamedTuple):
+    """A fence of a description: its first line, the line after it, and what opens and closes it again.
+
+    `closes` says whether its last line is its end. A quoted one is opened again in its quote, any other one
+    at the left: the list item that it may have stood in is on another page.
+    """
+
+    start: int
+    end: int
+    closes: bool
+    opening: str
+    closing: str
 
 
 @frozen(slots=False)
@@ -40,146 +58,121 @@ class Body:
     first: int | None = None
 
     @cached_property
-    def width(self) -> int:
-        """How wide the numbers of the lines are."""
-        return max(LEAST_WIDTH, len(str((self.first or 0) + len(self.lines) - 1)))
-
-    @cached_property
-    def fences(self) -> list[Fence | None]:
-        """The fence that each line of prose is in."""
-        return fences_of(self.lines)
-
-    @cached_property
     def entire(self) -> str:
         """The whole body as Markdown."""
-        return _shown(self, START, list(self.lines), AMPLE)
+        return self.shown(0, list(self.lines))
 
-    def opens(self, index: int) -> bool:
-        """Whether that line opens a fence of prose: it should not be the last of a piece."""
-        return self.style is Style.PROSE and self.fences[index] is None and self.fences[index + 1] is not None
-
-    def numbered(self, lines: list[str], index: int) -> list[str]:
-        """These lines, the first of which has that index, each behind its number, for code."""
-        if self.first is None:
-            return lines
-        width = self.width
+    @cached_property
+    def fences(self) -> list[Fence]:
+        """The fences of a description."""
+        parser = MarkdownIt("commonmark").disable(["inline"])
+        tokens = parser.parse("\n".join(self.lines)) if self.style is Style.PROSE else []
         return [
-            f"{str(number).rjust(width)}: {line}" for number, line in enumerate(lines, self.first + index)
+            self._fence(token.map[0], token.map[1], token.markup, token.info)
+            for token in tokens
+            if token.type == "fence" and token.map is not None
         ]
+
+    def _fence(self, start: int, end: int, markup: str, info: str) -> Fence:
+        last = self.lines[end - 1].strip(" \t>")
+        closes = end - 1 > start and len(last) >= len(markup) and not last.strip(markup[0])
+        lead = self.lines[start].partition(markup)[0]
+        lead = lead if _QUOTE.fullmatch(lead) else ""
+        return Fence(
+            start, end, closes, f"{lead}{markup}{info if size(info) <= MOST_INFO else ''}", lead + markup
+        )
 
     def lead(self, index: int) -> str:
         """What stands before a line: its number, for code."""
-        return "" if self.first is None else f"{self.first + index:>{self.width}}: "
+        if self.first is None:
+            return ""
+        width = max(LEAST_WIDTH, len(str(self.first + len(self.lines) - 1)))
+        return f"{self.first + index:>{width}}: "
 
+    def shown(self, start: int, lines: list[str]) -> str:
+        """These lines, the first of which has that index, as Markdown of their own."""
+        if self.style is Style.FENCE:
+            code = "\n".join(f"{self.lead(index)}{line}" for index, line in enumerate(lines, start))
+            fence = fence_for(code)
+            return f"{fence}{self.language}\n{code}\n{fence}"
+        return escape_structure("\n".join(self._reopened(start, list(lines))))
 
-@frozen(order=True)
-class BodyPosition:
-    """A place in a body: a line and a column in it, both from 0."""
+    def _reopened(self, start: int, lines: list[str]) -> list[str]:
+        """Lines of a description with the fences closed and opened again that the page breaks go through."""
+        stop, before = start + len(lines), []
+        for fence in self.fences:
+            if not start <= fence.start < stop and not fence.start < start < fence.end:
+                continue
+            # Without its list item a fence that stands deep in one would be an indented block.
+            moved = fence.start < start or (start > 0 and self.lines[fence.start].startswith("    "))
+            if moved and fence.start >= start:
+                lines[fence.start - start] = fence.opening
+            if moved and fence.closes and fence.end <= stop:
+                lines[fence.end - 1 - start] = fence.closing
+            if fence.start < stop < fence.end:
+                lines.append(fence.closing if moved else self._indent(fence) + fence.closing)
+            if fence.start < start:
+                if fence.closes and start == fence.end - 1:
+                    lines.pop(0)  # its end alone would be an empty fence
+                else:
+                    before = [fence.opening]
+        return before + lines
 
-    line: int = 0
-    column: int = 0
-
-
-START = BodyPosition()
+    def _indent(self, fence: Fence) -> str:
+        """What stands before the end of a fence where it stood."""
+        line = self.lines[fence.start]
+        return "" if fence.closing.startswith(">") else " " * (len(line) - len(line.lstrip()))
 
 
 @frozen
 class BodyPart:
-    """A part of a body as Markdown; `next` is None at its end, `note` says which part it is."""
+    """A part of a body as Markdown; `next` is the line to go on with, `note` says which part it is."""
 
     text: str
-    next: BodyPosition | None = None
+    next: int | None = None
     note: str | None = None
 
 
-def whole(body: Body, spot: BodyPosition = START) -> BodyPart:
-    """Everything from a spot on."""
-    if spot is START or spot == START:
-        return BodyPart(body.entire)
-    lines = _from(body, spot)
-    return BodyPart(_shown(body, spot, lines, AMPLE), None, _note(body, spot, len(lines), None))
+def part(body: Body, start: int = 0, room: int | None = None) -> BodyPart:
+    """As many lines from `start` on as fit into `room` bytes, at least the beginning of one."""
+    lines = list(body.lines[start:])
+    count = len(lines) if room is None else _fitting(body, start, lines, room)
+    opens = any(fence.start == start for fence in body.fences) and len(lines) > 1
+    if room is not None and count <= opens:  # not even one line fits, below that which opens its fence
+        around = size(body.shown(start, [*lines[:opens], ""]))
+        lines[opens], count = cut_text(lines[opens], max(1, room - around)), 1 + opens
+    shown = body.entire if count == len(body.lines) and not start and room is None else None
+    text = shown or body.shown(start, lines[:count])
+    return BodyPart(text, start + count if count < len(lines) else None, _note(body, start, count))
 
 
-def piece(body: Body, spot: BodyPosition, room: int) -> BodyPart:
-    """As many whole lines as fit into `room` bytes; of a line that is longer than that, its beginning.
-
-    At least one character is shown, so that reading on always gets somewhere.
-    """
-    lines = _from(body, spot)
-    count = _most(lambda number: _fits(body, spot, lines[:number], room), _quick(lines, room))
-    if count > 0:
-        count -= count < len(lines) and count > 1 and body.opens(spot.line + count - 1)
-        text, note = _shown(body, spot, lines[:count], room), _note(body, spot, count, None)
-        return BodyPart(text, BodyPosition(spot.line + count) if count < len(lines) else None, note)
-    line = lines[0]
-    width = max(1, _most(lambda number: _fits(body, spot, [line[:number]], room, cut=True), len(line)))
-    text = _shown(body, spot, [line[:width]], room, cut=True)
-    following: BodyPosition | None = BodyPosition(spot.line, spot.column + width)
-    if width >= len(line):
-        # A line cut exactly at its end goes on with the next one, if there is one.
-        following = BodyPosition(spot.line + 1) if len(lines) > 1 else None
-    return BodyPart(text, following, _note(body, spot, 1, width))
-
-
-def _from(body: Body, spot: BodyPosition) -> list[str]:
-    lines = list(body.lines[spot.line :])
-    if lines:
-        lines[0] = lines[0][spot.column :]
-    return lines
-
-
-def _quick(lines: list[str], room: int) -> int:
-    """How many lines would fit if nothing stood around them: a bound that costs no building of text."""
-    used = 0
-    for index, line in enumerate(lines):
-        used += size(line) + 1
-        if used > room + 1:
-            return index
-    return len(lines)
-
-
-def _most(fits: Callable[[int], bool], bound: int) -> int:
-    """The largest number up to `bound` that fits, by halving; 0 when none does."""
-    low, high = 0, bound
-    if high and fits(high):
-        return high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
-
-
-def _fits(body: Body, spot: BodyPosition, lines: list[str], room: int, *, cut: bool = False) -> bool:
-    """Whether these lines fit, fences included."""
+def _fitting(body: Body, start: int, lines: list[str], room: int) -> int:
+    """How many of the lines fit with what stands around them."""
+    left = room
+    if body.style is Style.FENCE:
+        longest = max((len(run) for line in lines for run in _BACKTICKS.findall(line)), default=0)
+        left -= 2 * max(MIN_FENCE, longest + 1) + size(body.language) + 2
+    count = 0
+    for index, line in enumerate(lines, start):
+        left -= size(body.lead(index)) + size(line) + 1
+        if left < -1:
+            break
+        count += 1
     if body.style is Style.PROSE:
-        return size(_shown(body, spot, lines, room, cut=cut)) <= room
-    runs = max((len(run) for line in lines for run in _BACKTICKS.findall(line)), default=0)
-    used = 2 * max(MIN_FENCE, runs + 1) + size(body.language) + 1
-    used += sum(size(body.lead(spot.line + index)) + size(line) + 1 for index, line in enumerate(lines))
-    return used <= room
+        # What opens, closes and escapes takes some bytes more; and no page ends with a line that opens.
+        opening = {fence.start for fence in body.fences}
+        while count and (
+            size(body.shown(start, lines[:count])) > room
+            or (1 < count < len(lines) and start + count - 1 in opening)
+        ):
+            count -= 1
+    return count
 
 
-def _shown(body: Body, spot: BodyPosition, lines: list[str], room: int, *, cut: bool = False) -> str:
-    """These lines from a spot on as Markdown of their own; `cut` when the last is only a beginning."""
-    if body.style is Style.PROSE:
-        halves = {0} if spot.column else set()
-        halves |= {len(lines) - 1} if cut else set()
-        fences = body.fences[spot.line : spot.line + len(lines) + 1]
-        return part_of(lines, fences, halves, min(MOST_INFO, int(room * INFO_SHARE)))
-    code = "\n".join(body.numbered(lines, spot.line))
-    fence = fence_for(code)
-    return f"{fence}{body.language}\n{code}\n{fence}"
-
-
-def _note(body: Body, spot: BodyPosition, count: int, width: int | None) -> str | None:
+def _note(body: Body, start: int, count: int) -> str | None:
     """Which lines are shown, when they are not all; prose needs no numbers."""
-    if body.style is Style.PROSE or (spot == START and count == len(body.lines) and width is None):
+    if body.style is Style.PROSE or count == len(body.lines):
         return None
     first = body.first if body.first is not None else 1
-    start, end, last = first + spot.line, first + spot.line + count - 1, first + len(body.lines) - 1
-    columns = ""
-    if width is not None:
-        columns = f", columns {spot.column + 1}-{spot.column + width} of line {start}"
-    elif spot.column:
-        columns = f", line {start} from column {spot.column + 1}"
-    return f"> showing lines {start}-{end} of {first}-{last}{columns}"
+    last = first + len(body.lines) - 1
+    return f"> showing lines {first + start}-{first + start + count - 1} of {first}-{last}"

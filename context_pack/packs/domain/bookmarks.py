@@ -11,7 +11,6 @@ from attrs import frozen
 
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.paging import decode_cursor, encode_cursor
-from context_pack.packs.domain.bodies import START, BodyPosition
 from context_pack.packs.domain.model import Pack
 from context_pack.packs.domain.pages import Mode as Mode
 
@@ -20,10 +19,10 @@ CURSOR_KIND = "pack"
 
 @frozen
 class Position:
-    """Where the next page begins: an item, and how much of its body was already shown."""
+    """Where the next page begins: an item, and the line of its body to go on with."""
 
     item: int = 0
-    spot: BodyPosition = START
+    line: int = 0
 
 
 @frozen
@@ -37,7 +36,7 @@ class Bookmark:
 
     def encode(self) -> str:
         """The cursor."""
-        at = [self.position.item, self.position.spot.line, self.position.spot.column]
+        at = [self.position.item, self.position.line]
         payload = {"id": self.pack_id, "revision": self.revision, "mode": self.mode.value, "at": at}
         return encode_cursor(CURSOR_KIND, payload)
 
@@ -50,11 +49,8 @@ class Bookmark:
         """
         payload = decode_cursor(CURSOR_KIND, cursor)
         try:
-            item, line, column = map(_natural, payload["at"])
-            spot = BodyPosition(line, column)
-            return cls(
-                str(payload["id"]), _natural(payload["revision"]), Mode(payload["mode"]), Position(item, spot)
-            )
+            position = Position(*map(_natural, payload["at"]))
+            return cls(str(payload["id"]), _natural(payload["revision"]), Mode(payload["mode"]), position)
         except (KeyError, TypeError, ValueError):
             raise invalid("'cursor' does not lead anywhere; render the pack without it", "cursor") from None
 

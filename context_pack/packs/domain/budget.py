@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from context_pack.toolkit.tokens import size
+from context_pack.toolkit.budget import ELLIPSIS, cut_text, size
 
-ELLIPSIS = "…"
 GAP = "\n\n"
 
 
@@ -31,15 +30,6 @@ def joined(lines: Iterable[Line]) -> str:
     return "\n".join([f"{lead}{text}{tail}" for lead, text, tail in lines])
 
 
-def cut(text: str, most: int) -> str:
-    """The text in at most `most` bytes, marked where it was cut."""
-    if size(text) <= most:
-        return text
-    room = max(0, most - size(ELLIPSIS))
-    kept = text.encode("utf-8", "surrogatepass")[:room].decode("utf-8", "ignore")
-    return kept + ELLIPSIS
-
-
 def shrunk(lines: Sequence[Line], most: int) -> list[Line]:
     """The lines in at most `most` bytes together: free texts are cut to one common length."""
     if size(joined(lines)) <= most:
@@ -53,4 +43,4 @@ def shrunk(lines: Sequence[Line], most: int) -> list[Line]:
             break
         room -= text
     most = max(level, size(ELLIPSIS))
-    return [line._replace(text=cut(line.text, most)) if line.text else line for line in lines]
+    return [line._replace(text=cut_text(line.text, most)) if line.text else line for line in lines]

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from context_pack.packs.domain import values
-from context_pack.packs.domain.budget import cut
 from context_pack.packs.domain.model import Pack, Ref, Section
+from context_pack.toolkit.budget import cut_text
 
 CODE = "code"
 TITLES: Mapping[str, str] = {CODE: "Code", "documents": "Documents", "memory": "Memory"}
@@ -24,7 +24,7 @@ _KEY_CHARS = 48
 
 def title_of(question: str) -> str:
     """The title of a pack that answers a question."""
-    return cut(question, values.TITLE_CHARS).strip()
+    return cut_text(question, values.TITLE_CHARS).strip()
 
 
 def reason(question: str, what: str) -> str:

@@ -18,7 +18,7 @@ from attrs import evolve, field, frozen
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.markdown import escape_structure
 from context_pack.kernel.ttl import human, remaining_seconds
-from context_pack.packs.domain.bodies import START, Body, BodyPart, BodyPosition, Style
+from context_pack.packs.domain.bodies import Body, BodyPart, Style
 from context_pack.packs.domain.bookmarks import Mode
 from context_pack.packs.domain.budget import GAP, Line, joined, shrunk
 from context_pack.packs.domain.difference import Difference
@@ -160,17 +160,15 @@ def legend_of(pack: Pack, now: datetime, scopes: Scopes = NOTHING_KNOWN, refs: s
     return [line for line in lines if line.text or not line.lead.endswith(": ")]
 
 
-def block_of(
-    item: Item, spot: BodyPosition, opening: bool, resolution: Resolution | None, mode: Mode
-) -> ItemBlock:
-    """An item from a spot on; one that opens a page repeats the headings it stands under.
+def block_of(item: Item, line: int, opening: bool, resolution: Resolution | None, mode: Mode) -> ItemBlock:
+    """An item from a line of its body on; one that opens a page repeats the headings it stands under.
 
     `resolution` is there for a ref.
     """
-    again = spot is not START and spot != START
+    again = line > 0
     if item.part is None:
         return ItemBlock(
-            [_section_head(item.section, again)], body=_unless_past(_description(item.section), spot)
+            [_section_head(item.section, again)], body=_unless_past(_description(item.section), line)
         )
     above = [_section_head(item.section, True), Line("")] if opening else []
     if item.chapter is not None and (opening or item.opens):
@@ -178,20 +176,20 @@ def block_of(
         above.append(item.chapter._replace(tail=CONTINUED if resumed else ""))
     if isinstance(item.part, Diagram):
         return ItemBlock(
-            [*above, *_diagram_head(item.part, again)], body=_unless_past(_diagram(item.part), spot)
+            [*above, *_diagram_head(item.part, again)], body=_unless_past(_diagram(item.part), line)
         )
     state = resolution or Resolution(State.STALE)
     if item.changed is not None:
         ref = [_ref_line(item.part, item.section, True)] if opening else []
-        return ItemBlock([*above, *ref, Line(WHAT_CHANGED)], body=_unless_past(item.changed.body, spot))
+        return ItemBlock([*above, *ref, Line(WHAT_CHANGED)], body=_unless_past(item.changed.body, line))
     shown = {Mode.FULL: state.code, Mode.DIFF: state.diff}.get(mode)
-    body = _unless_past(shown, spot)
+    body = _unless_past(shown, line)
     return ItemBlock([*above, *_ref_head(item.part, item.section, state, again)], _ref_notes(state), body)
 
 
-def _unless_past(body: Body | None, spot: BodyPosition) -> Body | None:
+def _unless_past(body: Body | None, line: int) -> Body | None:
     """The body, unless it has become so short since the last page that nothing is left of it."""
-    return None if body is None or spot.line >= len(body.lines) else body
+    return None if body is None or line >= len(body.lines) else body
 
 
 def _section_head(section: Section, again: bool) -> Line:

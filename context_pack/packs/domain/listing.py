@@ -13,7 +13,7 @@ from context_pack.kernel.paging import Page, page
 from context_pack.kernel.ttl import human, remaining_seconds
 from context_pack.packs.domain.budget import Line, joined, shrunk
 from context_pack.packs.domain.model import Listed, Status
-from context_pack.toolkit.tokens import size
+from context_pack.toolkit.budget import size
 
 DEFAULT_LIMIT, MOST_LIMIT = 50, 500
 LONGEST_LINE = 1_024
@@ -80,4 +80,4 @@ def _fitting(lines: Sequence[str], most: int) -> int:
 
 
 def _rest(left: int, offset: int) -> str:
-    return f"> truncated: {left} packs left; continue with offset {offset}"
+    return f'> truncated: {left} packs left; continue with output {{"offset": {offset}}}'

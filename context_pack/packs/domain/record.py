@@ -119,7 +119,7 @@ def _ref(value: Any, at: str) -> Ref:
 
     def build() -> Ref:
         more = lines.pop("extra")
-        place = {"path": RelativePath.parse(item["path"]), "lines": LineRange(**lines)}
+        place = {"path": RelativePath.parse(item["path"]), "lines": LineRange.stored(**lines)}
         extra = {**item["extra"], "lines": more} if more else item["extra"]
         return Ref(**{**item, **place, "extra": extra})
 

@@ -14,7 +14,7 @@ from attrs import define, evolve, field
 
 from context_pack.kernel.errors import invalid
 from context_pack.packs.domain import layout
-from context_pack.packs.domain.bodies import START, BodyPosition, piece, whole
+from context_pack.packs.domain.bodies import part
 from context_pack.packs.domain.bookmarks import Bookmark, Mode, Position
 from context_pack.packs.domain.budget import GAP, Line, joined, shrunk
 from context_pack.packs.domain.layout import Item, ItemBlock
@@ -22,14 +22,18 @@ from context_pack.packs.domain.model import Pack, Ref
 from context_pack.packs.domain.pages import Rendered as Rendered
 from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes
 from context_pack.packs.domain.states import Resolution
+from context_pack.toolkit.budget import room_of, size
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
-from context_pack.toolkit.tokens import fitting, size
 
-LEGEND_SHARE, HEAD_SHARE, CUT_SHARE = 0.4, 0.3, 0.5
-NOTE_BYTES = 160
+LEGEND_SHARE, HEAD_SHARE = 0.4, 0.3
+CUT_SHARE = 0.2
+"""An item is cut rather than moved to the next page where it would leave more of this one empty."""
+LEAST_BODY = 200
+"""In less room than this a body is not begun."""
+NOTE_BYTES = 100
 LEAST_ROOM = 1_200
 """Bytes of the smallest page that still gets further."""
-FAR = BodyPosition(10**10, 10**10)
+FAR = 10**9
 
 Resolve = Callable[[Ref], Resolution]
 
@@ -52,12 +56,8 @@ def render(
         items = list(layout.only_changes(items, states))
     legend = layout.legend_of(pack, now, scopes, layout.counted(states.values()))
 
-    wholes: dict[int, str] = {}
-
-    def page_of(room: int) -> Rendered:
-        return _Pages(pack, states, mode, room, items, wholes).page(legend, position or Position())
-
-    page = fitting(max_tokens, page_of, LEAST_ROOM)
+    room = max(LEAST_ROOM, room_of(max_tokens))
+    page = _Pages(pack, states, mode, room, items).page(legend, position or Position())
     return (
         page
         if items or mode is not Mode.DIFF
@@ -74,8 +74,6 @@ class _Pages:
     mode: Mode
     budget: int
     items: list[Item]
-    wholes: dict[int, str]
-    """The items of one page that were laid out to their ends; they are the same in any room."""
     reserve: int = field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -110,36 +108,37 @@ class _Pages:
             return Rendered((top + GAP.join(shown)).removesuffix("\n"))
         text = top + "".join(whole_item + GAP for whole_item in shown[:kept])
         left = self.budget - self.reserve - size(text)
-        too_large = kept < len(shown) and size(shown[kept]) > room - self.reserve
-        if not kept or (too_large and left > self.budget * CUT_SHARE):
-            return self._cut(text, position.item + kept, position, left)
+        if not kept or left > self.budget * CUT_SHARE:
+            cut = self._cut(text, position.item + kept, position, left, must=not kept)
+            if cut is not None:
+                return cut
         return self._ended(text.removesuffix(GAP), Position(position.item + kept))
 
     def _whole(self, index: int, position: Position) -> str:
         """An item to its end."""
-        if index not in self.wholes:
-            block, spot = self._block(index, position)
-            self.wholes[index] = block.text(None if block.body is None else whole(block.body, spot))
-        return self.wholes[index]
+        block, line = self._block(index, position)
+        return block.text(None if block.body is None else part(block.body, line))
 
-    def _cut(self, text: str, index: int, position: Position, room: int) -> Rendered:
-        """A page that ends with a piece of an item."""
-        block, spot = self._block(index, position)
+    def _cut(self, text: str, index: int, position: Position, room: int, must: bool) -> Rendered | None:
+        """A page that ends with a part of an item; None if that can wait for the next page, and should."""
+        block, line = self._block(index, position)
         body = block.body
         if body is None:
             head = block.shrunk(room - len(GAP) * len(block.notes)).text(None)
-            return self._ended(text + head, Position(index + 1))
+            return self._ended(text + head, Position(index + 1)) if must else None
         block = block.shrunk(int(self.budget * HEAD_SHARE))
-        around = size(block.text(None)) + NOTE_BYTES + 2 * len(GAP)
-        part = piece(body, spot, room - around)
-        after = Position(index + 1) if part.next is None else Position(index, part.next)
-        return self._ended(text + block.text(part), after)
+        room -= size(block.text(None)) + NOTE_BYTES + 2 * len(GAP)
+        if room < LEAST_BODY and not must:
+            return None
+        shown = part(body, line, room)
+        after = Position(index + 1) if shown.next is None else Position(index, shown.next)
+        return self._ended(text + block.text(shown), after)
 
-    def _block(self, index: int, position: Position) -> tuple[ItemBlock, BodyPosition]:
-        """An item of a page that begins at `position`, and the spot from which it is shown."""
+    def _block(self, index: int, position: Position) -> tuple[ItemBlock, int]:
+        """An item of a page that begins at `position`, and the line from which its body is shown."""
         item, opening = self.items[index], index == position.item
-        spot = position.spot if opening else START
-        return layout.block_of(item, spot, opening, self.states.get(id(item.part)), self.mode), spot
+        line = position.line if opening else 0
+        return layout.block_of(item, line, opening, self.states.get(id(item.part)), self.mode), line
 
     def _ended(self, text: str, after: Position) -> Rendered:
         """A page that is not the last, with the line that leads on."""
@@ -157,4 +156,4 @@ class _Pages:
 
 
 def _trailer(left: int, cursor: str) -> str:
-    return f'> truncated: {left} refs left; continue with cursor "{cursor}"'
+    return f'> truncated: {left} refs left; continue with output {{"cursor": "{cursor}"}}'

@@ -2,8 +2,8 @@
 
 Two strengths of rule live here. `one_line`, `block`, `key`, … are what a pack can never break, wherever it
 comes from: the model runs them on construction, so that a loader gets every invariant by building the model.
-The lengths (`TITLE_CHARS`, …) bind what callers give; a file written by another implementation may
-be longer, and is still rendered safely.
+The lengths (`TITLE_CHARS`, …) bind what callers give, in the schemas of commands; a file written by another
+implementation may be longer, and is still rendered safely.
 """
 
 from __future__ import annotations
@@ -48,13 +48,6 @@ def string(value: Any, field: str) -> str:
     if _SURROGATE.search(value):
         raise invalid(f"'{field}' holds half of a character (a lone surrogate); send whole characters", field)
     return value
-
-
-def bounded(text: str, field: str, most: int) -> str:
-    """The text, if it is not longer than `most` characters."""
-    if len(text) > most:
-        raise invalid(f"'{field}' must have at most {most} characters; shorten it", field)
-    return text
 
 
 def one_line(value: Any, field: str) -> str | None:

@@ -1,7 +1,7 @@
 """What can be asked of packs, as frozen commands; each field carries its JSON Schema and its description.
 
-The same classes serve the tools (checked against their schemas) and an embedder (built by hand): lengths and
-shapes are checked again where a command is carried out. Operations name no pack, because one call may carry
+The same classes serve the tools and an embedder, and check their own fields: a command that exists is valid,
+but for what no schema can say (`plans` says that). Operations name no pack, because one call may carry
 many of them; the `PackAtRevision` half does that. In optional texts None is "not given" and "" is "nothing".
 """
 
@@ -20,8 +20,8 @@ from context_pack.packs.domain.listing import DEFAULT_LIMIT, MOST_LIMIT
 from context_pack.packs.domain.model import Status
 from context_pack.packs.domain.pages import Mode
 from context_pack.toolkit.arguments import arg, array, choice, integer, text
-from context_pack.toolkit.faults import Schema
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
+from context_pack.toolkit.schema_errors import Schema
 
 LEAST_TOKENS, MOST_TOKENS = 500, 200_000
 MOST_OPERATIONS = 100

@@ -18,14 +18,13 @@ from context_pack.kernel.lines import MAX_LINES, LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ttl import expiry
 from context_pack.packs.domain import values
-from context_pack.packs.domain.budget import cut
 from context_pack.packs.domain.findings import CODE, TITLES, key_of, quote, reason, title_of
 from context_pack.packs.domain.model import FIRST, Pack, Ref, Section, Status
 from context_pack.packs.domain.render import render
 from context_pack.packs.ports import Excerpt, Excerpts
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.resolving import Check, PackAccess, Resolver, unwatched
-from context_pack.toolkit.tokens import estimate_tokens
+from context_pack.toolkit.budget import cut_text, tokens_of
 
 LEAST_EXCERPTS, MOST_EXCERPTS = 60, 300
 TOKENS_PER_EXCERPT = 50
@@ -65,11 +64,8 @@ class PackDrafter(PackAccess):
                 hold anything, or what the search and the store raise.
         """
         query = " ".join(command.query.split())
-        low, high = commands.LEAST_QUESTION, commands.MOST_QUESTION
-        if not low <= len(query) <= high:
-            raise invalid(f"'query' must have {low} to {high} characters", "query")
-        if not commands.LEAST_TOKENS <= command.max_tokens <= commands.MOST_TOKENS:
-            raise invalid("'max_tokens' is out of bounds", "max_tokens")
+        if len(query) < commands.LEAST_QUESTION:  # the schema counts white space, too
+            raise invalid(f"'query' must have at least {commands.LEAST_QUESTION} characters", "query")
         now = self.clock.now()
         empty = Pack(
             id=SOME_ID,
@@ -160,7 +156,7 @@ class _Chooser:
     def weight(self, pack: Pack) -> int:
         """The tokens of the pack as `output` shows it, in one page."""
         shown = render(pack, self.resolver, self.empty.created_at, max_tokens=commands.MOST_TOKENS)
-        return estimate_tokens(shown.text) if shown.cursor is None else commands.MOST_TOKENS + 1
+        return tokens_of(shown.text) if shown.cursor is None else commands.MOST_TOKENS + 1
 
     def _is_large(self, item: Excerpt, shared: bool) -> bool:
         """Whether a passage cannot fit, or would take half of all before others had their turn."""
@@ -195,7 +191,7 @@ class _Chooser:
     def _refs(self, item: Excerpt, whole: bool) -> Iterator[Ref]:
         """The passage whole, or with half of its lines, and so on; nothing if it has changed meanwhile."""
         assert item.path is not None
-        title = values.one_line(cut(item.title, values.TITLE_CHARS // 2), "title")
+        title = values.one_line(cut_text(item.title, values.TITLE_CHARS // 2), "title")
         keys = {part.key for kind, part in self.parts if kind == item.kind and isinstance(part, Ref)}
         key, why = _unique(key_of(title or ""), keys), reason(self.query, item.what)
         lines = min(item.end - item.start + 1, MAX_LINES)
@@ -230,7 +226,7 @@ def _section(kind: str, parts: Sequence[tuple[str, Ref | str]]) -> Section:
 
 def _least(part: Ref | str) -> int:
     """The tokens that a part has at least, known without rendering it."""
-    return estimate_tokens(part if isinstance(part, str) else f"{part.title}{part.why}{part.path.value}")
+    return tokens_of(part if isinstance(part, str) else f"{part.title}{part.why}{part.path.value}")
 
 
 def _unique(base: str, keys: set[str]) -> str:

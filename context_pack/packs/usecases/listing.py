@@ -6,15 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from attrs import frozen
 
-from context_pack.kernel.errors import Code, Failure, invalid
+from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paging import Page
 from context_pack.kernel.ports import Clock
-from context_pack.packs.domain.listing import MOST_LIMIT, Filter, chosen, list_text
-from context_pack.packs.domain.model import Listed, Pack, parse_status
-from context_pack.packs.domain.pages import Rendered
+from context_pack.packs.domain.listing import Filter, chosen, list_text
+from context_pack.packs.domain.model import Listed, Pack, Status
 from context_pack.packs.ports import PackStore
-from context_pack.packs.usecases.commands import LEAST_TOKENS, MOST_TOKENS, ListPacks, ListText
-from context_pack.toolkit.tokens import fitting
+from context_pack.packs.usecases.commands import ListPacks, ListText
+from context_pack.toolkit.budget import room_of
 
 
 @frozen
@@ -49,22 +48,11 @@ class PackLister:
 
     def list_text(self, command: ListText) -> str:
         """The list as Markdown, within the budget."""
-        check_budget(command.max_tokens)
         wanted = _filter(command)
-        page, now = chosen(self.store.summaries(), wanted), self.clock.now()
-        return fitting(command.max_tokens, lambda room: Rendered(list_text(page, wanted, now, room))).text
+        page = chosen(self.store.summaries(), wanted)
+        return list_text(page, wanted, self.clock.now(), room_of(command.max_tokens))
 
 
 def _filter(command: ListPacks | ListText) -> Filter:
-    if not 1 <= command.limit <= MOST_LIMIT:
-        raise invalid(f"'limit' must be an integer from 1 to {MOST_LIMIT}", "limit")
-    if command.offset < 0:
-        raise invalid("'offset' must be an integer of at least 0", "offset")
-    status = None if command.status is None else parse_status(command.status)
+    status = None if command.status is None else Status(command.status)
     return Filter(status, command.query, command.limit, command.offset)
-
-
-def check_budget(tokens: int) -> None:
-    """Refuse a page that is too small or too large."""
-    if not LEAST_TOKENS <= tokens <= MOST_TOKENS:
-        raise invalid(f"'max_tokens' must be an integer from {LEAST_TOKENS} to {MOST_TOKENS}", "max_tokens")

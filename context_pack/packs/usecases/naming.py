@@ -22,10 +22,8 @@ def handle_of(named: NamedPack) -> str:
     Raises:
         Failure: `invalid_data` when it gives neither.
     """
-    for field, value in (("id", named.id), ("name", named.name)):
+    for value in (named.id, named.name):
         if value is not None:
-            if not value.strip():
-                raise invalid(f"'{field}' must not be blank", field)
             return value.strip()
     raise invalid("'id' or 'name' is required; list the packs to see them", "id")
 

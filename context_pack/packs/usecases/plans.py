@@ -1,11 +1,12 @@
 """From an operation, as it was asked for, to a planned change of a pack.
 
-Everything that can be wrong with an operation by itself is found here, before a file or a pack is looked at.
+What the schema of an operation cannot say (one line, either this or that) is checked here, before a file or a
+pack is looked at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -15,7 +16,6 @@ from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.ttl import expiry, extended
 from context_pack.packs.domain import changes, values
-from context_pack.packs.domain.anchors import NAME_CHARS
 from context_pack.packs.domain.model import Diagram, Pack, Ref, Section
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.pointing import Place, located
@@ -53,15 +53,13 @@ def planned(operation: object) -> ChangePlan:
 
 
 def _upsert_section(operation: commands.UpsertSection) -> ChangePlan:
-    key, title = _section_key(operation), _title(operation.section_title, "section_title")
+    key, title = operation.section_key, values.required_line(operation.section_title, "section_title")
     text = operation.section_description
     if text is not None:
         text = values.block(text, "section_description") or ""
-        values.bounded(text, "section_description", values.DESCRIPTION_CHARS)
-    order = operation.section_order
-    scope = operation.section_scope
+    order, scope = operation.section_order, operation.section_scope
     if scope is not None:
-        scope = values.scope(scope, "section_scope") if values.string(scope, "section_scope").strip() else ""
+        scope = values.scope(scope, "section_scope") if scope.strip() else ""
     return ChangePlan(
         lambda pack, *_: changes.put_section(pack, key, title, text, order, scope),
         part=lambda pack: pack.section(key),
@@ -69,15 +67,15 @@ def _upsert_section(operation: commands.UpsertSection) -> ChangePlan:
 
 
 def _delete_section(operation: commands.DeleteSection) -> ChangePlan:
-    key = _section_key(operation)
+    key = operation.section_key
     return ChangePlan(lambda pack, *_: changes.drop_section(pack, key))
 
 
 def _upsert_ref(operation: commands.UpsertRef) -> ChangePlan:
-    section_key, key = _section_key(operation), values.key(operation.ref_key, "ref_key")
-    title = optional_line(operation.ref_title, "ref_title", values.TITLE_CHARS)
-    why = optional_line(operation.ref_why, "ref_why", values.WHY_CHARS)
-    group = optional_line(operation.group, "group", values.GROUP_CHARS)
+    section_key, key = operation.section_key, operation.ref_key
+    title = optional_line(operation.ref_title, "ref_title")
+    why = optional_line(operation.ref_why, "ref_why")
+    group = optional_line(operation.group, "group")
     place = _place(operation)
     kept = [name for name, text in (("title", title), ("why", why), ("group", group)) if text is None]
     return ChangePlan(
@@ -96,7 +94,7 @@ def _place(operation: commands.UpsertRef) -> Callable[[Resolver], Place]:
         return lambda _: (path, lines)
     if operation.line_start is not None or operation.line_end is not None:
         raise invalid("give either 'symbol' or lines, not both", "symbol")
-    symbol = values.bounded(values.required_line(operation.symbol, "symbol"), "symbol", NAME_CHARS)
+    symbol = values.required_line(operation.symbol, "symbol")
     within = None if operation.path is None else values.path(operation.path)
     return lambda resolver: located(symbol, within, resolver)
 
@@ -108,19 +106,17 @@ def _wanted(value: T | None, field: str) -> T:
 
 
 def _delete_ref(operation: commands.DeleteRef) -> ChangePlan:
-    section_key, key = _section_key(operation), values.key(operation.ref_key, "ref_key")
+    section_key, key = operation.section_key, operation.ref_key
     return ChangePlan(lambda pack, *_: changes.drop_part(pack, section_key, "ref", key))
 
 
 def _upsert_diagram(operation: commands.UpsertDiagram) -> ChangePlan:
-    section_key = _section_key(operation)
-    mermaid = values.required_block(operation.mermaid, "mermaid")
-    values.bounded(mermaid, "mermaid", values.MERMAID_CHARS)
+    section_key = operation.section_key
     diagram = Diagram(
-        values.key(operation.diagram_key, "diagram_key"),
-        _title(operation.title, "title"),
-        mermaid,
-        optional_line(operation.diagram_why, "diagram_why", values.WHY_CHARS),
+        operation.diagram_key,
+        values.required_line(operation.title, "title"),
+        values.required_block(operation.mermaid, "mermaid"),
+        optional_line(operation.diagram_why, "diagram_why"),
     )
     kept = ["why"] if operation.diagram_why is None else []
     return ChangePlan(
@@ -130,16 +126,16 @@ def _upsert_diagram(operation: commands.UpsertDiagram) -> ChangePlan:
 
 
 def _delete_diagram(operation: commands.DeleteDiagram) -> ChangePlan:
-    section_key, key = _section_key(operation), values.key(operation.diagram_key, "diagram_key")
+    section_key, key = operation.section_key, operation.diagram_key
     return ChangePlan(lambda pack, *_: changes.drop_part(pack, section_key, "diagram", key))
 
 
 def _set_meta(operation: commands.SetMeta) -> ChangePlan:
     if operation.title is None and operation.brief is None and operation.tags is None:
         raise invalid("'title', 'brief' or 'tags' is required; give what should change", "title")
-    title = optional_line(operation.title, "title", values.TITLE_CHARS)
-    brief = optional_line(operation.brief, "brief", values.BRIEF_CHARS)
-    tags = None if operation.tags is None else tags_of(operation.tags)
+    title = optional_line(operation.title, "title")
+    brief = optional_line(operation.brief, "brief")
+    tags = None if operation.tags is None else values.tags(operation.tags)
     return ChangePlan(lambda pack, *_: changes.set_meta(pack, title, brief, tags))
 
 
@@ -178,22 +174,6 @@ def touch_required() -> Failure:
     return ttl_required("give it to set the time to live, or 'extend_minutes' to add to it")
 
 
-def tags_of(given: Sequence[str]) -> tuple[str, ...]:
-    """Tags within their bounds."""
-    tags = values.tags(given)
-    if len(tags) > values.TAGS_MOST:
-        raise invalid(f"'tags' must have at most {values.TAGS_MOST} items", "tags")
-    return tuple(values.bounded(tag, "tags", values.TAG_CHARS) for tag in tags)
-
-
-def optional_line(value: str | None, field: str, most: int) -> str | None:
+def optional_line(value: str | None, field: str) -> str | None:
     """An optional text: None when not given, empty when cleared."""
-    return None if value is None else values.bounded(values.one_line(value, field) or "", field, most)
-
-
-def _title(value: str, field: str) -> str:
-    return values.bounded(values.required_line(value, field), field, values.TITLE_CHARS)
-
-
-def _section_key(operation: Any) -> str:
-    return values.key(operation.section_key, "section_key")
+    return None if value is None else values.one_line(value, field) or ""

@@ -6,13 +6,12 @@ from attrs import evolve, field, frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.packs.domain.bookmarks import Bookmark, Mode, Position
-from context_pack.packs.domain.model import Pack, parse_status
+from context_pack.packs.domain.model import Pack, Status
 from context_pack.packs.domain.render import Rendered, render
 from context_pack.packs.domain.revisions import Step, steps_between
 from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes, scopes_in
 from context_pack.packs.ports import PackHistory, ScopeWatch
 from context_pack.packs.usecases.commands import Diff, NamedPack, RenderPack
-from context_pack.packs.usecases.listing import check_budget
 from context_pack.packs.usecases.naming import located
 from context_pack.packs.usecases.resolving import Check, PackAccess, Resolver, unwatched
 
@@ -73,9 +72,8 @@ class PackReader(PackAccess):
             Failure: `invalid_state` when the pack has another status than asked for, `revision_conflict` when
                 it has changed since the page that the cursor came from.
         """
-        check_budget(command.max_tokens)
-        wanted = None if command.status is None else parse_status(command.status)
-        mode = None if command.mode is None else _mode(command.mode)
+        wanted = None if command.status is None else Status(command.status)
+        mode = None if command.mode is None else Mode(command.mode)
         mark = None if command.cursor is None else Bookmark.decode(command.cursor)
         if mark is not None and command.id is None and command.name is None:
             command = evolve(command, id=mark.pack_id)

@@ -16,7 +16,7 @@ from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.ttl import expiry
 from context_pack.packs.domain import values
 from context_pack.packs.domain.changes import advanced, check_editable, check_has_content, untrustworthy
-from context_pack.packs.domain.model import FIRST, Diagram, Pack, Ref, Status, parse_status
+from context_pack.packs.domain.model import FIRST, Diagram, Pack, Ref, Status
 from context_pack.packs.domain.states import Resolution, State, problem_record
 from context_pack.packs.ports import DiagramCheck
 from context_pack.packs.usecases.commands import (
@@ -28,7 +28,7 @@ from context_pack.packs.usecases.commands import (
     SetStatus,
 )
 from context_pack.packs.usecases.naming import handle_of, id_of, located
-from context_pack.packs.usecases.plans import Part, optional_line, planned, tags_of
+from context_pack.packs.usecases.plans import Part, optional_line, planned
 from context_pack.packs.usecases.pointing import warning_of
 from context_pack.packs.usecases.resolving import Check, PackAccess, Resolver, unwatched
 
@@ -70,9 +70,9 @@ class PackWriter(PackAccess):
     def create(self, command: Create, check: Check = unwatched) -> Pack:
         """Make a new draft; its name must be free among live packs."""
         name = None if command.name is None else values.new_name(command.name)
-        title = optional_line(command.title, "title", values.TITLE_CHARS)
-        brief = optional_line(command.brief, "brief", values.BRIEF_CHARS)
-        tags = tags_of(command.tags or ())
+        title = optional_line(command.title, "title")
+        brief = optional_line(command.brief, "brief")
+        tags = values.tags(command.tags or ())
         now = self.clock.now()
         expires_at = expiry(now, command.ttl_minutes)
 
@@ -99,7 +99,7 @@ class PackWriter(PackAccess):
         Raises:
             Failure: `invalid_state` for an empty pack, `stale_ref` with every ref that cannot be relied on.
         """
-        finalize = parse_status(command.status) is Status.FINALIZED
+        finalize = command.status == Status.FINALIZED
         pack = located(self.store, command)
         pack.check_revision(command.expected_revision)
         if pack.status == command.status:

@@ -104,7 +104,7 @@ def test_a_truncated_list_of_neighbours_says_so() -> None:
 
 @pytest.mark.clause("BD-51")
 def test_neighbours_go_without_data_where_an_answer_has_no_room_for_it() -> None:
-    heavy = {"a": 30_000, "b": 90_000, "c": 30_000, "d": 10}
+    heavy = {"a": 20_000, "b": 60_000, "c": 20_000, "d": 10}
     start = {"id": "t", "refs": list(heavy)}
     around = [{"id": key, "text": "value " * (size // 6)} for key, size in heavy.items()]
     body = near(desk_of(bundle_files({"Node": [start, *around]})))
@@ -225,3 +225,10 @@ def test_the_field_is_the_one_of_the_reference() -> None:
         [{"fromEntity": "Node", "fromField": "other"}],
     )
     assert [one["field"] for one in near(desk_of(files))["data"]["related"]] == ["steps.x", "other"]
+
+
+@pytest.mark.clause("TK-28")
+def test_who_asks_for_the_context_of_a_folder_is_led_to_the_other_tool() -> None:
+    error = desk_of(nodes({"t": []})).refused("get_context", path="src/core")
+    assert error["code"] == "BAD_REQUEST"
+    assert "query_context {scope}" in error["message"]

@@ -42,18 +42,18 @@ def messages(files: Files) -> list[str]:
 @pytest.mark.parametrize(
     ("rule", "value", "words"),
     [
-        ({"type": "string"}, 5, "$.x must be a string"),
-        ({"type": ["string", "null"]}, 5, "$.x must be a string or null"),
-        ({"enum": ["draft", 1]}, "x", "$.x must be one of: draft, 1"),
-        ({"const": {"a": 1}}, 1, '$.x must be {"a": 1}'),
-        ({"minLength": 3}, "ab", "$.x must have at least 3 characters"),
-        ({"maximum": 3}, 4, "$.x must be at most 3"),
-        ({"pattern": "^a+$"}, "aab", "$.x must match ^a+$"),
-        ({"pattern": "^a+$"}, "aa\n", "$.x must match ^a+$"),
+        ({"type": "string"}, 5, "$.x must be: string"),
+        ({"type": ["string", "null"]}, 5, "$.x must be: string or null"),
+        ({"enum": ["draft", 1]}, "x", "$.x must be: one of `draft`, `1`"),
+        ({"const": {"a": 1}}, 1, '$.x must be: {"a": 1}'),
+        ({"minLength": 3}, "ab", "$.x must be: string, at least 3 characters"),
+        ({"maximum": 3}, 4, "$.x must be: number, at most 3"),
+        ({"pattern": "^a+$"}, "aab", "$.x must be: string, matching `^a+$`"),
+        ({"pattern": "^a+$"}, "aa\n", "$.x must be: string, matching `^a+$`"),
         ({"required": ["y"]}, {}, "$.x.y is required"),
         ({"additionalProperties": False}, {"y": 1}, "$.x.y is not a field that the schema has"),
         ({"uniqueItems": True}, [1, {"a": 1.0}, {"a": 1}], "$.x must not hold the same item twice"),
-        ({"items": {"type": "integer"}}, [1, "2"], "$.x[1] must be an integer"),
+        ({"items": {"type": "integer"}}, [1, "2"], "$.x[1] must be: integer"),
         ({"anyOf": [{"type": "null"}, {"const": 1}]}, 2, "$.x must fit one of the alternatives"),
         ({"not": {"type": "integer"}}, 2, "$.x must not fit what the schema rules out"),
         ({"not": {}}, 2, "$.x is not allowed"),
@@ -87,21 +87,21 @@ def test_formats_and_our_own_keywords_never_matter() -> None:
 @pytest.mark.clause("BD-09")
 def test_the_number_of_reported_problems_is_bounded() -> None:
     files = bundle(schema(x={"items": {"type": "string"}}), {"x": list(range(1000))})
-    assert messages(files) == [f"$.x[{number}] must be a string" for number in range(20)]
+    assert messages(files) == [f"$.x[{number}] must be: string" for number in range(20)]
 
 
 @pytest.mark.clause("BD-15")
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ([], "schema: $ must be an object"),
-        ("x", "schema: $ must be an object"),
-        (True, "schema: $ must be an object"),
+        ([], "schema: $ must be: object"),
+        ("x", "schema: $ must be: object"),
+        (True, "schema: $ must be: object"),
         ({"type": "nonsense"}, "schema: $.type must fit one of the alternatives"),
-        ({"properties": []}, "schema: $.properties must be an object"),
-        ({"required": "id"}, "schema: $.required must be a list"),
-        ({"multipleOf": 0}, "schema: $.multipleOf must be more than 0"),
-        ({"$id": 5}, "schema: $.$id must be a string"),
+        ({"properties": []}, "schema: $.properties must be: object"),
+        ({"required": "id"}, "schema: $.required must be: list"),
+        ({"multipleOf": 0}, "schema: $.multipleOf must be: more than 0"),
+        ({"$id": 5}, "schema: $.$id must be: string"),
         ({"properties": {"x": {"$defs": {"y": 1}}}}, "schema: $.properties.x.$defs.y must be"),
     ],
 )
@@ -139,7 +139,7 @@ def test_refs_lead_to_other_files_of_the_bundle_and_to_their_ids() -> None:
         },
     )
     assert messages(files) == [
-        f"$.{name} must be a string" for name in ("beside", "up", "by_id", "anchor", "blank")
+        f"$.{name} must be: string" for name in ("beside", "up", "by_id", "anchor", "blank")
     ]
 
 
@@ -156,7 +156,7 @@ def test_a_relative_ref_works_beside_the_file_and_against_its_id() -> None:
     files = bundle(own, {"x": 1, "y": "text"}, extra=extra)
     # A file that nothing but its id could find has to be known by another way.
     files["schemas/Node.json"]["$defs"] = {"load": {"$ref": "deep/number.json"}}
-    assert messages(files) == ["$.x must be a string", "$.y must be a number"]
+    assert messages(files) == ["$.x must be: string", "$.y must be: number"]
 
 
 @pytest.mark.clause("BD-14")
@@ -179,7 +179,7 @@ def test_a_ref_outside_the_bundle_is_reported_and_never_fetched(ref: str) -> Non
     files = bundle(schema(id={"type": "string"}, y={"type": "string"}, x={"$ref": ref}), {"x": 5, "y": 5})
     found = told(files)
     assert found[0] == ("schemas/Node.json", f"schema: $ref {ref} leads to nothing in the bundle")
-    assert found[1:] == [("bundle/node/0000.yaml", "$.y must be a string")]
+    assert found[1:] == [("bundle/node/0000.yaml", "$.y must be: string")]
 
 
 @pytest.mark.clause("BD-14")
@@ -218,7 +218,7 @@ def test_a_malformed_file_behind_a_ref_is_reported_with_its_reason() -> None:
 )
 def test_draft_2020_12_is_meant_whatever_a_schema_declares(dialect: str) -> None:
     own = {**schema(x={"prefixItems": [{"type": "string", "$schema": dialect}]}), "$schema": dialect}
-    assert messages(bundle(own, {"x": [1]})) == ["$.x[0] must be a string"]
+    assert messages(bundle(own, {"x": [1]})) == ["$.x[0] must be: string"]
 
 
 @pytest.mark.clause("BD-15")
@@ -430,7 +430,7 @@ def test_a_too_costly_schema_is_reported_and_other_types_are_checked() -> None:
     )
     found = [message for file, message in told(files)]
     assert found == [
-        "$.y must be a string",
+        "$.y must be: string",
         "schema: checking by it takes too long; nothing more is checked",
     ]
 

@@ -11,7 +11,7 @@ import pytest
 from context_pack import Failure
 from context_pack.code.outline_tools import usages_within
 from context_pack.code.usecases.usages import Usage, Usages
-from context_pack.toolkit.tokens import estimate_tokens
+from context_pack.toolkit.budget import tokens_of as estimate_tokens
 from context_pack_adapters import open_memory_workspace
 
 SHOP = '''"""A shop."""
@@ -122,10 +122,10 @@ def test_an_outline_over_its_budget_says_first_what_is_missing() -> None:
         for name in "abcdefgh"
     }
     text = call("code_outline", many, max_tokens=400)
-    assert text.startswith("[cut at max_tokens 400: 7 more files not shown; narrow path, query or depth")
+    assert text.startswith("[cut at maxTokens 400: 6 more files not shown; narrow path, query or depth")
     assert estimate_tokens(text) <= 400 + 50
     one = call("code_outline", {"a.py": "def f(): ...\n" * 500}, path="a.py", max_tokens=200)
-    assert one.startswith("[cut at max_tokens 200: more definitions not shown;")
+    assert one.startswith("[cut at maxTokens 200: more definitions not shown;")
     assert estimate_tokens(one) <= 200 + 50
 
 
@@ -138,7 +138,7 @@ def test_a_file_larger_than_the_budget_leaves_room_for_the_others_of_its_folder(
         "d.py": "def d(): ...\n",
     }
     text = call("code_outline", files, max_tokens=400)
-    assert text.startswith("[cut at max_tokens 400: more definitions not shown; narrow path")
+    assert text.startswith("[cut at maxTokens 400: more definitions not shown; narrow path")
     assert estimate_tokens(text) <= 400 + 50
     heads = [line for line in text.split("\n")[1:] if not line.startswith(" ")]
     shown = text.count("function a()")

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from context_pack.app import build
 from context_pack.cases import Ports
-from context_pack.code.domain.pages import CUT_MARK, paged
+from context_pack.code.domain.pages import paged
 from context_pack.code.tools import READ_SCHEMA
 from context_pack.code.usecases.read_file import (
     BUDGET_CHARS,
@@ -28,10 +28,11 @@ from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import FolderNames
 from context_pack.kernel.syntax import NoSyntax, NotParsed, Syntax
 from context_pack.kernel.text import split_lines
+from context_pack.toolkit.budget import ELLIPSIS
+from context_pack.toolkit.budget import json_size as weight
+from context_pack.toolkit.budget import tokens_of as estimate_tokens
 from context_pack.toolkit.call import Cancelled, QuietCall
 from context_pack.toolkit.registry import Registry
-from context_pack.toolkit.rows import weight
-from context_pack.toolkit.tokens import estimate_tokens
 from context_pack_adapters.inmemory import (
     FixedClock,
     MemoryAccessLog,
@@ -227,7 +228,6 @@ def test_a_byte_order_mark_is_counted_and_not_shown() -> None:
         ({"path": "a.py", "endLine": 0}, "$.endLine"),
         ({"path": "a.py", "startLine": "1"}, "$.startLine"),
         ({"path": "a.py", "startLine": 3, "endLine": 2}, "$.startLine"),
-        ({"path": "a.py", "start_line": 1}, "$.start_line"),
         ({"path": "a.py", "encoding": "utf-8"}, "$.encoding"),
     ],
 )
@@ -611,7 +611,7 @@ def test_imports_never_take_the_place_of_the_text_nor_more_than_the_page(most: i
 )
 def test_a_page_holds_as_many_whole_lines_as_fit_as_json(content: str, room: int) -> None:
     page = paged(content, None, count_lines(content), room)
-    in_part = page.content.endswith(CUT_MARK)
+    in_part = page.content.endswith(ELLIPSIS)
     if page.rest is None and not in_part:
         assert page.content == content
     elif not in_part:

@@ -247,7 +247,7 @@ def test_the_tools_are_described_shortly_and_closed_to_unknown_arguments(ports: 
     parts = (ports.projects, ports.format)
     for tool in build(ContextQueries(*parts)):
         assert tool.annotations.read_only
-        assert tool.input_schema()["additionalProperties"] is False
+        assert tool.schema["additionalProperties"] is False
         assert tool.output_schema is not None
         assert len(tool.description) < 220
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -28,8 +27,8 @@ def test_a_pack_expires_exactly_after_its_minutes(now: datetime, minutes: int) -
 
 
 @pytest.mark.clause("KN-13")
-@pytest.mark.parametrize("minutes", [0, -1, MAX_MINUTES + 1, 10**30, True, 1.0, None, "5"])
-def test_a_time_to_live_out_of_bounds_is_refused(minutes: Any) -> None:
+@pytest.mark.parametrize("minutes", [0, -1, MAX_MINUTES + 1, 10**30])
+def test_a_time_to_live_out_of_bounds_is_refused(minutes: int) -> None:
     with pytest.raises(Failure) as caught:
         expiry(NOW, minutes)
     assert (caught.value.code, caught.value.details["field"]) == (Code.INVALID_DATA, "ttl_minutes")

@@ -18,9 +18,9 @@ from context_pack.memory.ports import MemoryPorts
 from context_pack.retrieval.model import Scope
 from context_pack.retrieval.ports import EmbedderFailed, Kind
 from context_pack.retrieval.searching import Searching
+from context_pack.toolkit.budget import fit, json_size
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import Registry
-from context_pack.toolkit.rows import fitted
 from context_pack_adapters.bootstrap import memory_ports
 from context_pack_adapters.inmemory import FixedClock, SeededIds
 from context_pack_adapters.inmemory.memory import MemorySessionLog
@@ -377,16 +377,19 @@ def test_a_failed_semantic_embedder_is_reported_if_keywords_find_nothing(count: 
 
 
 @pytest.mark.clause("ME-36")
-def test_over_budget_the_last_results_lose_their_content_first() -> None:
-    results = [{"id": str(number), "content": "ä" * 500, "score": 1} for number in range(10)]
-    kept, _ = fitted(results, 5_000)
-    assert len(json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode()) <= 5_000
-    assert [bool(each.get("truncated")) for each in kept] == sorted(
-        bool(each.get("truncated")) for each in kept
-    )
-    assert kept[0] == results[0]
-    assert kept[-1] == {"id": "9", "content": "", "score": 1, "truncated": True}
-    assert fitted(results, 100_000) == (results, False)
+def test_over_budget_the_first_results_come_whole_and_the_answer_says_so() -> None:
+    rows = [
+        {"id": str(number), "content": "ä\n" * 250, "startLine": 1, "endLine": 250} for number in range(10)
+    ]
+    body = {"results": rows, "query": "x"}
+    answer = fit(body, "results", 5_000, lambda _: "ask for less", cut_last=True)
+    assert json_size(answer) <= 5_000
+    *whole, last = answer["results"]
+    assert whole == rows[: len(whole)]
+    assert last["truncated"] is True
+    assert last["endLine"] == last["content"].count("\n") + 1 < 250
+    assert answer["more"] == f"{len(whole) + 1} of 10 results are here; ask for less"
+    assert fit(body, "results", 100_000, lambda _: "") == body
 
 
 class BrokenStore:
@@ -599,3 +602,16 @@ def test_a_first_search_of_a_tree_that_is_slow_to_look_at_waits_and_looks_again(
     found = room.search("g17")
     assert found["indexing"] == {"done": 0, "total": 60}
     assert tree.looks == 2
+
+
+@pytest.mark.clause("ME-58")
+def test_a_search_asks_for_code_discoveries_or_packs_alone(room: Room) -> None:
+    room.call("context_record", type="decision", content="The password check lives in the login service")
+    every = room.call("context_search", query="password login", limit=20)[0]["results"]
+    assert {"code", "discovery"} <= {row["source"] for row in every}
+    for source in ("code", "discovery"):
+        rows = room.call("context_search", query="password login", sources=[source])[0]["results"]
+        assert {row["source"] for row in rows} == {source}
+    body, failed = room.call("context_search", query="password login", sources=["code"], type="rule")
+    assert failed
+    assert "add 'discovery' to sources" in str(body)

@@ -15,7 +15,7 @@ from context_pack.packs.ports import Excerpt, Excerpted, Waiting, patiently
 from context_pack.packs.usecases.commands import Draft, RenderPack
 from context_pack.packs.usecases.draft import PackDrafter
 from context_pack.packs.usecases.read import PackReader
-from context_pack.toolkit.tokens import estimate_tokens
+from context_pack.toolkit.budget import tokens_of as estimate_tokens
 from context_pack_adapters.inmemory import FixedClock, MemoryPackStore, MemorySourceTree, SeededIds
 
 FILES = {f"src/f{n}.py": "".join(f"line_{n}_{line} = {line}\n" for line in range(1, 101)) for n in range(6)}
@@ -123,7 +123,7 @@ def lines_of(pack: Pack) -> dict[str, int]:
 def test_parts_of_a_long_definition_come_after_whole_ones() -> None:
     part = evolve(code(0, 1, 40, 0.9), partial=True)
     desk = Desk(part, *(code(n, 1, 20, 0.5) for n in (1, 2)))
-    lines = lines_of(desk.drafter.draft(evolve(ASKED, max_tokens=1_200)).pack)
+    lines = lines_of(desk.drafter.draft(evolve(ASKED, max_tokens=900)).pack)
     assert lines["src/f1.py"] == lines["src/f2.py"] == 20
     assert lines.get("src/f0.py", 0) < 40
 

@@ -8,8 +8,8 @@ import pytest
 
 from context_pack.app import build
 from context_pack.cases import Ports
+from context_pack.toolkit.budget import tokens_of as estimate_tokens
 from context_pack.toolkit.call import QuietCall
-from context_pack.toolkit.tokens import estimate_tokens
 
 MUTATION = ["id", "name", "title", "status", "revision", "updated_at", "expires_at"]
 MUTATION += ["ttl_remaining_seconds", "changed"]
@@ -55,27 +55,23 @@ def test_a_batch_larger_than_the_page_shows_its_first_changes(desk: Any) -> None
     shown = payload["changed"]
     assert 10 < len(shown) < 100
     assert [each["key"] for each in shown] == [f"r2-{number:02}" for number in range(len(shown))]
-    assert shown[0]["why"] == "w" * 200 + "…"
-    assert payload["more"] == (
-        f"only {len(shown)} of 100 changed are here, long texts cut; "
-        "'output' with mode compact reads all, page by page"
-    )
+    assert shown[0]["why"] == "w" * 300
+    words = f"{len(shown)} of 100 changed are here; "
+    assert payload["more"] == words + 'output {"mode": "compact"} reads the pack page by page'
     assert len(desk.input(action="get", id=pack)["sections"][0]["refs"]) == 100
 
 
 @pytest.mark.clause("PK-16")
-def test_a_section_larger_than_the_page_is_answered_without_its_parts(desk: Any) -> None:
+def test_a_section_larger_than_the_page_is_answered_with_its_first_parts(desk: Any) -> None:
     pack = desk.create()
     desk.section(pack)
     desk.input(**many_refs(pack, 2))
     change = {"section_key": "main", "section_title": "Renamed", "section_description": "d" * 500}
     payload = paged(desk, action="upsert_section", id=pack, expected_revision=3, **change)
     changed = payload["changed"]
-    assert (changed["title"], changed["refs"]) == ("Renamed", [])
-    assert changed["description"] == "d" * 200 + "…"
-    assert payload["more"].startswith(
-        "the parts and long texts of changed are cut; 'output' with mode compact"
-    )
+    assert (changed["title"], changed["description"]) == ("Renamed", "d" * 500)
+    assert 5 < len(changed["refs"]) < 100
+    assert (changed["truncated"], payload["more"].endswith("reads the pack page by page")) == (True, True)
 
 
 @pytest.mark.clause("AN-12", "PK-70")
@@ -95,7 +91,9 @@ def test_verify_and_diff_are_read_to_their_end_by_following_the_offset(desk: Any
             seen += payload[rows]
             more = payload.get("more")
             last = len(seen)
-            assert more in (None, f"only {rows} {first}-{last} of 200 are here; continue with offset {last}")
+            which = f"{last}" if first == 1 else f"{first}-{last}"
+            goes_on = f'continue with input {{"action": "{action["action"]}", "offset": {last}}} and the same'
+            assert more in (None, f"{which} of 200 {rows} are here; {goes_on} pack")
         assert seen == whole
 
 
@@ -114,7 +112,7 @@ def test_repair_and_accept_larger_than_the_page_say_where_all_is_read(
     assert list(payload) == ["more", *MUTATION, done]
     assert 10 < len(payload[done]) < 100
     assert payload["more"] == (
-        f"only {len(payload[done])} of 100 {done} are here, long texts cut; "
-        "'diff' with from_revision 3 reads all, page by page"
+        f"{len(payload[done])} of 100 {done} are here; "
+        'input {"action": "diff", "from_revision": 3} reads all, page by page'
     )
     assert len(desk.input(action="diff", id=pack, from_revision=3)["changes"]) == 100

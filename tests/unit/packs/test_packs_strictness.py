@@ -58,7 +58,7 @@ def test_the_good_call_of_each_action_works(desk: Any, action: str) -> None:
 @pytest.mark.parametrize("action", GOOD)
 def test_wrong_types_are_refused_by_name(desk: Any, action: str) -> None:
     call = arguments(desk, action)
-    schema = desk.registry.tools["input"].input_schema()["properties"]
+    schema = desk.registry.tools["input"].schema["properties"]
     for field in call:
         if field == "action":
             continue
@@ -84,7 +84,7 @@ def test_required_fields_are_required(desk: Any, action: str) -> None:
 @pytest.mark.parametrize("action", GOOD)
 def test_unknown_fields_and_fields_of_other_actions_are_refused(desk: Any, action: str) -> None:
     call = arguments(desk, action)
-    schema = desk.registry.tools["input"].input_schema()["properties"]
+    schema = desk.registry.tools["input"].schema["properties"]
     foreign: dict[str, Any] = {"nonsense": 1, "Title": "t", "": "x"}
     samples: dict[str, Any] = {"string": "text", "integer": 3, "array": []}
     for name, rule in schema.items():
@@ -167,3 +167,24 @@ def test_a_blank_optional_text_elsewhere_is_as_absent(desk: Any) -> None:
     assert (whole["title"], whole["brief"]) == (None, None)
     ref = whole["sections"][0]["refs"][0]
     assert (ref["title"], ref["why"], ref["group"]) == (None, None, None)
+
+
+@pytest.mark.clause("TK-28")
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"action": "finalize", "id": "x"}, "did you mean set_status"),
+        ({"name": "notes"}, "'action' is missing"),
+        ({"action": "upsert_diagram", "diagram_title": "T"}, "did you mean 'title'?"),
+    ],
+)
+def test_a_wrong_name_leads_to_the_right_one(desk: Any, arguments: dict[str, Any], words: str) -> None:
+    assert words in desk.call("input", arguments).text
+
+
+@pytest.mark.clause("TK-25")
+def test_arguments_of_a_batch_are_accepted_in_the_other_spelling(desk: Any) -> None:
+    pack = desk.create()
+    section = {"action": "upsert_section", "sectionKey": "main", "sectionTitle": "Main"}
+    made = desk.input(action="batch", id=pack, expectedRevision=1, operations=[section])
+    assert made["changed"][0]["title"] == "Main"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from threading import Barrier, Lock
 
 import pytest
 from hypothesis import given
@@ -128,7 +128,7 @@ def test_no_time_span_admits_more_than_a_burst_and_its_share(pauses: list[float]
 @pytest.mark.usefixtures("hasty_threads")
 def test_threads_together_get_exactly_the_limit() -> None:
     for start in (0.0, 60.0, 120.0):
-        limiter = RateLimiter({"grep": 50})
+        limiter = RateLimiter({"grep": 50}, Lock())
         if start:
             assert all(admitted(limiter, start - 60) for _ in range(50))
         gate = Barrier(8)

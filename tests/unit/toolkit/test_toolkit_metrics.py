@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from threading import Barrier, Lock
 
 import pytest
 from hypothesis import given
@@ -100,7 +100,7 @@ def test_only_recent_durations_are_kept_but_all_calls_counted() -> None:
 @pytest.mark.clause("TK-13")
 @pytest.mark.usefixtures("hasty_threads")
 def test_threads_lose_no_count_while_metrics_are_read() -> None:
-    metrics, gate = Metrics(), Barrier(5)
+    metrics, gate = Metrics(lock=Lock()), Barrier(5)
 
     def work(number: int) -> None:
         gate.wait()

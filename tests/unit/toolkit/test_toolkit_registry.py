@@ -253,7 +253,7 @@ def test_each_action_is_checked_by_its_own_command() -> None:
 
 @pytest.mark.clause("TK-21")
 def test_the_schema_of_an_action_tool_is_the_flat_union_of_its_actions() -> None:
-    schema = ACTIONS.input_schema()
+    schema = ACTIONS.schema
     assert list(schema["properties"]) == ["action", "word", "times", "loud", "share", "force"]
     assert schema["properties"]["action"]["enum"] == ["say", "drop"]
     assert schema["additionalProperties"] is False

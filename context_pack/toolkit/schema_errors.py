@@ -1,0 +1,176 @@
+"""What is wrong with a value, by path and in words: jsonschema finds it, this module says what is wanted.
+
+One vocabulary for all that is checked by a schema: arguments of tools, directory contexts, entities of
+bundles, and the tables of the contract. The words name fields and rules and never repeat a value.
+
+Stricter than the standard in two points: a text with a lone surrogate is no string, as no file can hold it,
+and infinity is no number.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from math import inf
+from typing import Any
+
+from attrs import frozen
+from jsonschema import Draft202012Validator, ValidationError
+from jsonschema.validators import extend
+
+from context_pack.kernel.errors import clip
+from context_pack.kernel.nearness import close
+from context_pack.kernel.text import has_half_characters
+
+Schema = dict[str, Any]
+MAX_PROBLEMS = 10
+MOST_CHARS = 120
+"""So much of a rule's own value is shown."""
+
+_STANDARD = Draft202012Validator.TYPE_CHECKER
+_TYPES = _STANDARD.redefine_many(
+    {
+        "string": lambda _, value: isinstance(value, str) and not has_half_characters(value),
+        "number": lambda _, value: _STANDARD.is_type(value, "number") and abs(value) < inf,
+    }
+)
+
+
+def _matches(_: Any, pattern: str, value: Any, __: Any) -> Iterator[ValidationError]:
+    """The rule `pattern`; its `$` is the very end, as in JavaScript, and not before a last newline."""
+    if isinstance(value, str) and not re.search(re.sub(r"\$\Z", r"\\Z", pattern), value):
+        yield ValidationError("no match")
+
+
+_make: Any = extend
+_Validator = _make(Draft202012Validator, {"pattern": _matches}, type_checker=_TYPES)
+
+_DEMANDS: Mapping[str, str] = {
+    "const": "must be: {}",
+    "exclusiveMinimum": "must be: more than {}",
+    "exclusiveMaximum": "must be: less than {}",
+    "multipleOf": "must be: a multiple of {}",
+    "minProperties": "must have at least {} fields",
+    "maxProperties": "must have at most {} fields",
+    "uniqueItems": "must not hold the same item twice",
+    "anyOf": "must fit one of the alternatives",
+    "oneOf": "must fit exactly one of the alternatives",
+    "not": "must not fit what the schema rules out",
+}
+"""Rules that `rule_in_words` does not tell; tools do not use them, the schemas of a project may."""
+_OF_TYPE: Mapping[str, str] = {
+    **dict.fromkeys(("minLength", "maxLength", "pattern"), "string"),
+    **dict.fromkeys(("minItems", "maxItems"), "array"),
+    **dict.fromkeys(("minimum", "maximum"), "number"),
+}
+"""Rules that hold only for values of a type, and so tell it where a schema does not."""
+
+
+@frozen
+class Problem:
+    """One thing wrong: where (`$.a[0].b`), in which field, in words."""
+
+    path: str
+    field: str
+    message: str
+
+
+def problems_of(schema: Schema, value: Any) -> list[Problem]:
+    """Everything wrong with a value (the first few), the shallowest first, one problem for each path."""
+    by_path: dict[str, Problem] = {}
+    errors = sorted(_Validator(schema).iter_errors(value), key=lambda error: len(error.absolute_path))
+    for problem in (problem for error in errors for problem in _explained(error)):
+        by_path.setdefault(problem.path, problem)
+    return sorted(by_path.values(), key=lambda each: each.path.count("."))[:MAX_PROBLEMS]
+
+
+def _explained(error: Any) -> Iterator[Problem]:
+    path, fields = error.json_path, error.schema.get("properties", {})
+    if error.validator == "required":
+        for name in error.validator_value:
+            if name not in error.instance:
+                yield Problem(f"{path}.{name}", name, f"'{name}' is required")
+    elif error.validator == "additionalProperties":
+        for name in islice((name for name in error.instance if name not in fields), MAX_PROBLEMS):
+            shown = clip(str(name))
+            yield Problem(f"{path}.{shown}", shown, unsupported(str(name), fields))
+    else:
+        field = next((part for part in reversed(error.absolute_path) if isinstance(part, str)), "")
+        yield Problem(path, field, f"'{field or 'arguments'}' {demand(error)}")
+
+
+def unsupported(name: str, fields: Mapping[str, Any]) -> str:
+    """That there is no field of that name, which there are, and which may have been meant."""
+    near = likely(name, fields)
+    hint = f"; did you mean '{near}'?" if near else ""
+    return f"'{clip(name)}' is not supported here; allowed: {', '.join(fields) or 'none'}{hint}"
+
+
+def likely(name: str, fields: Mapping[str, Any]) -> str | None:
+    """The field that somebody who wrote `name` may have meant: one with the same last words, else one alike.
+
+    Letter by letter `diagram_title` is more like `diagram_key` than like `title`.
+    """
+    ending = [field for field in fields if name.endswith(f"_{field}") or field.endswith(f"_{name}")]
+    return next(iter(ending or close(name, fields)), None)
+
+
+def demand(error: Any) -> str:
+    """What the rule that an error is about asks for: `must be: integer, 1 to 100`."""
+    if error.validator in ("type", "enum", *_OF_TYPE):
+        return f"must be: {rule_in_words(error.schema)}"
+    if error.validator is None or (error.validator == "not" and error.validator_value == {}):
+        return "is not allowed"
+    words = _DEMANDS.get(error.validator, f"does not satisfy '{error.validator}'")
+    return words.format(clipped(error.validator_value))
+
+
+def rule_in_words(schema: Mapping[str, Any]) -> str:
+    """What a value must be: `integer, 1 to 500`, `string, 3 to 120 characters`, `list of …`."""
+    if "enum" in schema:
+        return "one of " + ", ".join(f"`{clipped(value)}`" for value in schema["enum"][:MOST_CHARS])
+    match schema.get("type", next((_OF_TYPE[rule] for rule in schema if rule in _OF_TYPE), None)):
+        case "string":
+            return "string" + _span(schema, "minLength", "maxLength", " characters") + _pattern(schema)
+        case "array":
+            count = _span(schema, "minItems", "maxItems", "").removeprefix(", ")
+            items = schema.get("items", {})
+            each = rule_in_words(items if isinstance(items, Mapping) else {})
+            return f"list of {count + ' × ' if count else ''}{each}"
+        case "boolean":
+            return "true or false"
+        case list() as kinds:
+            return " or ".join(rule_in_words({**schema, "type": kind}) for kind in kinds)
+        case kind:
+            return str(kind or "any value") + _span(schema, "minimum", "maximum", "")
+
+
+def clipped(value: Any) -> str:
+    """A text, or a value as JSON, of bounded length."""
+    text = value if isinstance(value, str) else ""
+    if not isinstance(value, str):
+        for piece in json.JSONEncoder(ensure_ascii=False).iterencode(value):
+            text += piece
+            if len(text) > MOST_CHARS:  # the rest of a large value is not spelled out
+                break
+    return text if len(text) <= MOST_CHARS else text[: MOST_CHARS - 1] + "…"
+
+
+def _span(schema: Mapping[str, Any], low: str, high: str, unit: str) -> str:
+    least, most = schema.get(low), schema.get(high)
+    if least is None and most is None:
+        return ""
+    if least is None:
+        return f", at most {most}{unit}"
+    if most is None:
+        return f", at least {least}{unit}"
+    return f", {least}{unit}" if least == most else f", {least} to {most}{unit}"
+
+
+def _pattern(schema: Mapping[str, Any]) -> str:
+    pattern = schema.get("pattern")
+    if pattern is None:
+        return ""
+    return ", not blank" if pattern == r"\S" else f", matching `{clipped(pattern)}`"
