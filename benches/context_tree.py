@@ -51,7 +51,7 @@ def make_contexts(root: Path, store: Path, method: str) -> int:
     assert ports.contexts is not None
     project = ports.contexts.projects.open(None)
     assert not isinstance(project, Reason)
-    refresher = ContextRefresher(ports.contexts.format, ports.contexts.memory, ports.clock, ports.syntax)
+    refresher = ContextRefresher(ports.contexts.format, ports.clock, ports.syntax)
     outcomes = refresher.refresh(project, RefreshRequest(method=Method(method)))
     assert not isinstance(outcomes, RefusedQuery)
     return len([outcome for outcome in outcomes if outcome.result in ("made", "updated")])

@@ -170,7 +170,7 @@ class ContextCases:
     def refresher(self) -> ContextRefresher:
         """Writes contexts anew."""
         contexts, ports = self._contexts, self._ports
-        return ContextRefresher(contexts.format, contexts.memory, ports.clock, ports.syntax)
+        return ContextRefresher(contexts.format, ports.clock, ports.syntax)
 
 
 class DocumentCases(NamedTuple):

@@ -80,7 +80,7 @@ def memory_ports(
     from context_pack_adapters.embed.hashed import HashedEmbedder
     from context_pack_adapters.index.memory import MemoryIndex
     from context_pack_adapters.inmemory.collections import MemoryCollections
-    from context_pack_adapters.inmemory.contexts import MemoryDerivedMemory, MemoryProjects
+    from context_pack_adapters.inmemory.contexts import MemoryProjects
     from context_pack_adapters.inmemory.memory import MemoryCodeTree, MemoryDiscoveryStore, MemorySessionLog
     from context_pack_adapters.search.memory import MemorySearch
     from context_pack_adapters.stores.collection_locks import ThreadLocks
@@ -108,7 +108,7 @@ def memory_ports(
         history=packs.history,
         access=twins.MemoryAccessLog(time),
         bundles=twins.MemoryBundleStore(),
-        contexts=ContextPorts(MemoryProjects(files, form, hides), form, MemoryDerivedMemory()),
+        contexts=ContextPorts(MemoryProjects(files, form, hides), form),
         documents=DocumentPorts(
             MemoryCollections(files, policy, lambda read: IgnoredPaths(read).ignores),
             ThreadLocks(),

@@ -197,16 +197,11 @@ class DiskPorts(Ports):
         """The directory contexts of the project, and of those that are allowed besides."""
         from context_pack.contexts.ports import ContextPorts
         from context_pack_adapters.stores.context_format import YamlContextFormat
-        from context_pack_adapters.stores.context_memory import FileDerivedMemory
         from context_pack_adapters.stores.context_projects import DiskProjects
-        from context_pack_adapters.stores.context_seen import SeenFolders
 
-        settings, form, seen = self.settings, YamlContextFormat(), SeenFolders(self.places.cache)
-        return ContextPorts(
-            DiskProjects(settings.source_root, settings.allowed_roots, self.policy, form, seen),
-            form,
-            FileDerivedMemory(storage_place(settings), settings.source_root, seen),
-        )
+        settings, form = self.settings, YamlContextFormat()
+        projects = DiskProjects(settings.source_root, settings.allowed_roots, self.policy, form)
+        return ContextPorts(projects, form)
 
     @cached_property
     def embedders(self) -> Embedders:

@@ -1,4 +1,4 @@
-"""What the context use cases ask of the world: projects, their folders, the YAML of a file, and a memory.
+"""What the context use cases ask of the world: projects, their folders, and the YAML of a file.
 
 A `ProjectFolder` is one folder as it was when it was looked at; a project gives the same object again as long
 as nothing in it has changed, so what was found out about it can be kept in its `memo`.
@@ -150,23 +150,13 @@ class ContextFormat(Protocol):
         """A new file with these fields in this order."""
 
     def commented(self, data: bytes) -> frozenset[str]:
-        """The fields, nested ones as `a.b`, with a comment among their lines."""
+        """The fields with a comment among their lines."""
 
     def revise(self, data: bytes, changes: Mapping[str, Any]) -> bytes | None:
-        """The file with these fields (nested ones as `a.b`) set, or removed where the value is None.
+        """The file with these fields set, or removed where the value is None.
 
         Every other character stays as it is. None when that cannot be done safely.
         """
-
-
-class DerivedMemory(Protocol):
-    """Remembers what was generated, so that a later change by a person can be noticed."""
-
-    def recall(self, root: str, scope: str) -> Mapping[str, str]:
-        """The digest of each generated field of a scope."""
-
-    def remember(self, root: str, digests: Mapping[str, Mapping[str, str]]) -> None:
-        """Keep the digests of scopes, in place of older ones of the same scopes."""
 
 
 @frozen
@@ -175,4 +165,3 @@ class ContextPorts:
 
     projects: Projects
     format: ContextFormat
-    memory: DerivedMemory

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +20,7 @@ from context_pack.contexts.ports import Project, unwatched
 from context_pack.contexts.usecases.query import RefusedQuery
 from context_pack.contexts.usecases.refresh import RefreshRequest
 from context_pack.kernel.ports import Reason
-from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.disk.signature import FINE_GRAIN_NS
-from context_pack_adapters.stores.context_seen import SeenFolders
 
 BASE: dict[str, str | bytes] = {
     ".context.config.yaml": "min_tokens: 0\nmax_depth: 40\n",
@@ -440,66 +436,11 @@ def refreshed(root: Path) -> set[str]:
     return {outcome.result for outcome in outcomes}
 
 
-def seen_file(root: Path) -> Path:
-    """Where fingerprints of contents are remembered."""
-    return root / ".agents/cache/seen.json"
-
-
 def settle(root: Path) -> None:
     """Wait until every file has stood still for longer than the clock of the file system is coarse."""
     newest = max(path.stat().st_ctime_ns for path in root.rglob("*") if path.is_file())
     while time.time_ns() <= newest + FINE_GRAIN_NS:
         time.sleep(0.01)
-
-
-@pytest.mark.clause("CX-08")
-def test_fingerprints_of_a_refresh_are_reused_by_the_next_process(root: Path) -> None:
-    settle(root)
-    refreshed(root)
-    settle(root)
-    folders = json.loads(seen_file(root).read_text())["folders"]
-    (path,) = [path for path in folders if path.endswith("/src")]
-    # What is remembered counts for as long as the signs are the same, so a lie about it is believed …
-    folders[path][1] = "11111111"
-    seen_file(root).write_text(json.dumps({"format": 1, "folders": folders}))
-    assert Asked(disk_contexts(root)).entries()["src"]["state"] == "stale"
-    # … until a file changes, or somebody removes the memory; neither questions nor lists write it.
-    os.utime(root / "src/b.py", ns=(1, 1))
-    assert Asked(disk_contexts(root)).entries()["src"]["state"] == "fresh"
-    assert json.loads(seen_file(root).read_text())["folders"] == folders
-
-
-@pytest.mark.clause("CX-08")
-@pytest.mark.parametrize(
-    "text", ["", "[]", "{", '{"format": 2, "folders": {}}', '{"format": 1, "folders": [1]}']
-)
-def test_a_broken_fingerprint_cache_is_ignored(root: Path, text: str) -> None:
-    refreshed(root)
-    plant(root, {".agents/cache/seen.json": text})
-    assert {entry["state"] for entry in Asked(disk_contexts(root)).entries().values()} == {"fresh"}
-
-
-@pytest.mark.clause("CX-08")
-def test_an_unwritable_fingerprint_cache_fails_no_call(root: Path) -> None:
-    settle(root)
-    plant(root, {".agents/cache/seen.json/in-the-way": ""})
-    assert refreshed(root) == {"made", "updated"}
-    assert {entry["state"] for entry in Asked(disk_contexts(root)).entries().values()} == {"fresh"}
-
-
-@pytest.mark.clause("CX-08")
-def test_threads_may_remember_fingerprints_at_the_same_time(tmp_path: Path) -> None:
-    seen = SeenFolders(PrivateFolder(tmp_path))
-
-    def work(number: int) -> None:
-        for turn in range(6):
-            for folder in range(200):
-                seen.keep(f"/{number}/{turn}/{folder}", [("a.py", 1, 2, 3, 4)], "11111111")
-            seen.save()
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(work, range(4)))
-    assert seen.recall("/3/5/199", [("a.py", 1, 2, 3, 4)]) == "11111111"
 
 
 # -- writing
@@ -537,29 +478,6 @@ def test_refresh_leaves_unparsable_context_files_untouched(root: Path, text: str
     path.write_text(text)
     refresher(disk_contexts(root)).refresh(opened(root), RefreshRequest())
     assert path.read_text() == text
-
-
-@pytest.mark.clause("CX-33")
-@pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"format": 2}', '{"format": 1, "projects": {"." : 3}}', "\x00"]
-)
-def test_a_broken_derived_file_is_rewritten_by_the_next_refresh(root: Path, text: str) -> None:
-    ports = disk_contexts(root)
-    store = root / ".agents/store/contexts/derived.json"
-    plant(root, {".agents/store/contexts/derived.json": text})
-    assert ports.memory.recall(str(root), "src") == {}
-    outcomes = refresher(ports).refresh(opened(root), RefreshRequest())
-    assert not hasattr(outcomes, "error")
-    assert '"format": 1' in store.read_text()
-
-
-@pytest.mark.clause("PV-07")
-def test_stale_temporary_files_of_a_refresh_are_removed_by_the_next(root: Path) -> None:
-    left = f".agents/store/contexts/.derived.json.{'0' * 16}.tmp"
-    plant(root, {left: "half"})
-    os.utime(root / left, (0, 0))
-    refreshed(root)
-    assert not (root / left).exists()
 
 
 # -- the dialect

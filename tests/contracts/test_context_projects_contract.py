@@ -236,16 +236,6 @@ def test_a_file_is_written_only_in_place_of_what_was_seen(world: World) -> None:
     assert project.text(".", "AGENTS.md") == "hello"
 
 
-@pytest.mark.clause("CX-33")
-def test_digests_are_remembered_by_project_and_scope(world: World) -> None:
-    memory, root = world.ports.memory, world.project().root
-    assert memory.recall(root, "src") == {}
-    memory.remember(root, {"src": {"files": "1", "exports": "2"}, ".": {"files": "3"}})
-    memory.remember(root, {"src": {"files": "4"}})
-    assert (memory.recall(root, "src"), memory.recall(root, ".")) == ({"files": "4"}, {"files": "3"})
-    assert memory.recall(world.project("src").root, "src") == {}
-
-
 @pytest.mark.clause("CX-15", "CX-20", "CX-24")
 def test_the_tools_answer_alike_on_disk_and_in_memory(tmp_path: Path) -> None:
     disk, memory = World("disk", tmp_path), World("memory", tmp_path)

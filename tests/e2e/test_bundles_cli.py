@@ -91,7 +91,7 @@ def test_check_prints_every_finding_and_fails(shop: CommandLine, tmp_path: Path)
         "  Files that cannot be used (1)",
         "    bundle/actors/broken.yaml: Actor:",
         "  Schema errors (1)",
-        "    bundle/actors/lost.yaml: Actor ACT-lost: $.name must be a string",
+        "    bundle/actors/lost.yaml: Actor ACT-lost: $.name: 7 is not of type ",
         "  Duplicate ids (1)",
         "    bundle/actors/again.yaml: Actor ACT-rider: the id 'ACT-rider' is a",
         "  Broken references (1)",

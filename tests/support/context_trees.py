@@ -17,13 +17,10 @@ from context_pack.kernel.paths import PathPolicy
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import Registry
 from context_pack_adapters.disk.gitignore import IgnoreFile
-from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.inmemory import FixedClock
-from context_pack_adapters.inmemory.contexts import MemoryDerivedMemory, MemoryProjects
+from context_pack_adapters.inmemory.contexts import MemoryProjects
 from context_pack_adapters.stores.context_format import YamlContextFormat
-from context_pack_adapters.stores.context_memory import FileDerivedMemory
 from context_pack_adapters.stores.context_projects import DiskProjects
-from context_pack_adapters.stores.context_seen import SeenFolders
 from context_pack_adapters.syntax import shared_syntax
 
 FORMAT = YamlContextFormat()
@@ -86,20 +83,18 @@ def memory_contexts(files: dict[str, str | bytes], modified_ns: int = 0) -> Cont
     def hides(lines: str, scope: str) -> bool:
         return IgnoreFile(lines).verdict(scope, True) is True
 
-    return ContextPorts(MemoryProjects(files, FORMAT, hides, modified_ns), FORMAT, MemoryDerivedMemory())
+    return ContextPorts(MemoryProjects(files, FORMAT, hides, modified_ns), FORMAT)
 
 
 def disk_contexts(root: Path, *allowed: Path, deny: tuple[str, ...] = ()) -> ContextPorts:
     """The ports over a folder."""
-    store = str(root / ".agents" / "store")
-    seen = SeenFolders(PrivateFolder(root / ".agents" / "cache"))
-    projects = DiskProjects(str(root), [str(path) for path in allowed], PathPolicy(deny), FORMAT, seen)
-    return ContextPorts(projects, FORMAT, FileDerivedMemory(store, str(root), seen))
+    projects = DiskProjects(str(root), [str(path) for path in allowed], PathPolicy(deny), FORMAT)
+    return ContextPorts(projects, FORMAT)
 
 
 def refresher(ports: ContextPorts, clock: FixedClock | None = None) -> ContextRefresher:
     """The use case over these ports, at a time that stands still."""
-    return ContextRefresher(ports.format, ports.memory, clock or FixedClock(), shared_syntax())
+    return ContextRefresher(ports.format, clock or FixedClock(), shared_syntax())
 
 
 class Asked:

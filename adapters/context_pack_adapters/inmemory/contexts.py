@@ -1,4 +1,4 @@
-"""Projects, folders and the digests of generated fields in dictionaries.
+"""Projects and folders in dictionaries.
 
 A project is the mapping of path and content, looked at on every call. There are no links, no times of its own
 (all files have the same) and nothing that cannot be read. How ignore lines hide folders is told from outside.
@@ -161,18 +161,3 @@ class MemoryProjects:
     def shown(self, path: str) -> str:
         """A path as callers are shown it."""
         return posixpath.normpath(posixpath.join(self.ROOT, path))
-
-
-class MemoryDerivedMemory:
-    """A `DerivedMemory` in a dictionary."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, dict[str, dict[str, str]]] = {}
-
-    def recall(self, root: str, scope: str) -> Mapping[str, str]:
-        """The digest of each generated field of a scope."""
-        return self._known.get(root, {}).get(scope, {})
-
-    def remember(self, root: str, digests: Mapping[str, Mapping[str, str]]) -> None:
-        """Keep the digests of scopes."""
-        self._known.setdefault(root, {}).update({scope: dict(fields) for scope, fields in digests.items()})

@@ -1,24 +1,29 @@
-"""The YAML of `.context.yaml` files: read as YAML 1.2 core, written new, or changed in place.
+"""The YAML of `.context.yaml` files: read as YAML 1.2 core, written new, or changed field by field.
 
-A change is made on the text (see `context_text`), read back, and given out only if the result is the old
-record with exactly the asked changes. Fingerprints and dates are always quoted: bare, some of them are
-numbers to other readers.
+A change replaces the lines of a field and nothing else; the result is read back, and given out only if it is
+the old record with exactly the asked changes. Fingerprints and dates are always quoted: bare, some of them
+are numbers to other readers.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from context_pack.contexts.domain.model import MalformedContext
 from context_pack.contexts.domain.schema import FIELDS
-from context_pack_adapters.stores import context_text as text_of
+from context_pack.kernel.yaml_text import yaml_text
 from context_pack_adapters.stores import yaml_core
-from context_pack_adapters.stores.context_text import CannotEdit, FieldSpan
 
 QUOTED = ("last_updated", "fingerprint", "scope")
-_BOM = "\ufeff"
+_FIELD_START = re.compile(r"^(?=([A-Za-z_]\w*):(?:\s|$))", re.MULTILINE)
+_AFTER_FIELD = re.compile(r"(?:^[ \t]*(?:#[^\n]*)?\r?\n)+\Z|\Z", re.MULTILINE)
+"""Blank lines and comments behind a field: they belong to what follows."""
+_ONE_LINE = re.compile(r"""(\w+:[ \t]*)("[^"\\]*"|'[^']*'|[^\s#&!|>"'\[{][^\n#]*?)([ \t]+#[^\n]*)?(\r?\n?)""")
+_QUOTED_TEXT = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^']|'')*'""")
+_COMMENT = re.compile(r"(?:^|\s)#")
 # A version may be infinite: that is a later one, not a broken file.
 _RULES = yaml_core.Rules(finite=False)
 
@@ -29,66 +34,70 @@ class YamlContextFormat:
     def parse(self, data: bytes) -> Any | MalformedContext:
         """The plain value that a file spells; None for one with nothing but comments."""
         try:
-            return self._load(data)
+            if all(not line or line.startswith(b"#") for line in map(bytes.strip, data.splitlines())):
+                return None
+            return yaml_core.load(data, _RULES)
         except yaml_core.Malformed as fault:
             return MalformedContext(str(fault))
 
     def compose(self, record: Mapping[str, Any]) -> bytes:
         """A new file with these fields in this order."""
-        return "".join(_block(key, value) for key, value in record.items()).encode()
+        return "".join(_lines(name, value) for name, value in record.items()).encode()
 
     def commented(self, data: bytes) -> frozenset[str]:
-        """The fields, nested ones as `a.b`, with a comment among their lines."""
-        text = yaml_core.decoded(data)
-        named = text_of.fields_of(text_of.top_of(text))
-        return frozenset(name for name, entry in named if text_of.has_comment(text, entry))
+        """The fields with a comment among their lines."""
+        fields = _fields(data.decode())[1]
+        return frozenset(
+            name for name, text in fields.items() if _COMMENT.search(_QUOTED_TEXT.sub('""', _body(text)))
+        )
 
     def revise(self, data: bytes, changes: Mapping[str, Any]) -> bytes | None:
-        """The file with these fields set or removed; None when that cannot be done safely."""
-        try:
-            before = self._load(data)
-            text = yaml_core.decoded(data)
-            mark = _BOM if data.decode("utf-8").startswith(_BOM) else ""
-            for name, value in changes.items():
-                text = _change(text, name, value)
-            after = (mark + text).encode()
-            if not isinstance(before, dict) or self._load(after) != text_of.changed(before, changes):
-                return None
-        except (CannotEdit, yaml_core.Malformed, UnicodeEncodeError):
-            return None
-        return after
-
-    def _load(self, data: bytes) -> Any:
-        if all(not line or line.startswith(b"#") for line in map(bytes.strip, data.splitlines())):
-            return None
-        return yaml_core.load(data, _RULES)
-
-
-def _block(key: str, value: Any) -> str:
-    if key in QUOTED:
-        return f"{key}: {json.dumps(value, ensure_ascii=False)}\n"
-    return text_of.block_of(key, value)
+        """The file with these fields set, or removed where the value is None; None if that cannot be done."""
+        text = data.decode()
+        newline = "\r\n" if "\r\n" in text else "\n"
+        head, fields = _fields(text if text.endswith("\n") else text + newline)
+        for name, value in changes.items():
+            old = fields.get(name, "")
+            tail = old[len(_body(old)) :]
+            if value is None:
+                fields[name] = tail
+            elif old and (line := _ONE_LINE.fullmatch(_body(old))) and isinstance(value, str):
+                fields[name] = (
+                    f"{line[1]}{json.dumps(value, ensure_ascii=False)}{line[3] or ''}{line[4]}{tail}"
+                )
+            else:
+                new = _lines(name, value).replace("\n", newline)
+                fields = {**fields, name: new + tail} if old else _inserted(fields, name, new)
+        after = (head + "".join(fields.values())).encode()
+        before, wanted = self.parse(data), {**changes}
+        expected = {**before, **wanted} if isinstance(before, dict) else {}
+        same = self.parse(after) == {name: value for name, value in expected.items() if value is not None}
+        return after if same else None
 
 
-def _change(text: str, name: str, value: Any) -> str:
-    """The text with one field changed."""
-    top = text_of.top_of(text)
-    outer, dot, inner = name.partition(".")
-    entry = top.child(outer)
-    if entry is None:
-        if value is None:
-            return text
-        before = FIELDS[: FIELDS.index(outer)] if outer in FIELDS else ()
-        return text_of.add_field(text, top, outer, {inner: value} if dot else value, before)
-    return _change_inner(text, entry, inner, value) if dot else text_of.set_value(text, entry, value)
+def _fields(text: str) -> tuple[str, dict[str, str]]:
+    """What stands before the first field, and the text of each field with what follows it."""
+    starts = [(found.start(), found[1]) for found in _FIELD_START.finditer(text)]
+    ends = [at for at, _ in starts[1:]] + [len(text)]
+    named = {name: text[at:end] for (at, name), end in zip(starts, ends, strict=True)}
+    return text[: starts[0][0]] if starts else text, named
 
 
-def _change_inner(text: str, outer: FieldSpan, inner: str, value: Any) -> str:
-    if not outer.fields:
-        raise CannotEdit("a field of something that is no mapping")
-    entry = outer.child(inner)
-    if entry is None:
-        return text if value is None else text_of.add_field(text, outer, inner, value, ())
-    if value is None and len(outer.fields) == 1:
-        return text_of.set_value(text, outer, None)
-    return text_of.set_value(text, entry, value)
+def _body(field: str) -> str:
+    """The lines of a field without what follows it."""
+    found = _AFTER_FIELD.search(field, field.find("\n") + 1)
+    return field if found is None else field[: found.start()]
+
+
+def _inserted(fields: dict[str, str], name: str, text: str) -> dict[str, str]:
+    """The fields with a new one, behind the last of those that the schema has before it."""
+    before = FIELDS[: FIELDS.index(name)]
+    place = max((at + 1 for at, each in enumerate(fields) if each in before), default=len(fields))
+    items = list(fields.items())
+    return dict([*items[:place], (name, text), *items[place:]])
+
+
+def _lines(name: str, value: Any) -> str:
+    if name in QUOTED:
+        return f"{name}: {json.dumps(value, ensure_ascii=False)}\n"
+    return yaml_text({name: value}, lists="")

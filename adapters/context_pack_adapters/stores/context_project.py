@@ -37,7 +37,6 @@ from context_pack_adapters.disk.signature import is_settled
 from context_pack_adapters.disk.walking import Level, walk
 from context_pack_adapters.disk.writing import put, sweep
 from context_pack_adapters.stores.context_folder import FolderContents, digest_of, is_decodable, look
-from context_pack_adapters.stores.context_seen import SeenFolders
 
 MAX_BYTES = 1024 * 1024
 """Of a context, of the rules of a scan, and of a source that is summed up."""
@@ -66,13 +65,11 @@ class ScopePolicy(PathPolicy):
 class DiskProject:
     """A `Project` on disk at a place; safe to share between threads. `root` is what callers call it."""
 
-    def __init__(
-        self, root: str, place: Place, policy: PathPolicy, form: ContextFormat, seen: SeenFolders
-    ) -> None:
+    def __init__(self, root: str, place: Place, policy: PathPolicy, form: ContextFormat) -> None:
         self.root = root
         self._place = place
         self._policy = ScopePolicy(policy.extra)
-        self._format, self._seen = form, seen
+        self._format = form
         self._contexts = Rooted(place, self._policy)
         self._sources = Rooted(place, policy)
         self._known: dict[str, ProjectFolder] = {}
@@ -247,20 +244,19 @@ class DiskProject:
     def fingerprint_of(self, folder: ProjectFolder, check: Check) -> str | None:
         """The fingerprint of a folder's contents; None when a file cannot be read.
 
-        One that an earlier process has computed counts as long as the rows are the same (`context_seen`).
+        It is computed once for as long as the folder is the same object.
         """
-        place, rows = self._place.below(*_parts(folder.scope)), folder.counted
-        lasts = folder.settled and bool(rows)
-        known = self._seen.recall(place.path, rows) if lasts else None
-        if known is not None:
-            return known
+        if "contents" in folder.memo:
+            return str(folder.memo["contents"])
         try:
-            with place.held() as handle:
-                found = fingerprint(content_row(row[0], digest_of(handle, row[0], check)) for row in rows)
+            with self._place.below(*_parts(folder.scope)).held() as handle:
+                found = fingerprint(
+                    content_row(row[0], digest_of(handle, row[0], check)) for row in folder.counted
+                )
         except OSError:
             return None
-        if lasts:
-            self._seen.keep(place.path, rows, found)
+        if folder.settled:
+            folder.memo["contents"] = found
         return found
 
 

@@ -1,12 +1,13 @@
-"""From files to a bundle: read what is there, say what is wrong, and reuse whatever has not changed.
+"""From files to a bundle: read what is there, say what is wrong, and reuse what has not changed.
 
-A file is judged once: its entity, its references and what its schema finds wrong are kept with the document
-they were made of. When no document is another one than last time, the last bundle itself is the answer.
+A file gives the very same document again while it has not changed: where every document is that of last time,
+the last bundle is the answer; else only entities of changed files are checked anew, unless a schema changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from attrs import field, frozen
 
@@ -28,22 +29,17 @@ from context_pack.bundles.domain.model import (
     EntityKind,
     Unloadable,
 )
-from context_pack.bundles.domain.steps import Steps
-from context_pack.bundles.ports import BundleFiles, Flaw, is_same
-from context_pack.bundles.usecases.file_checks import (
-    CheckedFile,
-    FileChecker,
-    Found,
-    as_diagnostic,
-    document_at,
-    read_schemas,
-)
+from context_pack.bundles.domain.modified import last_modified
+from context_pack.bundles.domain.references import References
+from context_pack.bundles.domain.schemas import SchemaChecker, Schemas, file_of, refs_in
+from context_pack.bundles.ports import BundleFiles, Document, Flaw, is_same
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import RelativePath
 
 PULSE = 64
-"""Files between two checks for cancellation of a load."""
+"""Files between two reports of progress."""
 
+Found = Document | Flaw
 Pulse = Callable[[int], None]
 
 
@@ -63,15 +59,56 @@ class BundleHead:
 
 
 @frozen(eq=False)
+class CheckedFile:
+    """One file of entities: what it holds, or what is wrong with it."""
+
+    source: Found
+    entity: Entity | None
+    problems: tuple[Diagnostic, ...]
+
+
+@frozen(eq=False)
+class EntityReader:
+    """Makes entities of the files of one type."""
+
+    kind: EntityKind
+    references: References
+    checker: SchemaChecker | None = None
+    schema: Document | None = None
+
+    def read(self, found: Found) -> CheckedFile:
+        """The entity in a file, or what is wrong with the file."""
+        kind = self.kind
+        if isinstance(found, Flaw):
+            return CheckedFile(found, None, (as_diagnostic(found, entity_type=kind.name),))
+        key = found.value.get(kind.id_field) if isinstance(found.value, Mapping) else None
+        if not isinstance(key, str) or not key.strip():
+            is_mapping = isinstance(found.value, Mapping)
+            words = (
+                f"$.{kind.id_field} must be the id, a text" if is_mapping else "$ must be a mapping of fields"
+            )
+            return CheckedFile(found, None, (Diagnostic("error", words, found.path, kind.name),))
+        problems = [] if self.checker is None else self.checker.problems(found.value)
+        modified = last_modified(found.value.get("lastModifiedDate"), found.modified_ns)
+        told = (
+            Diagnostic("error", words, found.path, kind.name, key, DiagnosticSubject.SCHEMA)
+            for words in problems
+        )
+        references = self.references.of(found.value)
+        return CheckedFile(
+            found, Entity(kind.name, key, found.value, found.path, modified, references), tuple(told)
+        )
+
+
+@frozen(eq=False)
 class Loaded:
     """A bundle with everything it was made of; `heads` are the files besides the entities'."""
 
     bundle: Bundle | Unloadable
     heads: tuple[Found, ...] = ()
-    checkers: Mapping[str, FileChecker] = field(factory=dict)
+    readers: tuple[EntityReader, ...] = ()
     head_diagnostics: tuple[Diagnostic, ...] = ()
     files: Mapping[tuple[str, str], CheckedFile] = field(factory=dict)
-    steps: Steps = field(factory=Steps)
 
 
 def load(
@@ -88,32 +125,24 @@ def load(
     head = read_head(files, name)
     if head.manifest is None or head.layout is None:
         return Loaded(Unloadable(head.diagnostics))
-    schemas = read_schemas(files, head.layout)
-    heads = (*head.sources, *schemas.all)
-    if before is None or not _same(before.heads, heads):
-        checkers, flaws, steps = schemas.checkers(head.layout, check)
-        before = None
+    by_type, schemas = read_schemas(files, head.layout)
+    heads = (*head.sources, *by_type.values(), *schemas.values())
+    if before is not None and len(before.heads) == len(heads) and all(map(is_same, before.heads, heads)):
+        readers, troubles, known = before.readers, before.head_diagnostics, before.files
     else:
-        checkers, flaws, steps = dict(before.checkers), [], before.steps
-    troubles = (*head.diagnostics, *flaws) if before is None else before.head_diagnostics
-    known: Mapping[tuple[str, str], CheckedFile] = {} if before is None else before.files
+        readers, flaws = _readers(head.layout, by_type, schemas, check)
+        before, troubles, known = None, (*head.diagnostics, *flaws), {}
     checked: dict[tuple[str, str], CheckedFile] = {}
-    steps.begin(check)
-    for checker in checkers.values():
-        for found in _files_of(files, checker.kind):
+    for reader in readers:
+        for found in _files_of(files, reader.kind):
             if len(checked) % PULSE == 0:
                 pulse(len(checked))
-            key = (checker.kind.name, found.path)
+            key = (reader.kind.name, found.path)
             same = key in known and is_same(known[key].source, found)
-            checked[key] = known[key] if same else checker.check(found)
-    if (
-        before is not None
-        and len(checked) == len(known)
-        and all(checked[key] is known.get(key) for key in checked)
-    ):
+            checked[key] = known[key] if same else reader.read(found)
+    if before is not None and list(checked.values()) == list(known.values()):
         return before
-    bundle = linked(head.manifest.name, checkers, checked, troubles)
-    return Loaded(bundle, heads, checkers, troubles, checked, steps)
+    return Loaded(linked(head.manifest.name, readers, checked, troubles), heads, readers, troubles, checked)
 
 
 def read_head(files: BundleFiles, name: str) -> BundleHead:
@@ -131,6 +160,50 @@ def read_head(files: BundleFiles, name: str) -> BundleHead:
     return BundleHead((first, second), (*troubles, *more), manifest, layout)
 
 
+def read_schemas(files: BundleFiles, layout: BundleType) -> tuple[dict[str, Found], dict[str, Found]]:
+    """The schema file of each type that names one, and every file of the bundle that these refer to."""
+    kinds = [kind for kind in layout.kinds if kind.schema_path is not None]
+    by_type = {kind.name: document_at(files, str(kind.schema_path), kind.schema_spot) for kind in kinds}
+    found = {one.path: one for one in by_type.values() if isinstance(one, Document)}
+    waiting = list(found.values())
+    others: dict[str, Found] = {**found}
+    while waiting:
+        document = waiting.pop(0)
+        for ref in refs_in(document.value):
+            try:
+                path = file_of(ref, document.path)
+            except (Failure, ValueError):
+                continue  # it leaves the bundle, and leads nowhere
+            if path is not None and path.value not in others:
+                one = others[path.value] = files.document(path)
+                waiting += [one] if isinstance(one, Document) else []
+    return by_type, others
+
+
+def _readers(
+    layout: BundleType, by_type: Mapping[str, Found], found: Mapping[str, Found], check: Callable[[], None]
+) -> tuple[tuple[EntityReader, ...], list[Diagnostic]]:
+    """A reader for every type, and what is wrong with the schemas."""
+    schemas = Schemas({path: one.value for path, one in found.items() if isinstance(one, Document)}, check)
+    named = [one for one in by_type.values() if isinstance(one, Flaw)]
+    # A reference may be found by another way than the file it seems to name; if not, that is told.
+    others = [one for one in found.values() if isinstance(one, Flaw) and not one.absent]
+    told = [as_diagnostic(flaw) for flaw in dict.fromkeys([*named, *others])]
+    told += [_schema_flaw(path, words) for path, flaws in schemas.flaws.items() for words in flaws]
+    readers = []
+    for kind in layout.kinds:
+        relations = [relation for relation in layout.relations if relation.from_entity == kind.name]
+        own = by_type.get(kind.name)
+        if isinstance(own, Document) and isinstance(own.value, Mapping):
+            checker, resolver = schemas.checker(own.path), schemas.resolver(own.path)
+            readers.append(
+                EntityReader(kind, References(relations, own.value, resolver, checker), checker, own)
+            )
+        else:
+            readers.append(EntityReader(kind, References(relations)))
+    return tuple(readers), told
+
+
 def _files_of(files: BundleFiles, kind: EntityKind) -> Iterator[Found]:
     """The files of one type."""
     try:
@@ -146,44 +219,60 @@ def _files_of(files: BundleFiles, kind: EntityKind) -> Iterator[Found]:
     yield from (one for one in found if one.path != MANIFEST)
 
 
+def document_at(files: BundleFiles, path: str, spot: BundleSpot) -> Found:
+    """The file at a path that another file names; a path that leaves the bundle is that file's flaw."""
+    try:
+        inside = path_inside(path)
+    except Failure as failure:
+        return Flaw(spot.file, f"{spot.place} is no path inside the bundle: {failure.message}")
+    if inside is None:
+        return Flaw(spot.file, f"{spot.place} is the path of a folder")
+    return files.document(inside)
+
+
 def linked(
     name: str,
-    checkers: Mapping[str, FileChecker],
+    readers: tuple[EntityReader, ...],
     checked: Mapping[tuple[str, str], CheckedFile],
-    troubles: Iterable[Diagnostic],
+    troubles: tuple[Diagnostic, ...],
 ) -> Bundle:
     """The bundle of these files: every id once, and every reference an edge or broken."""
     entities: dict[str, Entity] = {}
     diagnostics = list(troubles)
     for one in checked.values():
         diagnostics.extend(one.problems)
-        if one.entity is not None:
-            first = entities.setdefault(one.entity.id, one.entity)
-            if first is not one.entity:
-                diagnostics.append(_duplicate(first, one.entity))
-    for checker in checkers.values():
-        diagnostics.extend(checker.flaws())
+        if one.entity is not None and entities.setdefault(one.entity.id, one.entity) is not one.entity:
+            diagnostics.append(_duplicate(entities[one.entity.id], one.entity))
+    for reader in readers:
+        if reader.checker is not None and reader.schema is not None:
+            flaws = reader.checker.flaws
+            diagnostics += [_schema_flaw(reader.schema.path, words, reader.kind.name) for words in flaws]
     edges: dict[str, tuple[Edge, ...]] = {}
     broken: dict[str, tuple[Diagnostic, ...]] = {}
     for entity in entities.values():
-        good = [(reference, entities.get(reference.target)) for reference in entity.references]
-        edges[entity.id] = tuple(
-            Edge(entity, to, reference.field) for reference, to in good if to is not None
-        )
-        lost = [
-            _broken(entity, reference.field.name, reference.target) for reference, to in good if to is None
-        ]
+        good = [(one.field, entities[one.target]) for one in entity.references if one.target in entities]
+        edges[entity.id] = tuple(Edge(entity, to, by) for by, to in good)
+        lost = [one for one in entity.references if one.target not in entities]
         if lost:
-            broken[entity.id] = tuple(lost)
+            broken[entity.id] = tuple(_broken(entity, one.field.name, one.target) for one in lost)
     return Bundle(
         name=name,
-        kinds={checker.kind.name: checker.kind for checker in checkers.values()},
-        schemas={type_: checker.schema for type_, checker in checkers.items() if checker.schema is not None},
+        kinds={reader.kind.name: reader.kind for reader in readers},
+        schemas={reader.kind.name: reader.schema.value for reader in readers if reader.schema is not None},
         entities=entities,
         edges=edges,
         broken=broken,
         diagnostics=tuple(diagnostics),
     )
+
+
+def as_diagnostic(flaw: Flaw, **about: Any) -> Diagnostic:
+    """A flaw as a diagnostic."""
+    return Diagnostic(flaw.severity, flaw.reason, flaw.path, **about)
+
+
+def _schema_flaw(path: str, words: str, entity_type: str | None = None) -> Diagnostic:
+    return Diagnostic("error", f"schema: {words}", path, entity_type, sort=DiagnosticSubject.SCHEMA)
 
 
 def _duplicate(first: Entity, second: Entity) -> Diagnostic:
@@ -194,8 +283,3 @@ def _duplicate(first: Entity, second: Entity) -> Diagnostic:
 def _broken(entity: Entity, name: str, target: str) -> Diagnostic:
     words = f"broken reference: {name} names '{target}', which no entity of the bundle has as its id"
     return Diagnostic("error", words, entity.file, entity.type, entity.id, DiagnosticSubject.REFERENCE)
-
-
-def _same(ones: tuple[Found, ...], others: tuple[Found, ...]) -> bool:
-    """Whether nothing has changed between two readings."""
-    return len(ones) == len(others) and all(map(is_same, ones, others))

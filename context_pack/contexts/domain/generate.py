@@ -21,15 +21,14 @@ from context_pack.contexts.domain.purposes import counterpart_of, is_test, purpo
 from context_pack.contexts.domain.schema import FIELDS, VERSION
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.sentences import counted, first_sentence, one_line
+from context_pack.kernel.text import canonical_json, sha256_hex
 
 GENERATED = (
-    *("summary", "files", "interfaces", "exports", "dependencies.external", "dependencies.internal"),
-    *("testing", "subdirectories", "project", "structure"),
+    *("summary", "files", "interfaces", "exports", "dependencies", "testing", "subdirectories"),
+    *("project", "structure"),
 )
-FROM_CHILDREN = frozenset({"subdirectories"})
-FROM_PROJECT = frozenset({"structure", "project"})
-"""Fields of the root that, like the former, can change although nothing in the folder itself did."""
-ALWAYS_DERIVED = ("version", "last_updated", "fingerprint", "scope")
+ALWAYS_DERIVED = ("version", "last_updated", "fingerprint")
+DIGEST_DIGITS = 8
 MAINTENANCE = """\
 Written beside the code for people and coding agents. If you change files in this folder, correct the summary
 and add decisions and constraints that the code does not show. Do not edit fingerprint or last_updated: run
@@ -95,19 +94,32 @@ class Subject:
 
 def new_record(subject: Subject, fingerprint: str, moment: str) -> dict[str, Any]:
     """A whole new context in schema order."""
-    made = generated(subject)
-    both = {name: made[f"dependencies.{name}"] for name in ("internal", "external")}
     record: dict[str, Any] = {
-        **made,
+        **generated(subject),
         "version": VERSION,
         "last_updated": moment,
         "fingerprint": fingerprint,
         "scope": subject.scope,
         "maintenance": MAINTENANCE,
-        "dependencies": {name: value for name, value in both.items() if value is not None} or None,
-        "derived_fields": [*ALWAYS_DERIVED, *(name for name in GENERATED if made[name] is not None)],
     }
+    record["derived_fields"] = [*ALWAYS_DERIVED, *derived_entries(record, ("scope", *GENERATED))]
     return {name: record[name] for name in FIELDS if record.get(name) is not None}
+
+
+def derived_entries(record: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    """Generated fields as `derived_fields` lists them: with a digest, by which a later edit is noticed."""
+    return [f"{name} {digest_of(record.get(name))}" for name in names]
+
+
+def digest_of(value: Any) -> str:
+    """A short digest of a field's value, however it is laid out."""
+    return sha256_hex(canonical_json(value))[:DIGEST_DIGITS]
+
+
+def of_other_folders(is_root: bool, has_sources: bool) -> frozenset[str]:
+    """The fields that can change although nothing in the folder itself did."""
+    names = {"subdirectories", *(() if has_sources else ("summary",))}
+    return frozenset(names | ({"structure", "project"} if is_root else set()))
 
 
 def generated(subject: Subject, names: Sequence[str] = GENERATED) -> dict[str, Any]:
@@ -222,6 +234,11 @@ def _interfaces(subject: Subject) -> list[dict[str, str]]:
     return list(found.values())[:MOST_INTERFACES]
 
 
+def _dependencies(subject: Subject) -> dict[str, list[str]]:
+    found = {"internal": _internal(subject), "external": _external(subject)}
+    return {name: value for name, value in found.items() if value}
+
+
 def _external(subject: Subject) -> list[str]:
     """What the manifests here declare, else which declared packages the sources here import."""
     manifest = subject.manifest
@@ -304,8 +321,7 @@ _MAKERS: Mapping[str, Callable[[Subject], Any]] = {
     "files": _files,
     "interfaces": _interfaces,
     "exports": _exports,
-    "dependencies.external": _external,
-    "dependencies.internal": _internal,
+    "dependencies": _dependencies,
     "testing": _testing,
     "subdirectories": _subdirectories,
     "project": _project,

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
 
 from context_pack.contexts.domain.outline import Outline
-from context_pack.contexts.domain.scan import SOURCE_EXTENSIONS
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.sentences import one_line
 
@@ -49,7 +47,6 @@ _LANGUAGE_NAMES: Mapping[str, str] = {
 _TEST = re.compile(
     r"(?:test_.+|.+_test|.+_spec|.+[.-](?:test|spec)|tests?|.+Tests?|conftest)\.\w+$|Test[A-Z]\w*\.(?:java|kt|cs)$"
 )
-_STOCK = re.compile(r"(?:Exports:|Defines) [\w$?!]+(?:, [\w$?!]+)*(?: and \d+ more| \(\+\d+ more\)|…)?")
 
 
 def is_test(name: str) -> bool:
@@ -72,26 +69,6 @@ def purpose_of(name: str, outline: Outline) -> str:
         return one_line(f"Defines {', '.join(names[:MOST_NAMES])}{more}")
     language = spoken(language_of(name))
     return f"{language} source file" if language else "Source file"
-
-
-def is_stock(purpose: str) -> bool:
-    """Whether a purpose is one that generators write, ours or another's."""
-    return purpose in _fixed() or _STOCK.fullmatch(purpose) is not None
-
-
-@cache
-def _fixed() -> frozenset[str]:
-    """Every purpose that is always worded alike."""
-    languages = (spoken(language_of(f"a.{extension}")) for extension in SOURCE_EXTENSIONS)
-    by_language = (f"{language} source file" for language in languages if language)
-    return frozenset([*KNOWN_FILES.values(), *_OTHER_STOCK, *by_language, "Test file", "Source file"])
-
-
-_OTHER_STOCK = frozenset({
-    "Project documentation", "Node.js project configuration and dependencies", "TypeScript configuration",
-    "Python project configuration", "Rust project configuration", "Go module definition",
-    "Docker container configuration", "SQL queries", "Stylesheet", "SASS stylesheet",
-})  # fmt: skip
 
 
 def spoken(language: str) -> str:

@@ -11,7 +11,6 @@ from context_pack.contexts.domain.model import (
     Verdict,
     validated,
 )
-from context_pack.contexts.domain.quick import gist_of as quick_gist
 from context_pack.contexts.ports import Check, ContextFormat, ProjectFolder
 from context_pack.kernel.ports import Reason
 
@@ -30,11 +29,7 @@ def context_of(folder: ProjectFolder, form: ContextFormat) -> Verdict | Reason:
 
 
 def gist_of(folder: ProjectFolder, form: ContextFormat) -> ContextSummary | Unsupported | Corrupt | Reason:
-    """The few lines that a list needs; most files are not even parsed for it."""
-    data = folder.context()
-    quick = quick_gist(data) if isinstance(data, bytes) else None
-    if quick is not None:
-        return quick
+    """The few lines that a list needs."""
     verdict = context_of(folder, form)
     return verdict.gist if isinstance(verdict, Context) else verdict
 

@@ -12,15 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from context_pack.contexts.domain.fingerprint import Method
-from context_pack.contexts.domain.generate import Subject
 from context_pack.contexts.domain.model import Context, validated
-from context_pack.contexts.domain.recognition import KnownFolder, looks_generated
 from context_pack.contexts.ports import ContextPorts
 from context_pack.contexts.usecases.query import RefusedQuery
 from context_pack.contexts.usecases.refresh import FolderOutcome, RefreshRequest
 from context_pack.kernel.ports import Reason
 from context_pack_adapters.inmemory import FixedClock
-from context_pack_adapters.inmemory.contexts import MemoryDerivedMemory
 
 SRC = "src/.context.yaml"
 
@@ -63,7 +60,7 @@ class Desk:
 
     def forget(self) -> None:
         """Lose our own store, as a fresh clone has lost it."""
-        self.ports = ContextPorts(self.ports.projects, FORMAT, MemoryDerivedMemory())
+        self.ports = ContextPorts(self.ports.projects, FORMAT)
 
 
 @pytest.fixture
@@ -121,9 +118,10 @@ def test_a_changed_source_updates_date_fingerprint_and_derived_fields_only(desk:
     assert new["exports"] == ["function remove(item: string): void", "const VERSION: string"]
     assert new["fingerprint"] != old["fingerprint"]
     assert new["last_updated"] > old["last_updated"]
-    same = set(old) - {"exports", "interfaces", "files", "fingerprint", "last_updated"}
+    same = set(old) - {"exports", "interfaces", "files", "fingerprint", "last_updated", "derived_fields"}
     assert {name: new[name] for name in same} == {name: old[name] for name in same}
-    assert set(without_dates(before)) - set(without_dates(desk.text())) == {
+    gone = set(without_dates(before)) - set(without_dates(desk.text()))
+    assert {line for line in gone if not re.fullmatch(r"- [a-z]+ [0-9a-f]{8}", line)} == {
         "  purpose: Defines add",
         "- name: add",
         '- "function add(item: string, count = 1): number"',
@@ -139,25 +137,6 @@ def test_a_generated_summary_follows_its_folder_and_a_written_one_stays(desk: De
     desk.files["src/index.ts"] = "/** A third thing. */\n"
     assert desk.refresh()["src"].released == ("summary",)
     assert desk.record()["summary"] == "What I say."
-
-
-@pytest.mark.clause("CX-33", "CX-36")
-def test_without_our_store_a_summary_that_differs_is_a_person_s(desk: Desk) -> None:
-    desk.forget()
-    desk.files["src/index.ts"] = "/** Quite another thing. */\n"
-    desk.refresh()
-    assert desk.record()["summary"] == "Front door."
-    assert "summary" not in desk.record()["derived_fields"]
-
-
-@pytest.mark.clause("CX-33")
-@pytest.mark.parametrize("old", ["7 TypeScript files: cart.ts, a.ts and 5 more; holds core.", "Holds core."])
-def test_a_summary_that_only_counts_files_is_generated_again(desk: Desk, old: str) -> None:
-    desk.forget()
-    desk.edit("summary: Front door.", f"summary: '{old}'")
-    desk.edit("- summary\n", "")
-    desk.refresh()
-    assert desk.record()["summary"] == "Front door."
 
 
 @pytest.mark.clause("CX-33")
@@ -220,24 +199,6 @@ def test_a_remark_behind_what_was_generated_is_a_persons_also_without_our_store(
     assert field in outcomes["src" if path.startswith("src") else "."].released
 
 
-@pytest.mark.clause("CX-36")
-@pytest.mark.parametrize(
-    "line",
-    [
-        "def f(a: int) -> dict[str, int] | None",
-        "export class Shop extends Base implements Open, Closed",
-        "function is(value: unknown): value is string",
-        "pub fn run<T>(job: T) -> Result<(), Error> where T: Send + 'static",
-        "func (s *Server) Do(count int) (int, error)",
-        "unsafe fn count() -> impl Iterator<Item = u8>",
-        "async function load(): Promise<Map<string, number>>",
-        "class K",
-    ],
-)
-def test_signatures_of_every_language_still_look_generated(line: str) -> None:
-    assert looks_generated("exports", [line], KnownFolder(Subject("src", ())))
-
-
 @pytest.mark.clause("CX-33", "CX-39")
 @pytest.mark.parametrize("forgotten", [True, False])
 def test_a_hand_edited_scope_is_kept(desk: Desk, forgotten: bool) -> None:
@@ -288,7 +249,7 @@ def test_an_unknown_key_makes_a_derived_field_hand_written(desk: Desk) -> None:
 
 @pytest.mark.clause("CX-32")
 def test_a_field_that_derived_fields_does_not_name_is_never_touched(desk: Desk) -> None:
-    desk.edit("- exports\n", "")
+    desk.files[SRC] = re.sub(r"- exports [0-9a-f]+\n", "", desk.text())
     desk.files["src/cart.ts"] = "export function remove(): void {}\n"
     desk.refresh()
     assert "function add(item: string, count = 1): number" in desk.record()["exports"]
@@ -302,11 +263,9 @@ def test_a_derived_field_appears_and_disappears_with_its_content(desk: Desk) -> 
     desk.files["docs/tool.py"] = "def run(): ...\n"
     desk.refresh()
     assert desk.record(path)["exports"] == ["def run()"]
-    assert "exports" in desk.record(path)["derived_fields"]
     del desk.files["docs/tool.py"]
     desk.refresh()
     assert "exports" not in desk.record(path)
-    assert "exports" not in desk.record(path)["derived_fields"]
 
 
 @pytest.mark.clause("CX-32")
@@ -389,15 +348,6 @@ def test_without_our_store_a_persons_words_in_a_derived_field_stay(desk: Desk) -
     assert desk.refresh()["src"].released == ("files",)
     assert "mind the rounding" in desk.text()
     assert "function remove(): void" in desk.record()["exports"]
-
-
-@pytest.mark.clause("CX-36")
-def test_without_our_store_a_fresh_context_stays_as_it_is(desk: Desk) -> None:
-    desk.edit("purpose: Defines add", "purpose: Mine")
-    desk.forget()
-    before = desk.text()
-    assert desk.results()["src"] == "unchanged"
-    assert desk.text() == before
 
 
 @pytest.mark.clause("CX-37")
