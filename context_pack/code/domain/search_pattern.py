@@ -18,11 +18,10 @@ from context_pack.code.domain.search import INVALID_PATTERN
 from context_pack.code.domain.search_literals import Needs, needs_of
 from context_pack.code.domain.search_tokens import BadPattern, Token, tokens_of
 from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.pattern_size import check_pattern_size
 
 LINEAR, SQUARE, UNKNOWN = range(3)
 """How the time for a line grows with its length, however unlucky."""
-MAX_SIZE = 20_000
-"""How many parts a pattern may have with its repeats written out, as `regex` writes them."""
 LONG = 6
 """From so many characters on a literal is found faster by `regex` in memory than by ripgrep on disk."""
 _FEW_WAYS = 64
@@ -91,31 +90,17 @@ def _checked(tokens: Sequence[Token], end: int) -> str:
     """The pattern in the words of `regex`, which judges the grammar and says where it is wrong."""
     import regex
 
-    if _size_of(tokens) > MAX_SIZE:
-        raise BadPattern("more repeats of repeats than can be searched for, up to the end", end)
     source = "".join(token.text for token in tokens)
     try:
+        check_pattern_size(source)
         regex.compile(source, regex.V0 | regex.MULTILINE)
+    except Failure:
+        raise BadPattern("more repeats of repeats than can be searched for, up to the end", end) from None
     except (regex.error, RecursionError, OverflowError) as error:
         at, ends = getattr(error, "pos", None) or 0, accumulate(len(token.text) for token in tokens)
         end = next((token.at for token, stop in zip(tokens, ends, strict=True) if at < stop), end)
         raise BadPattern(getattr(error, "msg", None) or "too complex", end) from error
     return source
-
-
-def _size_of(tokens: Sequence[Token]) -> int:
-    """How many parts there are when every repeat is written out as often as it must match."""
-    sizes, last = [0], 0
-    for token in tokens:
-        if token.kind in ("open", "look"):
-            sizes.append(0)
-            continue
-        if token.kind == "close":
-            last = 1 + sizes.pop() if len(sizes) > 1 else 1
-        else:
-            last = last * max(0, token.low - 1) if token.kind == "repeat" else 1
-        sizes[-1] += last
-    return sum(sizes)
 
 
 def _cost_of(tokens: Sequence[Token]) -> int:
