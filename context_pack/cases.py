@@ -12,8 +12,8 @@ from typing import NamedTuple
 from attrs import field, frozen
 
 from context_pack.between_features import AnchoredPlaces, ContextsAsScopes, PacksAsNotes
+from context_pack.bundles.opening import BundleShelf
 from context_pack.bundles.ports import BundleStore
-from context_pack.bundles.usecases.shelf import BundleShelf
 from context_pack.code.domain.access import UnkeptAccess
 from context_pack.code.ports import AccessLog, CodeSearch
 from context_pack.code.usecases.grep import CodeSearcher

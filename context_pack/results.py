@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from context_pack.bundles.usecases.export import ExportedText, WrittenDocument
-from context_pack.bundles.usecases.neighbours import EntityNeighbours
+from context_pack.bundles.exports import EntityNeighbours, ExportedText, WrittenDocument
 from context_pack.code.usecases.grep import Searched
 from context_pack.code.usecases.outline import Outlined
 from context_pack.code.usecases.read_file import FileRead

@@ -23,8 +23,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "adapters")]
 
-from benches import context_tree  # noqa: E402
 from context_pack.contexts.domain.quick import gist_of  # noqa: E402
+from context_pack_adapters.stores.context_seen import SeenFolders  # noqa: E402
+
+from benches import context_tree  # noqa: E402
 from context_pack.contexts.domain.scan import is_entered  # noqa: E402
 from context_pack.contexts.tools import build  # noqa: E402
 from context_pack.contexts.usecases.query import ContextQueries  # noqa: E402
@@ -35,7 +37,6 @@ from context_pack_adapters.private_places import open_places  # noqa: E402
 from context_pack_adapters.settings import Settings  # noqa: E402
 from context_pack_adapters.stores.context_format import YamlContextFormat  # noqa: E402
 from context_pack_adapters.stores.context_projects import DiskProjects  # noqa: E402
-from context_pack_adapters.stores.context_seen import SeenFolders  # noqa: E402
 
 MOST_FIRST, MOST_AGAIN = 6.0, 1.5
 

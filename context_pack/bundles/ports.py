@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from attrs import frozen
 
-from context_pack.bundles.domain.model import Diagnostic
+from context_pack.bundles.model import Diagnostic
 from context_pack.kernel.paths import RelativePath
 
 T = TypeVar("T")
@@ -25,6 +25,14 @@ class Document:
     path: str
     value: Any
     modified_ns: int
+
+    def says_the_same(self, other: Document | Flaw) -> bool:
+        """Whether the file was read before with the same value and time."""
+        same = isinstance(other, Document) and (self.path, self.modified_ns) == (
+            other.path,
+            other.modified_ns,
+        )
+        return same and self.value == other.value
 
 
 @frozen

@@ -10,8 +10,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import unquote
 
-from context_pack.bundles.domain.model import Bundle, Entity, exported
-from context_pack.bundles.usecases.shelf import BundleShelf, EntityAddress, OpenedBundle, require
+from context_pack.bundles.model import Bundle, Entity, exported
+from context_pack.bundles.opening import BundleShelf, EntityAddress, OpenedBundle, require
 from context_pack.kernel.errors import Failure
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.offers import ResourceFamily, ResourceText, best_first

@@ -13,21 +13,22 @@ from typing import Any
 
 from attrs import frozen
 
-from context_pack.bundles.domain.document import MORE
-from context_pack.bundles.domain.model import Entity, compact
-from context_pack.bundles.usecases.commands import ExportContext, ExportMarkdown, GetContext
-from context_pack.bundles.usecases.export import export, write_document
-from context_pack.bundles.usecases.neighbours import (
+from context_pack.bundles.commands import ExportContext, ExportMarkdown, GetContext
+from context_pack.bundles.exports import (
     EntityNeighbours,
-    lightened,
+    export,
+    fit_to_budget,
     look_around,
     neighbour_record,
     target_record,
+    write_document,
 )
-from context_pack.bundles.usecases.shelf import BundleShelf, OpenedBundle
+from context_pack.bundles.markdown import MORE
+from context_pack.bundles.model import Entity, compact
+from context_pack.bundles.opening import BundleShelf, OpenedBundle
 from context_pack.kernel.errors import Code, Failure, Kind
 from context_pack.kernel.ports import Clock
-from context_pack.kernel.yaml_text import yaml_text
+from context_pack.kernel.yaml_documents import dump
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import Answer, FailedCall, Family, Tool, json_answer, tool
@@ -92,7 +93,7 @@ class _BundleAnswers:
         made = self.shelf.serve(command.bundle_id, call, lambda opened: export(opened, command, self.clock))
         text = _envelope(EXPORT, made.bundle_id, made.data, made.meta, made.diagnostics)
         value = json.loads(text)
-        return Answer(text if command.format == "json" else yaml_text(value), value)
+        return Answer(text if command.format == "json" else dump(value), value)
 
     def near(self, command: GetContext, call: Call) -> Answer:
         """`get_context`."""
@@ -106,7 +107,7 @@ class _BundleAnswers:
             ids = {name: kind.id_field for name, kind in bundle.kinds.items()}
             target = target_record(around.entity, ids[around.entity.type], command.fields)
             whole = [neighbour_record(one, ids[one.entity.type], command.include_related) for one in shown]
-            related, bare = lightened(target, whole, room)
+            related, bare = fit_to_budget(target, whole, room)
             data = {"target": target, "related": related}
             meta = {
                 "bundleId": opened.id,

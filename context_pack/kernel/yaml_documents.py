@@ -215,9 +215,7 @@ class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[mi
 
 _Dumper.add_representer(str, _Dumper.text)
 for _tag, _pattern in (("int", _INT), ("float", _FLOAT)):
-    _Dumper.add_implicit_resolver(
-        _TAG + _tag, re.compile(f"(?:{_pattern.pattern})\\Z"), list(_NUMBER_STARTS)
-    )
+    _Dumper.add_implicit_resolver(_TAG + _tag, re.compile(f"(?:{_pattern.pattern})\\Z"), list(_NUMBER_STARTS))
 _Dumper.add_implicit_resolver(_TAG + "bool", re.compile(r"[yYnN]\Z"), list("yYnN"))  # YAML 1.1, not PyYAML
 
 
@@ -269,7 +267,9 @@ def _changed(text: str, name: str, value: Any, order: Sequence[str]) -> str:
     here = [(key, node) for key, node in fields if key.value == name]
     if not here:
         before = order[: order.index(name)] if name in order else ()
-        at = _line_end(text, _end(([node for key, node in fields if key.value in before] or [fields[-1][1]])[-1]))
+        at = _line_end(
+            text, _end(([node for key, node in fields if key.value in before] or [fields[-1][1]])[-1])
+        )
         gap = "" if value is None or text[:at].endswith("\n") else newline
         return text[:at] + gap + lines + text[at:]
     key, node = here[0]

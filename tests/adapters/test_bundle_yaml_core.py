@@ -9,11 +9,10 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from context_pack_adapters.stores.yaml_core import Malformed, Rules, load
 from hanging import never_hanging
 from hypothesis import example, given
 from hypothesis import strategies as st
-
-from context_pack_adapters.stores.yaml_core import Malformed, Rules, load
 
 SCALARS: dict[str, Any] = {
     "2026-02-13T10:00:00Z": "2026-02-13T10:00:00Z", "2026-02-13": "2026-02-13", "12:30:45": "12:30:45",

@@ -10,6 +10,9 @@ from typing import Any
 import attrs
 import pytest
 import yaml
+from context_pack.kernel.yaml_text import yaml_text
+from context_pack_adapters.stores.pack_summaries import summary_of
+from context_pack_adapters.stores.written_yaml import written_mapping
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sample_packs import NOON, full_pack, sample_pack
@@ -17,14 +20,11 @@ from sample_packs import NOON, full_pack, sample_pack
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.yaml_text import yaml_text
 from context_pack.packs.domain.anchors import Anchor, Symbol
 from context_pack.packs.domain.model import Diagram, Pack, PackSummary, Ref, Section
 from context_pack.packs.domain.record import FIELDS as WRITTEN_FIELDS
 from context_pack.packs.domain.record import to_record
 from context_pack_adapters.stores import front_matter, pack_format, yaml_core
-from context_pack_adapters.stores.pack_summaries import summary_of
-from context_pack_adapters.stores.written_yaml import written_mapping
 
 ID = "pk_abcdefgh"
 TRICKY = [

@@ -118,7 +118,9 @@ def test_options_choose_the_root_the_fingerprint_and_the_block_for_agents(
     assert elsewhere("contexts", "init", "--path", "shop", "--fingerprint", "stat", "--agents").code == 0
     assert "context-pack:contexts" in (project / "AGENTS.md").read_text()
     assert elsewhere("contexts", "status", "--path", str(project)).code == 0
-    shutil.rmtree(tmp_path / ".agents", ignore_errors=True)  # or else the project would be the folder around it
+    shutil.rmtree(
+        tmp_path / ".agents", ignore_errors=True
+    )  # or else the project would be the folder around it
     checked = CommandLine(project)("call", "check_freshness", "scope=src").json
     assert checked["fingerprint"]["method"] == "stat"
     assert CommandLine(project)("contexts", "refresh", "--fingerprint", "content", "--agents").code == 0

@@ -42,7 +42,7 @@ class DiskBundleFiles:
 
     def __init__(self, root: AnyPlace, policy: PathPolicy) -> None:
         self._rooted = Rooted(root, policy)
-        self._seen: dict[str, tuple[Signature, Document | Flaw]] = {}
+        self._seen: dict[str, tuple[Signature | None, Document | Flaw]] = {}
         self._names: dict[str, set[str]] = {}
 
     def folder(self, path: RelativePath | None) -> Iterator[Document | Flaw] | Flaw:
@@ -51,13 +51,19 @@ class DiskBundleFiles:
         names: set[str] | Reason
         with self._rooted.folder(path) as folder:
             try:
-                names = folder if isinstance(folder, Reason) else {
-                    entry.name for entry in scan(folder) if entry.name.endswith(YAML_SUFFIXES)
-                }
+                names = (
+                    folder
+                    if isinstance(folder, Reason)
+                    else {entry.name for entry in scan(folder) if entry.name.endswith(YAML_SUFFIXES)}
+                )
             except OSError:
                 names = Reason.IO
         if isinstance(names, Reason):
-            if names is Reason.MISSING and path is not None and not isinstance(self._rooted.status(path), Reason):
+            if (
+                names is Reason.MISSING
+                and path is not None
+                and not isinstance(self._rooted.status(path), Reason)
+            ):
                 return Flaw(shown, "it is not a folder")
             absent = names is Reason.MISSING
             words = _NO_FOLDER.get(names, _NO_FOLDER[Reason.IO])
@@ -96,6 +102,8 @@ class DiskBundleFiles:
             data = read_opened(opened, MAX_FILE_BYTES)
             value = load(data) if path.name.endswith(YAML_SUFFIXES) else load_json(data)
             found = Document(path.value, value, opened.status.st_mtime_ns)
+            if seen is not None and found.says_the_same(seen[1]):
+                found = seen[1]
         except Malformed as malformed:
             found = Flaw(path.value, str(malformed))
         except TooLarge:
@@ -104,9 +112,7 @@ class DiskBundleFiles:
             return Flaw(path.value, _NO_FILE[Reason.IO])
         finally:
             os.close(opened.descriptor)
-        settled = settled_signature(opened.status, before)
-        if settled is not None:
-            self._seen[path.value] = (settled, found)
+        self._seen[path.value] = (settled_signature(opened.status, before), found)
         return found
 
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 from bundle_maker import Files, bundle_files, desk_of, nodes, schema
+from context_pack.bundles.usecases.checking import Staleness, compare, findings, read_snapshot
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack.bundles.domain.drawing import mermaid
-from context_pack.bundles.domain.model import Bundle, DiagnosticSubject, Unloadable
-from context_pack.bundles.usecases.checking import Staleness, compare, findings, read_snapshot
-from context_pack.bundles.usecases.export import select
-from context_pack.bundles.usecases.loading import load
-from context_pack.bundles.usecases.shelf import EntityAddress, OpenedBundle
+from context_pack.bundles.drawing import mermaid
+from context_pack.bundles.exports import select
+from context_pack.bundles.loading import load
+from context_pack.bundles.model import Bundle, DiagnosticSubject, Unloadable
+from context_pack.bundles.opening import EntityAddress, OpenedBundle
 from context_pack.kernel.errors import Code, Failure
 from context_pack.packs.domain.model import Diagram
 from context_pack_adapters.inmemory.bundles import MemoryBundleFiles

@@ -11,9 +11,9 @@ from hanging import never_hanging
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from context_pack.bundles.domain.schemas import Schemas
+from context_pack.bundles.loading import load
 from context_pack.bundles.ports import Flaw
-from context_pack.bundles.usecases.loading import load
+from context_pack.bundles.schemas import Schemas
 from context_pack_adapters.inmemory.bundles import MemoryBundleFiles
 
 
@@ -47,9 +47,17 @@ def messages(files: Files) -> list[str]:
         ({"pattern": "^a+$"}, "aab", "$.x: 'aab' does not match '^a+$'"),
         ({"required": ["y"]}, {}, "$.x: 'y' is a required property"),
         ({"additionalProperties": False}, {"y": 1}, "$.x: 'y' is not a field that the schema has"),
-        ({"uniqueItems": True}, [1, {"a": 1.0}, {"a": 1}], "$.x: [1, {'a': 1.0}, {'a': 1}] has non-unique elements"),
+        (
+            {"uniqueItems": True},
+            [1, {"a": 1.0}, {"a": 1}],
+            "$.x: [1, {'a': 1.0}, {'a': 1}] has non-unique elements",
+        ),
         ({"items": {"type": "integer"}}, [1, "2"], "$.x[1]: '2' is not of type 'integer'"),
-        ({"anyOf": [{"type": "null"}, {"const": 1}]}, 2, "$.x: 2 is not valid under any of the given schemas"),
+        (
+            {"anyOf": [{"type": "null"}, {"const": 1}]},
+            2,
+            "$.x: 2 is not valid under any of the given schemas",
+        ),
         ({"not": {"type": "integer"}}, 2, "$.x: 2 should not be valid under {'type': 'integer'}"),
         ({"not": {}}, 2, "$.x: 2 should not be valid under {}"),
         (False, 2, "$: False schema does not allow 2"),

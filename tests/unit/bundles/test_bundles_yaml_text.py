@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 import yaml
 from bundle_maker import desk_of, nodes, target
-from hypothesis import example, given
-from hypothesis import strategies as st
-
 from context_pack.kernel.yaml_text import yaml_text
 from context_pack_adapters.stores.yaml_core import Rules, load
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 READERS_1_1 = (yaml.SafeLoader, yaml.CSafeLoader)
 TRICKY = [

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 import yaml
+from context_pack.kernel.yaml_text import block_of, line_of
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from context_pack.kernel.yaml_text import block_of, line_of
 from context_pack_adapters.stores import yaml_core
 
 WHOLE = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)

@@ -15,8 +15,8 @@ from typing import Any
 
 from attrs import frozen
 
-from context_pack.bundles.domain.model import Bundle, Entity, address_of
-from context_pack.bundles.domain.words import title_of, words_of
+from context_pack.bundles.model import Bundle, Entity, address_of
+from context_pack.bundles.spelling import title_of, words_of
 from context_pack.kernel.containing import contained
 from context_pack.kernel.text import fenced, single_line
 from context_pack.toolkit.rows import weight

@@ -1,8 +1,9 @@
 """The JSON Schemas of a bundle: `jsonschema` checks entities by them, as draft 2020-12.
 
-A schema is a foreign file: `$ref` finds files of the bundle and nothing else, `regex` searches for patterns,
-because it can be stopped, and all checking of a load is bounded, so that no schema hangs the server. What is
-wrong with a schema is told in `flaws`, and its entities are loaded all the same.
+A schema is a stranger's file. So `$ref` finds files of the bundle and nothing else (`referencing`), patterns are
+measured before they are compiled and searched for by `regex`, which can be stopped, a schema has a size, and the
+call that loads is asked at every keyword whether it is still wanted: its deadline bounds the rest. What is wrong
+with a schema is told in `flaws`, and its entities are loaded all the same.
 """
 
 from __future__ import annotations
@@ -14,53 +15,41 @@ from itertools import islice
 from typing import Any
 from urllib.parse import quote, unquote, urldefrag, urljoin
 
+import regex
+from jsonschema import Draft202012Validator, ValidationError
+from jsonschema.validators import extend
+from referencing import Registry
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import DRAFT202012
+
+from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.pattern_size import check_pattern_size
 from context_pack.kernel.text import canonical_json, single_line
 
 HOME = "https://bundle.invalid/"
-MOST_RULES = 200_000
-"""Keywords that are looked at for one value: some seconds. A schema that needs more is given up."""
 MOST_KEYWORDS = 20_000
 MOST_PROBLEMS = 20
 MOST_FLAWS = 3
 PATTERN_SECONDS = 0.2
-LONGEST_PATTERN = 5_000
 LONG_LIST = 500
-TOO_LONG = "checking by it takes too long; nothing more is checked"
+ENDLESS = "it refers to itself without end; nothing more is checked"
+_LIBRARY: Mapping[str, Any] = Draft202012Validator.VALIDATORS
+_extend: Any = extend
 # What jsonschema stumbles over when a schema is none, or refers to what is none.
 _STUMBLES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-
-
-class TooLong(Exception):
-    """The schemas of a load ask for more work than it may cost."""
-
-
-class SchemaBudget:
-    """Counts the keywords that are looked at; now and then asks whether the load is still wanted."""
-
-    def __init__(self, check: Callable[[], None]) -> None:
-        self.left, self._check = MOST_RULES, check
-
-    def spend(self, count: int = 1) -> None:
-        """Count keywords.
-
-        Raises:
-            TooLong: there were too many.
-        """
-        self.left -= count
-        if self.left % 16 == 0:
-            self._check()
-        if self.left < 0:
-            raise TooLong
+Check = Callable[[], None]
 
 
 class Schemas:
     """The schema files of a bundle, as values by path; `flaws` is what is wrong with each."""
 
-    def __init__(self, documents: Mapping[str, Any], check: Callable[[], None] = lambda: None) -> None:
-        self._budget = SchemaBudget(check)
+    def __init__(self, documents: Mapping[str, Any], check: Check = lambda: None) -> None:
+        self._check = check
         self.flaws = {path: list(self._faults(value)) for path, value in documents.items()}
         self._sound = {path: _bare(value) for path, value in documents.items() if not self.flaws[path]}
+        # The library matches names by `re` to know what is evaluated, and nothing can stop that.
+        self._by_name = any("patternProperties" in part for part in _objects_in(list(self._sound.values())))
         for path, value in self._sound.items():
             lost = [
                 ref for ref in dict.fromkeys(refs_in(value)) if looked_up(self.resolver(path), ref) is None
@@ -73,169 +62,146 @@ class Schemas:
 
     def checker(self, path: str) -> SchemaChecker | None:
         """Checks entities by the schema in a file; None if that is none."""
-        known = path in self._sound
-        return SchemaChecker(HOME + quote(path), self._registry, self._budget) if known else None
+        if path not in self._sound:
+            return None
+        return SchemaChecker(HOME + quote(path), self._registry, self._check, self._by_name)
 
     @cached_property
     def _registry(self) -> Any:
         """Each file by its place, and by its `$id`."""
-        from referencing import Registry
-        from referencing.jsonschema import DRAFT202012
-
-        found: dict[str, Any] = {}
+        resources: dict[str, Any] = {}
         for path, value in self._sound.items():
             resource = DRAFT202012.create_resource({key: part for key, part in value.items() if key != "$id"})
-            found[HOME + quote(path)] = resource
+            resources[HOME + quote(path)] = resource
             if "$id" in value:
-                found.setdefault(urldefrag(value["$id"])[0], resource)
-        return Registry().with_resources(found.items()).crawl()
+                resources.setdefault(urldefrag(value["$id"])[0], resource)
+        return Registry().with_resources(resources.items()).crawl()
 
     def _faults(self, schema: Any) -> Iterator[str]:
         """Why a value is no schema, by the standard's own."""
-        from jsonschema import Draft202012Validator
-
         if not isinstance(schema, Mapping):
             yield "$ must be an object"
-            return
-        if sum(map(len, _objects_in(schema))) > MOST_KEYWORDS:
+        elif sum(map(len, _objects_in(schema))) > MOST_KEYWORDS:
             yield "$ is too large to be checked"
-            return
-        if not all(_is_uri(part["$id"]) for part in _objects_in(schema) if isinstance(part.get("$id"), str)):
+        elif not all(
+            _is_uri(part["$id"]) for part in _objects_in(schema) if isinstance(part.get("$id"), str)
+        ):
             yield "an $id is no URI"
-            return
-        checker = SchemaChecker(Draft202012Validator.META_SCHEMA["$id"], None, self._budget)
-        yield from [*islice(checker.problems(schema), MOST_FLAWS), *checker.flaws]
+        else:
+            checker = SchemaChecker(Draft202012Validator.META_SCHEMA["$id"], Registry(), self._check)
+            yield from [*islice(checker.problems(schema), MOST_FLAWS), *checker.flaws]
 
 
 class SchemaChecker:
     """Checks values by one schema; `flaws` is what showed of the schema meanwhile."""
 
-    def __init__(self, uri: str, registry: Any, budget: SchemaBudget) -> None:
-        from referencing import Registry
-
-        self.flaws: list[str] = []
+    def __init__(self, uri: str, registry: Any, check: Check, names_by_pattern: bool = False) -> None:
+        self.check, self.flaws = check, list[str]()
         self._patterns: dict[str, Any] = {}
         self._given_up = False
-        self._budget = budget
-        make = self._validator_class()
-        self._validator = make({"$ref": uri}, registry=Registry() if registry is None else registry)
-
-    def problems(self, value: Any) -> list[str]:
-        """The first few problems of a value."""
-        found: dict[str, None] = {}
-        self.begin()
-        try:
-            if not self._given_up:
-                for error in islice(self._validator.iter_errors(value), MOST_PROBLEMS):
-                    found[clipped(f"{error.json_path}: {error.message}")] = None
-        except TooLong:
-            self._give_up(TOO_LONG)
-        except _STUMBLES as error:
-            self._give_up(f"it cannot be used ({type(error).__name__}); nothing more is checked")
-        except BaseException as error:
-            # A panic is how rpds, below the library, meets the end of Python's stack.
-            if not isinstance(error, RecursionError) and type(error).__name__ != "PanicException":
-                raise
-            self._give_up("it refers to itself without end; nothing more is checked")
-        return list(found)
-
-    def _give_up(self, words: str) -> None:
-        self._given_up = True
-        self.flaws.append(words)
-
-    def _validator_class(self) -> Any:
-        """Draft 2020-12 as the library has it, each keyword counted, with patterns that can be stopped."""
-        from jsonschema import Draft202012Validator
-        from jsonschema.validators import extend
-
-        library: Mapping[str, Any] = Draft202012Validator.VALIDATORS
-        own = {
+        own: dict[str, Any] = {
+            "$ref": _ref,
             "pattern": self._pattern,
             "patternProperties": self._pattern_properties,
             "additionalProperties": self._additional_properties,
             "uniqueItems": _unique_items,
+            "unevaluatedItems": self._unevaluated_items,
         }
+        rules = {**_LIBRARY, **own}
+        if names_by_pattern:
+            del rules["unevaluatedProperties"]
+        watched = {name: self._watched(rule) for name, rule in rules.items()}
+        self._validator = _extend(Draft202012Validator, watched)({"$ref": uri}, registry=registry)
 
-        def counted(rule: Any) -> Any:
-            def check(validator: Any, wanted: Any, value: Any, schema: Any) -> Any:
-                self._budget.spend()
-                return rule(validator, wanted, value, schema)
+    def problems(self, value: Any) -> list[str]:
+        """The first few problems of a value."""
+        words: dict[str, None] = {}
+        try:
+            if not self._given_up:
+                for error in islice(self._validator.iter_errors(value), MOST_PROBLEMS):
+                    words[clipped(f"{error.json_path}: {error.message}")] = None
+        except _STUMBLES as error:
+            self._give_up(f"it cannot be used ({type(error).__name__}); nothing more is checked")
+        except RecursionError:
+            self._give_up(ENDLESS)
+        except BaseException as error:
+            # A panic is how rpds, below the library, meets the end of Python's stack.
+            if type(error).__name__ != "PanicException":
+                raise
+            self._give_up(ENDLESS)
+        return list(words)
 
-            return check
-
-        def follow(validator: Any, ref: str, value: Any, schema: Any) -> Iterator[Any]:
-            if looked_up(validator._resolver, ref) is not None:  # else it was told when the schemas were read
-                yield from library["$ref"](validator, ref, value, schema)
-
-        def unevaluated(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[Any]:
-            # The library matches names by `re`, which nothing can stop.
-            if not any("patternProperties" in part for part in _objects_in(schema)):
-                yield from library["unevaluatedProperties"](validator, wanted, value, schema)
-
-        rules = {**library, **own, "$ref": follow, "unevaluatedProperties": unevaluated}
-        make: Any = extend
-        return make(Draft202012Validator, {name: counted(rule) for name, rule in rules.items()})
-
-    def begin(self) -> None:
-        """Begin with another value."""
-        self._budget.left = MOST_RULES
-
-    def spend(self, count: int) -> None:
-        """Count other work that the schema causes."""
-        self._budget.spend(count)
-
-    def found(self, pattern: str, text: str) -> bool | None:
+    def matches(self, pattern: str, text: str) -> bool | None:
         """Whether a pattern is found in a text; None if that cannot be said, which is told."""
-        import regex
-
         try:
             if pattern not in self._patterns:
-                if len(pattern) > LONGEST_PATTERN:
-                    raise ValueError(f"longer than {LONGEST_PATTERN} characters")
+                check_pattern_size(pattern)
                 self._patterns[pattern] = regex.compile(pattern)
             compiled = self._patterns[pattern]
             return None if compiled is None else compiled.search(text, timeout=PATTERN_SECONDS) is not None
         except TimeoutError:
-            self._budget.spend(MOST_RULES // 20)
             why = f"takes longer than {PATTERN_SECONDS:g} s and is not checked"
+        except Failure as failure:
+            why = f"cannot be used: {failure.message}"
         except (regex.error, ValueError, OverflowError, RecursionError) as error:
             why = f"cannot be used: {error}"
         self._patterns[pattern] = None
         self.flaws.append(clipped(f"the pattern {clipped(pattern, 120)} {why}"))
         return None
 
-    def _pattern(self, _: Any, pattern: str, value: Any, __: Any) -> Iterator[Any]:
-        from jsonschema import ValidationError
+    def _give_up(self, words: str) -> None:
+        self._given_up = True
+        self.flaws.append(words)
 
-        if isinstance(value, str) and self.found(pattern, value) is False:
+    def _watched(self, rule: Any) -> Any:
+        """A keyword's rule that asks first whether the load is still wanted."""
+
+        def checked(validator: Any, wanted: Any, value: Any, schema: Any) -> Any:
+            self.check()
+            return rule(validator, wanted, value, schema)
+
+        return checked
+
+    def _pattern(self, _: Any, pattern: str, value: Any, __: Any) -> Iterator[Any]:
+        if isinstance(value, str) and self.matches(pattern, value) is False:
             yield ValidationError(f"{value!r} does not match {pattern!r}")
 
     def _pattern_properties(self, validator: Any, patterns: Any, value: Any, _: Any) -> Iterator[Any]:
         for pattern, schema in patterns.items() if isinstance(value, dict) else ():
             for name, inner in value.items():
-                if self.found(pattern, name):
+                if self.matches(pattern, name):
                     yield from validator.descend(inner, schema, path=name, schema_path=pattern)
 
     def _additional_properties(self, validator: Any, rest: Any, value: Any, schema: Any) -> Iterator[Any]:
-        from jsonschema import ValidationError
-
         known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
         for name, inner in value.items() if isinstance(value, dict) else ():
             # Where a pattern cannot say, the field gets the benefit of the doubt.
-            if name in known or any(self.found(pattern, name) is not False for pattern in patterns):
+            if name in known or any(self.matches(pattern, name) is not False for pattern in patterns):
                 continue
             if rest is False:
                 yield ValidationError(f"{name!r} is not a field that the schema has")
             else:
                 yield from validator.descend(inner, rest, path=name)
 
+    def _unevaluated_items(self, validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[Any]:
+        """As the library has it, but it would compare each item of a long list with each."""
+        if not isinstance(value, list) or len(value) <= LONG_LIST:
+            yield from _LIBRARY["unevaluatedItems"](validator, wanted, value, schema)
+        elif (
+            words := f"unevaluatedItems is not checked in lists of more than {LONG_LIST}"
+        ) not in self.flaws:
+            self.flaws.append(words)
+
+
+def _ref(validator: Any, ref: str, value: Any, schema: Any) -> Iterator[Any]:
+    if looked_up(validator._resolver, ref) is not None:  # else it was told when the schemas were read
+        yield from _LIBRARY["$ref"](validator, ref, value, schema)
+
 
 def _unique_items(validator: Any, wanted: bool, value: Any, schema: Any) -> Iterator[Any]:
     """As the library has it, but it would compare each item of a long list with each."""
-    from jsonschema import Draft202012Validator, ValidationError
-
     if not isinstance(value, list) or len(value) <= LONG_LIST:
-        yield from Draft202012Validator.VALIDATORS["uniqueItems"](validator, wanted, value, schema)
+        yield from _LIBRARY["uniqueItems"](validator, wanted, value, schema)
     elif wanted and len({canonical_json(item) for item in value}) < len(value):
         yield ValidationError("the list has non-unique elements")
 
@@ -255,10 +221,9 @@ def _objects_in(schema: Any) -> Iterator[Mapping[str, Any]]:
     """Every object in a schema, itself first."""
     if isinstance(schema, Mapping):
         yield schema
-    for inner in (
-        schema.values() if isinstance(schema, Mapping) else schema if isinstance(schema, list) else ()
-    ):
-        yield from _objects_in(inner)
+    inner = schema.values() if isinstance(schema, Mapping) else schema if isinstance(schema, list) else ()
+    for each in inner:
+        yield from _objects_in(each)
 
 
 def _is_uri(text: str) -> bool:
@@ -271,9 +236,7 @@ def _is_uri(text: str) -> bool:
 
 def refs_in(schema: Any) -> Iterator[str]:
     """Every `$ref` in a schema, in the order of the file."""
-    for part in _objects_in(schema):
-        if isinstance(part.get("$ref"), str):
-            yield part["$ref"]
+    return (part["$ref"] for part in _objects_in(schema) if isinstance(part.get("$ref"), str))
 
 
 def file_of(ref: str, path: str) -> RelativePath | None:
@@ -291,8 +254,6 @@ def file_of(ref: str, path: str) -> RelativePath | None:
 
 def looked_up(resolver: Any, ref: str) -> Any | None:
     """What a `$ref` leads to; None if it leads to nothing."""
-    from referencing.exceptions import Unresolvable
-
     try:
         return resolver.lookup(ref)
     except (Unresolvable, *_STUMBLES):

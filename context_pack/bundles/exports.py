@@ -1,27 +1,28 @@
-"""Entities with all they depend on, as one value (`export_context`) or a text (`export_entity_markdown`).
+"""Entities with what they depend on (`export_context`, `export_entity_markdown`) or what is around (`get_context`).
 
-Breadth-first from all targets at once, so that the depth is exact; what refers to a target is not followed.
-The same bundle and the same question always make the same bytes, but for the time of the export.
+An export goes breadth-first from all targets at once, so that the depth is exact; what refers to a target is not
+followed. The same bundle and the same question make the same bytes, but for the time of the export.
+Neighbours go both ways, nearest first; among equals, what an entity refers to comes before what refers to it. Each
+is told once, with the edge by which it was first met, as seen from the nearer end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from attrs import frozen
 
-from context_pack.bundles.domain.document import document
-from context_pack.bundles.domain.model import Bundle, Edge, Entity, address_of, compact, exported
-from context_pack.bundles.domain.modified import spelled
-from context_pack.bundles.usecases.commands import MOST_DEPTH, ExportContext, ExportMarkdown
-from context_pack.bundles.usecases.shelf import EntityAddress, OpenedBundle, require
+from context_pack.bundles.commands import MOST_DEPTH, ExportContext, ExportMarkdown, GetContext
+from context_pack.bundles.markdown import document
+from context_pack.bundles.model import Bundle, Edge, Entity, address_of, compact, exported
+from context_pack.bundles.opening import EntityAddress, OpenedBundle, require
+from context_pack.bundles.spelling import iso_utc
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.text import canonical_json, sha256_hex
+from context_pack.toolkit.rows import weight
 
 VERSION = "1.0"
-MOST_KEPT = 4
-"""How many exports of one bundle are cached."""
 
 
 @frozen(eq=False)
@@ -80,28 +81,9 @@ class ExportedText:
 def export(opened: OpenedBundle, command: ExportContext, clock: Clock) -> ExportedText:
     """The export that a command asks of an opened bundle.
 
-    The last few are kept but for their time: by `benches/side_by_side/bundles.py` the second of two equal
-    ones is else not ten times as fast as the first.
-
     Raises:
         Failure: `not_found`, naming every target that is not there.
     """
-    kept: dict[tuple[str, ExportContext], tuple[Any, ...]] = opened.bundle.memo
-    made = kept.get((opened.id, command))
-    if made is None:
-        made = _made(opened, command)
-        for oldest in list(kept)[: max(0, len(kept) + 1 - MOST_KEPT)]:
-            kept.pop(oldest, None)
-        kept[opened.id, command] = made
-    about, rest, meta, diagnostics = made
-    data = f'{{"exportMeta":{compact({**about, "exportedAt": spelled(clock.now())})},{rest}'
-    return ExportedText(opened.id, data, dict(meta), [dict(each) for each in diagnostics])
-
-
-def _made(
-    opened: OpenedBundle, command: ExportContext
-) -> tuple[dict[str, Any], str, dict[str, Any], list[dict[str, str]]]:
-    """An export but for its time: `exportMeta`, the JSON behind it, `meta` and the diagnostics."""
     bundle = opened.bundle
     wanted = [EntityAddress(target.entity_type, target.entity_id) for target in command.targets]
     chosen = select(bundle, require(bundle, opened.id, wanted), command.dependency_depth)
@@ -109,7 +91,7 @@ def _made(
     about = {
         "bundleId": opened.id,
         "bundleName": bundle.name,
-        "exportedAt": "",  # holds the place
+        "exportedAt": iso_utc(clock.now()),
         **counts,
         "totalEntities": len(chosen.entities),
         "format": command.format,
@@ -135,7 +117,7 @@ def _made(
         "digest": sha256_hex(canonical_json({"exportMeta": timeless, **body})),
     }
     diagnostics = [diagnostic.record() for diagnostic in bundle.troubles(chosen.entities)]
-    return about, compact(body)[1:], meta, diagnostics
+    return ExportedText(opened.id, compact({"exportMeta": about, **body}), meta, diagnostics)
 
 
 def _relation(edge: Edge) -> dict[str, Any]:
@@ -167,3 +149,103 @@ def write_document(opened: OpenedBundle, command: ExportMarkdown, most: int) -> 
     chosen = select(bundle, found, command.dependency_depth if command.include_dependencies else 0)
     text, shown = document(bundle, found[0], chosen.dependencies, most)
     return WrittenDocument(text, found[0], shown, chosen.depth, len(chosen.dependencies) - len(shown))
+
+
+# -- neighbours
+
+REFERENCES, REFERENCED_BY = "references", "referencedBy"
+SUMMARY = ("title", "name", "status", "state")
+
+
+class Neighbour(NamedTuple):
+    """An entity near another: how far away, which way the reference that led to it goes, by which field."""
+
+    entity: Entity
+    distance: int
+    relation: str
+    field: str
+
+
+class EntityNeighbours(NamedTuple):
+    """An entity and its neighbours; `total` counts also those that were left out."""
+
+    entity: Entity
+    neighbours: Sequence[Neighbour]
+    total: int
+
+
+def look_around(opened: OpenedBundle, command: GetContext) -> EntityNeighbours:
+    """The entity and its neighbours.
+
+    Raises:
+        Failure: `not_found`.
+    """
+    bundle = opened.bundle
+    (entity,) = require(bundle, opened.id, [EntityAddress(command.entity_type, command.id)])
+    found = list(_neighbours(bundle, entity, command.depth))
+    return EntityNeighbours(entity, found[: command.max_related], len(found))
+
+
+def _neighbours(bundle: Bundle, start: Entity, depth: int) -> Iterator[Neighbour]:
+    """Neighbours by breadth-first search; the first reference to reach an entity is shown."""
+    met, nearest = {start.id}, [start.id]
+    for distance in range(1, depth + 1):
+        nearest, before = [], nearest
+        for one in (one for key in before for one in _adjacent(bundle, key, distance)):
+            if one.entity.id not in met:
+                met.add(one.entity.id)
+                nearest.append(one.entity.id)
+                yield one
+
+
+def _adjacent(bundle: Bundle, key: str, far: int) -> Iterator[Neighbour]:
+    """The neighbours one reference away from an entity, both ways, at that distance."""
+    for edge in bundle.edges.get(key, ()):
+        yield Neighbour(edge.target, far, REFERENCES, edge.field.name)
+    for edge in bundle.referrers.get(key, ()):
+        yield Neighbour(edge.source, far, REFERENCED_BY, edge.field.name)
+
+
+def target_record(entity: Entity, id_field: str, fields: Sequence[str] | None) -> dict[str, Any]:
+    """The entity itself: all of its data, or the wanted fields and its id, in the order of the file."""
+    record = exported(entity)
+    if fields is not None:
+        kept = {id_field, *fields}
+        record["data"] = {name: value for name, value in entity.data.items() if name in kept}
+    return record
+
+
+def neighbour_record(neighbour: Neighbour, id_field: str, detail: str) -> dict[str, Any]:
+    """A neighbour: what it is and how it was met; its data as far as it is wanted."""
+    entity = neighbour.entity
+    record: dict[str, Any] = {
+        "id": entity.id,
+        "entityType": entity.type,
+        "relation": neighbour.relation,
+        "field": neighbour.field,
+        "distance": neighbour.distance,
+    }
+    if detail == "full":
+        record["data"] = entity.data
+    elif detail == "summary":
+        kept = (id_field, *SUMMARY)
+        record["data"] = {name: value for name, value in entity.data.items() if name in kept}
+    return record
+
+
+def fit_to_budget(
+    target: dict[str, Any], related: Sequence[dict[str, Any]], most: int
+) -> tuple[list[dict[str, Any]], int]:
+    """The neighbours without the data that an answer has no room for, and how many go without.
+
+    The nearest come first; one that fits still has its data behind one that does not.
+    """
+    bare = [{name: value for name, value in one.items() if name != "data"} for one in related]
+    room = most - weight(target) - weight(bare)
+    found: list[dict[str, Any]] = []
+    for whole, without in zip(related, bare, strict=True):
+        cost = weight(whole["data"]) if "data" in whole else 0
+        fits = cost == 0 or cost <= room
+        room -= cost if fits else 0
+        found.append(whole if fits else {**without, "truncated": True})
+    return found, sum("truncated" in one for one in found)

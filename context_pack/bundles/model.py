@@ -12,7 +12,9 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from attrs import field, frozen
+from attrs import frozen
+
+from context_pack.kernel.paths import RelativePath
 
 
 class DiagnosticSubject(StrEnum):
@@ -65,23 +67,14 @@ class Relation:
     from_field: str
 
 
-class BundleSpot(NamedTuple):
-    """A file of the bundle, and a place in it (`$.entities[2].directory`)."""
-
-    file: str
-    place: str
-
-
 @frozen
 class EntityKind:
-    """A type of entity: its folder, its schema, where both are declared, and its id field."""
+    """A type of entity: its id field, its folder (None: the bundle itself) and its schema."""
 
     name: str
     id_field: str
-    directory: str
-    schema_path: str | None
-    directory_spot: BundleSpot
-    schema_spot: BundleSpot
+    directory: RelativePath | None
+    schema_path: RelativePath | None
 
 
 @frozen(eq=False)
@@ -138,7 +131,6 @@ class Bundle:
     """A loaded bundle: everything that could be read, and what was wrong with the rest.
 
     `entities` are in the order of loading; `edges` and `broken` are by the id of the entity that refers.
-    `memo` is for what was made of the bundle as it is; a bundle that changed is another object.
     """
 
     name: str
@@ -148,7 +140,6 @@ class Bundle:
     edges: Mapping[str, tuple[Edge, ...]]
     broken: Mapping[str, tuple[Diagnostic, ...]]
     diagnostics: tuple[Diagnostic, ...]
-    memo: dict[Any, Any] = field(factory=dict, init=False, repr=False)
 
     def find(self, entity_type: str, entity_id: str) -> Entity | None:
         """The entity of that type with that id."""
@@ -181,9 +172,22 @@ class Bundle:
         own = [one for one in self.troubles(shown) if (one.entity_type, one.entity_id) in addresses]
         return own, len(self.diagnostics) + sum(map(len, self.broken.values())) - len(own)
 
+    def findings(self) -> Iterator[Diagnostic]:
+        """Everything wrong with the bundle: files, schemas, ids, references, and orphans."""
+        yield from self.diagnostics
+        for diagnostics in self.broken.values():
+            yield from diagnostics
+        for entity in self.orphans():
+            words = "orphan: it refers to nothing, and nothing refers to it"
+            yield Diagnostic("warning", words, entity.file, entity.type, entity.id, DiagnosticSubject.ORPHAN)
+
 
 @frozen(eq=False)
 class Unloadable:
     """A bundle that does not load, and why."""
 
     diagnostics: tuple[Diagnostic, ...]
+
+    def findings(self) -> Iterator[Diagnostic]:
+        """Everything wrong with it."""
+        yield from self.diagnostics

@@ -13,9 +13,9 @@ from typing import TypeVar
 
 from attrs import frozen
 
-from context_pack.bundles.domain.model import Bundle, Diagnostic, Entity, Unloadable
+from context_pack.bundles.loading import Loaded, load, read_head
+from context_pack.bundles.model import Bundle, Diagnostic, Entity, Unloadable
 from context_pack.bundles.ports import BundleFiles, BundlePlace, BundleStore, FoundBundles
-from context_pack.bundles.usecases.loading import Loaded, load, read_head
 from context_pack.kernel.errors import Code, Failure, clip, invalid
 from context_pack.toolkit.call import Call
 
@@ -76,7 +76,7 @@ class BundleShelf:
         return self._loading(known if known.places else self.store.discover(again=True))
 
     def _loading(self, known: FoundBundles) -> list[BundlePlace]:
-        return [place for place in known.places if read_head(self.store.files(place), place.id).loads]
+        return [place for place in known.places if read_head(self.store.files(place), place.id).layout]
 
     def _opened(self, known: FoundBundles, bundle_id: str | None, call: Call) -> OpenedBundle:
         place = self._named(known, bundle_id) if bundle_id else self._only(known)

@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from context_pack.bundles.domain.model import Field, Reference, Relation
-from context_pack.bundles.domain.schemas import SchemaChecker, TooLong, looked_up
-from context_pack.bundles.domain.words import title_of, words_of
+from context_pack.bundles.model import Field, Reference, Relation
+from context_pack.bundles.schemas import SchemaChecker, looked_up
+from context_pack.bundles.spelling import title_of, words_of
 
 MARK = "x-sdd-refTargets"
-TOO_LONG = "finding references by it takes too long; some are missing"
 
 
 class Subschema(NamedTuple):
@@ -47,16 +46,10 @@ class References:
         for relation in self._relations:
             for value in values_at(data, relation.name):
                 found.update((Reference(relation, target), None) for target in ids_in(value))
-        if self._checker is not None:
-            self._checker.begin()
-        try:
-            for path, title, target in _marked(self._roots, [data], self._checker):
-                name = ".".join(path)
-                field = declared.get(name) or Field(name, title or words_of(name))
-                found[Reference(field, target)] = None
-        except TooLong:
-            if self._checker is not None and TOO_LONG not in self._checker.flaws:
-                self._checker.flaws.append(TOO_LONG)
+        for path, title, target in _marked(self._roots, [data], self._checker):
+            name = ".".join(path)
+            field = declared.get(name) or Field(name, title or words_of(name))
+            found[Reference(field, target)] = None
         return tuple(found)
 
     def _title(self, name: str) -> str:
@@ -99,9 +92,9 @@ def _marked(
         yield from ((path, title, target) for value in values for target in ids_in(value))
     objects = [value for value in values if isinstance(value, Mapping)]
     fields = _fields(parts, objects, checker)
-    if checker is not None:
-        checker.spend(1 + len(fields) * len(objects) // 16)
     for name, schemas in fields.items():
+        if checker is not None:
+            checker.check()
         inner = [value[name] for value in objects if name in value]
         yield from _marked(schemas, inner, checker, (*path, name), _title(schemas))
     for schemas, items in _items(parts, [value for value in values if isinstance(value, list)]):
@@ -146,7 +139,7 @@ def _fields(
         for schema, resolver in parts:
             patterns = _mapping(schema.get("patternProperties")).items()
             fitting = [
-                one for pattern, one in patterns if checker is not None and checker.found(pattern, name)
+                one for pattern, one in patterns if checker is not None and checker.matches(pattern, name)
             ]
             rest = fitting or [schema.get("additionalProperties")]
             unnamed.setdefault(name, []).extend(Subschema(one, resolver) for one in rest)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from context_pack.bundles.domain.model import Edge, Entity
+from context_pack.bundles.model import Edge, Entity
 
 MOST_CHARS = 50_000
 _LONGEST_LABEL = 60
