@@ -1,9 +1,9 @@
-"""Entities with what they depend on (`export_context`, `export_entity_markdown`) or what is around (`get_context`).
+"""What is asked of entities: all they depend on, as a value or a text, or what is around one.
 
-An export goes breadth-first from all targets at once, so that the depth is exact; what refers to a target is not
-followed. The same bundle and the same question make the same bytes, but for the time of the export.
-Neighbours go both ways, nearest first; among equals, what an entity refers to comes before what refers to it. Each
-is told once, with the edge by which it was first met, as seen from the nearer end.
+An export (`export_context`, `export_entity_markdown`) goes breadth-first from all targets at once, so that
+the depth is exact; what refers to a target is not followed. The same bundle and the same question make the
+same bytes, but for the time of the export. Neighbours (`get_context`) go both ways, nearest first; among
+equals, what an entity refers to comes before what refers to it.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from context_pack.bundles.model import (
     EntityKind,
     Unloadable,
 )
-from context_pack.bundles.ports import BundleFiles, Document, Flaw, is_same
+from context_pack.bundles.ports import BundleFiles, Document, Flaw
 from context_pack.bundles.references import References
 from context_pack.bundles.schemas import SchemaChecker, Schemas, file_of, refs_in
 from context_pack.bundles.spelling import last_modified
@@ -62,8 +62,8 @@ class EntityReader:
 
     kind: EntityKind
     references: References
-    checker: SchemaChecker | None = None
-    schema: Document | None = None
+    checker: SchemaChecker
+    schema: Document | None
 
     def read(self, file: Document | Flaw) -> CheckedFile:
         """The entity in a file, or what is wrong with the file."""
@@ -76,7 +76,7 @@ class EntityReader:
         elif not isinstance(key := data.get(kind.id_field), str) or not key.strip():
             words = f"$.{kind.id_field} must be the id, a text"
         else:
-            problems = [] if self.checker is None else self.checker.problems(data)
+            problems = self.checker.problems(data)
             modified = last_modified(data.get("lastModifiedDate"), file.modified_ns)
             entity = Entity(kind.name, key, data, file.path, modified, self.references.of(data))
             told = (_about(entity, words, DiagnosticSubject.SCHEMA) for words in problems)
@@ -111,7 +111,7 @@ def load(
         return Loaded(Unloadable(head.diagnostics))
     by_type, schemas = _read_schemas(files, head.layout)
     heads = (*head.sources, *by_type.values(), *schemas.values())
-    if before is not None and len(before.heads) == len(heads) and all(map(is_same, before.heads, heads)):
+    if before is not None and before.heads == heads:
         readers, diagnostics, known = before.readers, before.head_diagnostics, before.files
     else:
         readers, flaws = _readers(head.layout, by_type, schemas, check)
@@ -125,7 +125,7 @@ def load(
             if len(checked) % PULSE == 0:
                 pulse(len(checked))
             key = (reader.kind.name, file.path)
-            same = key in known and is_same(known[key].source, file)
+            same = key in known and known[key].source == file
             checked[key] = known[key] if same else reader.read(file)
     if before is not None and list(checked.values()) == list(known.values()):
         return before
@@ -187,12 +187,12 @@ def _readers(
     for kind in layout.kinds:
         relations = [relation for relation in layout.relations if relation.from_entity == kind.name]
         own = by_type.get(kind.name)
-        if isinstance(own, Document) and isinstance(own.value, Mapping):
-            checker = schemas.checker(own.path)
-            references = References(relations, own.value, schemas.resolver(own.path), checker)
-            readers.append(EntityReader(kind, references, checker, own))
-        else:
-            readers.append(EntityReader(kind, References(relations)))
+        schema = own if isinstance(own, Document) and isinstance(own.value, Mapping) else None
+        path = "" if schema is None else schema.path
+        checker = schemas.checker(path)
+        value = None if schema is None else schema.value
+        references = References(relations, checker, value, schemas.resolver(path))
+        readers.append(EntityReader(kind, references, checker, schema))
     return tuple(readers), diagnostics
 
 
@@ -211,12 +211,13 @@ def _linked(
             continue
         first = entities.setdefault(file.entity.id, file.entity)
         if first is not file.entity:
-            words = f"the id '{first.id}' is already that of the {first.type} in {first.file}; this file is left out"
+            owner = f"the id '{first.id}' is already that of the {first.type} in {first.file}"
+            words = f"{owner}; this file is left out"
             diagnostics.append(_about(file.entity, words, DiagnosticSubject.DUPLICATE))
     for reader in readers:
-        if reader.checker is not None and reader.schema is not None:
-            flaws = reader.checker.flaws
-            diagnostics += [_schema_flaw(reader.schema.path, words, reader.kind.name) for words in flaws]
+        if reader.schema is not None:
+            path, name_of_type = reader.schema.path, reader.kind.name
+            diagnostics += [_schema_flaw(path, words, name_of_type) for words in reader.checker.flaws]
     edges: dict[str, tuple[Edge, ...]] = {}
     broken: dict[str, tuple[Diagnostic, ...]] = {}
     for entity in entities.values():

@@ -67,7 +67,7 @@ class Complaints:
         return ""
 
     def folder(self, text: str, place: str) -> tuple[RelativePath | None] | None:
-        """The folder that a text names, alone in a tuple; None if it names none, which is complained about."""
+        """The folder that a text names, alone in a tuple; None, and a complaint, if it names none."""
         try:
             return (path_inside(text),)
         except Failure as failure:
@@ -75,7 +75,7 @@ class Complaints:
             return None
 
     def file_path(self, text: str, place: str) -> RelativePath | None:
-        """The file that a text names; None if it names none, which is complained about."""
+        """The file that a text names; None, and a complaint, if it names none."""
         path = self.folder(text, place)
         if path == (None,):
             self.add(place, "is the path of a folder")
@@ -98,11 +98,11 @@ def read_manifest(value: Any, name: str) -> tuple[BundleManifest | None, list[Di
     if type_path is None:
         return None, faults.diagnostics
     own = faults.mapping(value, "metadata", "$").get("name")
-    place = "$.spec.schemas.documents"
-    named = faults.mapping(faults.mapping(spec, "schemas", "$.spec"), "documents", "$.spec.schemas")
-    texts = {type_: faults.text(named, type_, place, "a path", needed=True) for type_ in named}
-    schemas = {type_: faults.file_path(text, f"{place}.{type_}") for type_, text in texts.items() if text}
+    schema_texts = faults.mapping(faults.mapping(spec, "schemas", "$.spec"), "documents", "$.spec.schemas")
     layout = faults.mapping(faults.mapping(spec, "layout", "$.spec"), "documents", "$.spec.layout")
+    place = "$.spec.schemas.documents"
+    texts = {type_: faults.text(schema_texts, type_, place, "a path", needed=True) for type_ in schema_texts}
+    schemas = {type_: faults.file_path(text, f"{place}.{type_}") for type_, text in texts.items() if text}
     written = {type_: entry.get("dir") for type_, entry in layout.items() if isinstance(entry, Mapping)}
     folders = {
         type_: faults.folder(text, f"$.spec.layout.documents.{type_}.dir")
@@ -159,13 +159,11 @@ def _kind(entry: Any, place: str, manifest: BundleManifest, faults: Complaints) 
         directory = (manifest.directories[name],)
     elif not own:
         faults.add(f"{place}.directory", "must be the folder of the type's files")
-    if directory is None:
-        return None
+    id_field = faults.text(entry, "idField", place, "a text") or DEFAULT_ID_FIELD
     schema_path = manifest.schema_paths.get(name)
     if schema_path is None and (text := faults.text(entry, "schemaPath", place, "a text")):
         schema_path = faults.file_path(text, f"{place}.schemaPath")
-    id_field = faults.text(entry, "idField", place, "a text") or DEFAULT_ID_FIELD
-    return EntityKind(name, id_field, directory[0], schema_path)
+    return None if directory is None else EntityKind(name, id_field, directory[0], schema_path)
 
 
 def _relation(entry: Any, place: str, kinds: Mapping[str, EntityKind], faults: Complaints) -> Relation | None:

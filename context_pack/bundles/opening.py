@@ -6,10 +6,8 @@ say is never older than the call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from heapq import nlargest
-from posixpath import commonprefix
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
 
 from attrs import frozen
 
@@ -17,6 +15,7 @@ from context_pack.bundles.loading import Loaded, load, read_head
 from context_pack.bundles.model import Bundle, Diagnostic, Entity, Unloadable
 from context_pack.bundles.ports import BundleFiles, BundlePlace, BundleStore, FoundBundles
 from context_pack.kernel.errors import Code, Failure, clip, invalid
+from context_pack.kernel.nearness import close
 from context_pack.toolkit.call import Call
 
 R = TypeVar("R")
@@ -34,8 +33,7 @@ class OpenedBundle:
     bundle: Bundle
 
 
-@frozen
-class EntityAddress:
+class EntityAddress(NamedTuple):
     """An entity as callers name it."""
 
     type: str
@@ -69,11 +67,6 @@ class BundleShelf:
         """Every bundle that is found now, loaded or not."""
         found = self.store.discover(again=True)
         return [(place, self._loaded(place, call)) for place in found.places]
-
-    def places(self) -> Sequence[BundlePlace]:
-        """The bundles that load, without their entities."""
-        known = self.store.discover()
-        return self._loading(known if known.places else self.store.discover(again=True))
 
     def _loading(self, known: FoundBundles) -> list[BundlePlace]:
         return [place for place in known.places if read_head(self.store.files(place), place.id).layout]
@@ -149,22 +142,14 @@ def _hint(bundle: Bundle, wanted: EntityAddress) -> str:
     if owner is not None:
         return f"; {clip(wanted.id)} is of the type {clip(owner.type)}"
     typed = wanted.type in bundle.kinds
-    close = _alike(
-        wanted.id, (one.id for one in bundle.entities.values() if not typed or one.type == wanted.type)
-    )
-    if close:
-        return f"; did you mean {', '.join(map(clip, close))}?"
+    ids = (one.id for one in bundle.entities.values() if not typed or one.type == wanted.type)
+    by_folded = {key.casefold(): key for key in ids}
+    near = [clip(by_folded[key]) for key in close(wanted.id.strip().casefold(), by_folded)]
+    if near:
+        return f"; did you mean {', '.join(near)}?"
     types = list(bundle.kinds)
     more = ", …" if len(types) > MOST_TYPES else ""
     return f"; the types are {', '.join(map(clip, types[:MOST_TYPES]))}{more}" if types and not typed else ""
-
-
-def _alike(wanted: str, ids: Iterable[str]) -> list[str]:
-    """The few ids that begin most like the wanted one, at least half of it; case does not matter."""
-    folded = wanted.strip().casefold()
-    shared = ((len(commonprefix([folded, one.casefold()])), one) for one in ids)
-    near = nlargest(MOST_SHOWN, shared, key=lambda one: one[0])
-    return [one for length, one in near if 2 * length >= len(folded)]
 
 
 def _does_not_load(place: BundlePlace, diagnostics: Sequence[Diagnostic]) -> Failure:

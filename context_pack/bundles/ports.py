@@ -1,8 +1,7 @@
 """What the bundle use cases ask of the world: where bundles are, and the files of one as parsed values.
 
 Files come as values because parsing is the adapter's work; what a value means is decided here. An adapter
-gives the very same `Document` again while its file has not changed, so that "is it the same object?" is all
-that the core has to ask before it reuses what it made.
+gives the very same `Document` again while its file has not changed, so that the core has only to compare.
 """
 
 from __future__ import annotations
@@ -26,14 +25,6 @@ class Document:
     value: Any
     modified_ns: int
 
-    def says_the_same(self, other: Document | Flaw) -> bool:
-        """Whether the file was read before with the same value and time."""
-        same = isinstance(other, Document) and (self.path, self.modified_ns) == (
-            other.path,
-            other.modified_ns,
-        )
-        return same and self.value == other.value
-
 
 @frozen
 class Flaw:
@@ -46,11 +37,6 @@ class Flaw:
     reason: str
     severity: str = "error"
     absent: bool = False
-
-
-def is_same(one: Document | Flaw | None, other: Document | Flaw | None) -> bool:
-    """Whether a file is as it was when it was read before."""
-    return one is other or (isinstance(one, Flaw) and one == other)
 
 
 class BundleFiles(Protocol):

@@ -29,11 +29,7 @@ class References:
     """Finds the references of one type's entities."""
 
     def __init__(
-        self,
-        relations: Iterable[Relation],
-        schema: Any = None,
-        resolver: Any = None,
-        checker: SchemaChecker | None = None,
+        self, relations: Iterable[Relation], checker: SchemaChecker, schema: Any, resolver: Any
     ) -> None:
         self._checker = checker
         self._roots = [Subschema(schema, resolver)] if isinstance(schema, Mapping) else []
@@ -54,7 +50,9 @@ class References:
 
     def _title(self, name: str) -> str:
         """The schema's title of a field that a relation declares, else its name in words."""
-        return _title_at(self._roots, [name]) or _title_at(self._roots, name.split(".")) or words_of(name)
+        paths = ([name], name.split("."))
+        titles = (_title_at(self._roots, path, self._checker) for path in paths)
+        return next(filter(None, titles), words_of(name))
 
 
 def ids_in(value: Any) -> Iterator[str]:
@@ -80,7 +78,7 @@ def values_at(data: Any, name: str) -> Iterator[Any]:
 def _marked(
     roots: Sequence[Subschema],
     values: Sequence[Any],
-    checker: SchemaChecker | None,
+    checker: SchemaChecker,
     path: tuple[str, ...] = (),
     title: str | None = None,
 ) -> Iterator[tuple[tuple[str, ...], str | None, str]]:
@@ -91,10 +89,9 @@ def _marked(
     if path and any(any(ids_in(part.schema.get(MARK))) for part in parts):
         yield from ((path, title, target) for value in values for target in ids_in(value))
     objects = [value for value in values if isinstance(value, Mapping)]
-    fields = _fields(parts, objects, checker)
+    fields = _fields(parts, checker, objects)
     for name, schemas in fields.items():
-        if checker is not None:
-            checker.check()
+        checker.check()
         inner = [value[name] for value in objects if name in value]
         yield from _marked(schemas, inner, checker, (*path, name), _title(schemas))
     for schemas, items in _items(parts, [value for value in values if isinstance(value, list)]):
@@ -127,7 +124,7 @@ def _beside(part: Subschema) -> Iterator[Subschema]:
 
 
 def _fields(
-    parts: Sequence[Subschema], values: Sequence[Mapping[str, Any]], checker: SchemaChecker | None = None
+    parts: Sequence[Subschema], checker: SchemaChecker, values: Sequence[Mapping[str, Any]] = ()
 ) -> dict[str, list[Subschema]]:
     """The subschemas of each field, in the order of the schema; then of fields that it does not name."""
     named: dict[str, list[Subschema]] = {}
@@ -138,9 +135,7 @@ def _fields(
     for name in dict.fromkeys(name for value in values for name in value if name not in named):
         for schema, resolver in parts:
             patterns = _mapping(schema.get("patternProperties")).items()
-            fitting = [
-                one for pattern, one in patterns if checker is not None and checker.matches(pattern, name)
-            ]
+            fitting = [one for pattern, one in patterns if checker.matches(pattern, name)]
             rest = fitting or [schema.get("additionalProperties")]
             unnamed.setdefault(name, []).extend(Subschema(one, resolver) for one in rest)
     return {
@@ -168,14 +163,14 @@ def _items(
         yield schemas, [item for each in lists for item in each[number:end]]
 
 
-def _title_at(roots: Sequence[Subschema], path: Sequence[str]) -> str | None:
+def _title_at(roots: Sequence[Subschema], path: Sequence[str], checker: SchemaChecker) -> str | None:
     """The title of the field at a path; lists on the way are passed through."""
     for name in path:
         parts = _same_place(roots)
         items = _same_place(
             [Subschema(one, r) for s, r in parts if isinstance(one := s.get("items"), Mapping)]
         )
-        roots = _fields(parts, ()).get(name) or _fields(items, ()).get(name) or []
+        roots = _fields(parts, checker).get(name) or _fields(items, checker).get(name) or []
     return _title(roots)
 
 

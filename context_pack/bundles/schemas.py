@@ -1,9 +1,9 @@
 """The JSON Schemas of a bundle: `jsonschema` checks entities by them, as draft 2020-12.
 
-A schema is a stranger's file. So `$ref` finds files of the bundle and nothing else (`referencing`), patterns are
-measured before they are compiled and searched for by `regex`, which can be stopped, a schema has a size, and the
-call that loads is asked at every keyword whether it is still wanted: its deadline bounds the rest. What is wrong
-with a schema is told in `flaws`, and its entities are loaded all the same.
+A schema is a stranger's file. So `$ref` finds files of the bundle and nothing else (`referencing`), patterns
+are measured before they are compiled and searched for by `regex`, which can be stopped, a schema has a size,
+and the call that loads is asked at every keyword whether it is still wanted: its deadline bounds the rest.
+What is wrong with a schema is told in `flaws`, and its entities are loaded all the same.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ MOST_PROBLEMS = 20
 MOST_FLAWS = 3
 PATTERN_SECONDS = 0.2
 LONG_LIST = 500
+UNCHECKED = f"unevaluatedItems is not checked in lists of more than {LONG_LIST}"
 ENDLESS = "it refers to itself without end; nothing more is checked"
 _LIBRARY: Mapping[str, Any] = Draft202012Validator.VALIDATORS
 _extend: Any = extend
@@ -60,11 +61,10 @@ class Schemas:
         """What finds the references of a file."""
         return self._registry.resolver(base_uri=HOME + quote(path))
 
-    def checker(self, path: str) -> SchemaChecker | None:
-        """Checks entities by the schema in a file; None if that is none."""
-        if path not in self._sound:
-            return None
-        return SchemaChecker(HOME + quote(path), self._registry, self._check, self._by_name)
+    def checker(self, path: str) -> SchemaChecker:
+        """Checks entities by the schema in a file; where that is none, everything passes."""
+        sound = path in self._sound
+        return SchemaChecker(HOME + quote(path), self._registry, self._check, sound, self._by_name)
 
     @cached_property
     def _registry(self) -> Any:
@@ -83,9 +83,7 @@ class Schemas:
             yield "$ must be an object"
         elif sum(map(len, _objects_in(schema))) > MOST_KEYWORDS:
             yield "$ is too large to be checked"
-        elif not all(
-            _is_uri(part["$id"]) for part in _objects_in(schema) if isinstance(part.get("$id"), str)
-        ):
+        elif not all(_is_uri(part.get("$id")) for part in _objects_in(schema)):
             yield "an $id is no URI"
         else:
             checker = SchemaChecker(Draft202012Validator.META_SCHEMA["$id"], Registry(), self._check)
@@ -95,10 +93,12 @@ class Schemas:
 class SchemaChecker:
     """Checks values by one schema; `flaws` is what showed of the schema meanwhile."""
 
-    def __init__(self, uri: str, registry: Any, check: Check, names_by_pattern: bool = False) -> None:
+    def __init__(
+        self, uri: str, registry: Any, check: Check, sound: bool = True, names_by_pattern: bool = False
+    ) -> None:
         self.check, self.flaws = check, list[str]()
         self._patterns: dict[str, Any] = {}
-        self._given_up = False
+        self._given_up = not sound
         own: dict[str, Any] = {
             "$ref": _ref,
             "pattern": self._pattern,
@@ -187,10 +187,8 @@ class SchemaChecker:
         """As the library has it, but it would compare each item of a long list with each."""
         if not isinstance(value, list) or len(value) <= LONG_LIST:
             yield from _LIBRARY["unevaluatedItems"](validator, wanted, value, schema)
-        elif (
-            words := f"unevaluatedItems is not checked in lists of more than {LONG_LIST}"
-        ) not in self.flaws:
-            self.flaws.append(words)
+        elif UNCHECKED not in self.flaws:
+            self.flaws.append(UNCHECKED)
 
 
 def _ref(validator: Any, ref: str, value: Any, schema: Any) -> Iterator[Any]:
@@ -226,9 +224,9 @@ def _objects_in(schema: Any) -> Iterator[Mapping[str, Any]]:
         yield from _objects_in(each)
 
 
-def _is_uri(text: str) -> bool:
+def _is_uri(text: Any) -> bool:
     try:
-        urljoin(HOME, text)
+        urljoin(HOME, text if isinstance(text, str) else "")
     except ValueError:
         return False
     return True

@@ -1,4 +1,4 @@
-"""How names and instants are spelled for people: `ownerActorId` is `Owner Actor ID`, instants are ISO 8601 in UTC.
+"""Names and instants as people read them: `ownerActorId` is `Owner Actor ID`, instants are ISO 8601 in UTC.
 
 An instant has milliseconds and `Z`. Offsets are converted, a date alone is its midnight in UTC, and a time
 without an offset is taken as UTC, so that no answer depends on where the server runs.
@@ -13,10 +13,6 @@ from typing import Any
 
 from context_pack.kernel.instants import file_time
 
-_SHAPE = re.compile(
-    r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:[Zz]|[+-]\d\d(?::?\d\d)?)?)?", re.ASCII
-)
-"""What is read of all that ISO 8601 allows."""
 # Acronyms stay together (`HTTPPort` is two words), `URLs` is one, digits belong to the word before them.
 _WORD = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])[0-9]*|[A-Z]?[^\W_A-Z]+|[^\W_]+")
 _SPECIAL = {
@@ -46,16 +42,8 @@ def iso_utc(instant: datetime) -> str:
 
 def last_modified(stated: Any, modified_ns: int) -> str:
     """What an entity's `lastModifiedDate` says, else the time of its file."""
-    said = _read(stated.strip()) if isinstance(stated, str) else None
-    return iso_utc(file_time(modified_ns) if said is None else said)
-
-
-def _read(text: str) -> datetime | None:
-    """The instant that a text names; None if it names none."""
-    if _SHAPE.fullmatch(text) is None:
-        return None
     try:
-        found = datetime.fromisoformat(text.upper())
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
+        instant = datetime.fromisoformat(stated.strip().upper())
+        return iso_utc(instant if instant.tzinfo else instant.replace(tzinfo=UTC))
+    except (AttributeError, ValueError, OverflowError):
+        return iso_utc(file_time(modified_ns))

@@ -1,11 +1,11 @@
 """YAML read, written and edited, by PyYAML: the one module for packs, memory, contexts and bundles.
 
-Read: values are built from the events of `yaml.parse` with a stack of our own, because PyYAML's composer recurses
-and its C loader kills the interpreter at some 50,000 brackets. Scalars are those of the YAML 1.2 core schema, so
-that timestamps, `yes`, `on`, `12:30` and `1_000` stay text. Depth, digits and what aliases add are bounded.
+Read: values are built from the events of `yaml.parse` with a stack of our own, because PyYAML's C loader
+kills the interpreter at some 50,000 brackets. Scalars are those of the YAML 1.2 core schema, so that
+timestamps, `yes`, `on`, `12:30` and `1_000` stay text. Depth, digits and what aliases add are bounded.
 Written: by PyYAML's emitter; what a reader of YAML 1.1 or 1.2 could take for something else is quoted.
-Edited: the marks of `yaml.compose` say where a field stands; its lines are replaced, and nothing else. The result
-is given out only if it reads back as the old value with exactly the asked changes.
+Edited: the marks of `yaml.compose` say where a field stands; its lines are replaced, and nothing else. The
+result is given out only if it reads back as the old value with exactly the asked changes.
 """
 
 from __future__ import annotations
@@ -45,9 +45,8 @@ class Malformed(ValueError):
 
     def __init__(self, reason: str, mark: Any = None) -> None:
         self.reason = reason
-        super().__init__(
-            reason if mark is None else f"{reason}, line {mark.line + 1}, column {mark.column + 1}"
-        )
+        self.line, self.column = (None, None) if mark is None else (mark.line + 1, mark.column + 1)
+        super().__init__(reason if mark is None else f"{reason}, line {self.line}, column {self.column}")
 
 
 def load(data: bytes | str, max_depth: int = MAX_DEPTH, finite: bool = True) -> Any:
@@ -63,7 +62,10 @@ def load(data: bytes | str, max_depth: int = MAX_DEPTH, finite: bool = True) -> 
             json.dumps(value, ensure_ascii=False).encode()
     except yaml.YAMLError as error:
         problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "unreadable"
-        raise Malformed(f"not valid YAML: {problem}", getattr(error, "problem_mark", None)) from None
+        mark, at = getattr(error, "problem_mark", None), getattr(error, "position", None)
+        if mark is None and at is not None:  # of a character that YAML does not allow
+            mark = yaml.Mark("", at, text.count("\n", 0, at), at - text.rfind("\n", 0, at) - 1, None, 0)
+        raise Malformed(f"not valid YAML: {problem}", mark) from None
     except UnicodeEncodeError:
         raise Malformed("half a character (a lone surrogate)") from None
     return value
@@ -78,8 +80,8 @@ def decoded(data: bytes) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise Malformed(f"not UTF-8, line {line}") from None
+        line, column = data.count(b"\n", 0, error.start), error.start - data.rfind(b"\n", 0, error.start) - 1
+        raise Malformed("not UTF-8", yaml.Mark("", error.start, line, column, None, 0)) from None
 
 
 def load_json(data: bytes, max_depth: int = MAX_DEPTH) -> Any:
@@ -96,8 +98,9 @@ def load_json(data: bytes, max_depth: int = MAX_DEPTH) -> Any:
     except json.JSONDecodeError as error:
         raise Malformed(f"not valid JSON: {error.msg}, line {error.lineno}, column {error.colno}") from None
     except (ValueError, RecursionError):
-        raise Malformed("a value that could not be written again: a number, half a character, or too deep")
-    if size_left(value, len(text) + 1000, max_depth) < 0:
+        words = "a number that is not finite, half a character, too many digits, or nested too deep"
+        raise Malformed(f"a value that could not be written again: {words}") from None
+    if size_left(value, len(text) + 1000, max_depth - 1) < 0:
         raise Malformed(f"nested deeper than {max_depth} levels")
     return value
 
@@ -179,7 +182,7 @@ def _scalar(event: Any, finite: bool) -> Any:
         return _WORDS.get(text, text)
     if _INT.fullmatch(text):
         if len(text) > MOST_DIGITS:
-            raise Malformed(f"a number of more than {MOST_DIGITS} digits", event.start_mark)
+            raise Malformed("a number of too many digits", event.start_mark)
         return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
     if not _FLOAT.fullmatch(text):
         return text
@@ -237,8 +240,8 @@ def revise(
 ) -> bytes | None:
     """The text of a mapping with these fields set, or removed where the value is None.
 
-    A new field comes behind the last of those that `order` has before it. Every other character stays as it is.
-    None when that cannot be done safely.
+    A new field comes behind the last of those that `order` has before it. Every other character stays as it
+    is. None when that cannot be done safely.
     """
     try:
         before, text = load(data, finite=finite), decoded(data)
@@ -267,9 +270,8 @@ def _changed(text: str, name: str, value: Any, order: Sequence[str]) -> str:
     here = [(key, node) for key, node in fields if key.value == name]
     if not here:
         before = order[: order.index(name)] if name in order else ()
-        at = _line_end(
-            text, _end(([node for key, node in fields if key.value in before] or [fields[-1][1]])[-1])
-        )
+        nodes = [node for key, node in fields if key.value in before] or [node for _, node in fields]
+        at = _line_end(text, _end(nodes[-1]))
         gap = "" if value is None or text[:at].endswith("\n") else newline
         return text[:at] + gap + lines + text[at:]
     key, node = here[0]

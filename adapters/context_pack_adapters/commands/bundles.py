@@ -254,8 +254,8 @@ def graph(options: Namespace, shell: Shell) -> None:
       context-pack call input action=upsert_diagram name=auth expected_revision=3 section_key=rides \\
         diagram_key=start title="Starting a ride" mermaid="$(context-pack bundles graph ride-start)"
     """
-    from context_pack.bundles.drawing import MOST_CHARS, mermaid
     from context_pack.bundles.exports import select
+    from context_pack.bundles.markdown import MOST_CHARS, mermaid
     from context_pack.bundles.opening import require
 
     if options.depth < 0:

@@ -1,7 +1,7 @@
 """The files of one bundle as parsed values, parsed again only when they may have changed.
 
-Files and folders are opened through `disk.rooted`: no path and no link leads out of the bundle. A file is known
-by its stat signature, once that is old enough to show any later write; until then it is read again.
+Files and folders are opened through `disk.rooted`: no path and no link leads out of the bundle. A file is
+known by its stat signature, once that is old enough to show any later write; until then it is read again.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class DiskBundleFiles:
             data = read_opened(opened, MAX_FILE_BYTES)
             value = load(data) if path.name.endswith(YAML_SUFFIXES) else load_json(data)
             found = Document(path.value, value, opened.status.st_mtime_ns)
-            if seen is not None and found.says_the_same(seen[1]):
+            if seen is not None and _says_the_same(found, seen[1]):
                 found = seen[1]
         except Malformed as malformed:
             found = Flaw(path.value, str(malformed))
@@ -114,6 +114,13 @@ class DiskBundleFiles:
             os.close(opened.descriptor)
         self._seen[path.value] = (settled_signature(opened.status, before), found)
         return found
+
+
+def _says_the_same(document: Document, before: Document | Flaw) -> bool:
+    """Whether a file that had to be read again is as it was."""
+    if isinstance(before, Flaw) or before.modified_ns != document.modified_ns:
+        return False
+    return bool(before.value == document.value)
 
 
 def is_missing(found: Document | Flaw) -> bool:

@@ -11,7 +11,7 @@ from context_pack.kernel.yaml_documents import Malformed, commented_fields, dump
 
 
 class YamlContextFormat:
-    """The `ContextFormat` of real files; a version may be infinite: that is a later one, not a broken file."""
+    """The `ContextFormat` of real files; an infinite version is a later one, not a broken file."""
 
     def parse(self, data: bytes) -> Any | MalformedContext:
         """The plain value that a file spells; None for one with nothing but comments."""

@@ -209,7 +209,9 @@ def test_draft_2020_12_is_meant_whatever_a_schema_declares(dialect: str) -> None
 
 
 @pytest.mark.clause("BD-15")
-@pytest.mark.parametrize("pattern", ["(", "[", "*a", "a{2,1}", "(?P<x>a)(?P<x", "\\", "(" * 3000, "x" * 6000])
+@pytest.mark.parametrize(
+    "pattern", ["(", "[", "*a", "a{2,1}", "(?P<x>a)(?P<x", "\\", "(" * 3000, "(((a{1000}){1000}){1000})"]
+)
 def test_an_invalid_pattern_is_reported_and_not_used(pattern: str) -> None:
     found = told(bundle(schema(x={"pattern": pattern}), {"x": "anything"}))
     assert len(found) == 1
