@@ -40,9 +40,9 @@ def plant(root: Path, folders: int = FOLDERS, files: int = FILES, seed: int = 11
 
 def make_contexts(root: Path, store: Path, method: str) -> int:
     """Give every folder that is worth one its context, with that kind of fingerprint; how many were made."""
-    from context_pack.contexts.domain.fingerprint import Method
-    from context_pack.contexts.usecases.query import RefusedQuery
-    from context_pack.contexts.usecases.refresh import ContextRefresher, RefreshRequest
+    from context_pack.contexts.fingerprint import Method
+    from context_pack.contexts.queries import RefusedQuery
+    from context_pack.contexts.refresh import ContextRefresher, RefreshRequest
     from context_pack.kernel.ports import Reason
     from context_pack_adapters.bootstrap import open_ports
     from context_pack_adapters.settings import Settings

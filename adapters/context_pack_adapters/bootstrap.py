@@ -66,7 +66,6 @@ def memory_ports(
 ) -> Ports:
     """The ports in memory, over the given files; the real clock and randomness unless others are given."""
     from context_pack.cases import Ports
-    from context_pack.contexts.ports import ContextPorts
     from context_pack.documents.ports import DocumentPorts
     from context_pack.kernel.instants import format_instant
     from context_pack.kernel.paths import PathPolicy
@@ -84,11 +83,10 @@ def memory_ports(
     from context_pack_adapters.inmemory.memory import MemoryCodeTree, MemoryDiscoveryStore, MemorySessionLog
     from context_pack_adapters.search.memory import MemorySearch
     from context_pack_adapters.stores.collection_locks import ThreadLocks
-    from context_pack_adapters.stores.context_format import YamlContextFormat
     from context_pack_adapters.syntax import shared_syntax
     from context_pack_adapters.system import SystemClock, SystemIds
 
-    time, form, policy = clock or SystemClock(), YamlContextFormat(), PathPolicy(deny)
+    time, policy = clock or SystemClock(), PathPolicy(deny)
     syntax = shared_syntax()
 
     def hides(lines: str, scope: str) -> bool:
@@ -108,7 +106,7 @@ def memory_ports(
         history=packs.history,
         access=twins.MemoryAccessLog(time),
         bundles=twins.MemoryBundleStore(),
-        contexts=ContextPorts(MemoryProjects(files, form, hides), form),
+        contexts=MemoryProjects(files, hides),
         documents=DocumentPorts(
             MemoryCollections(files, policy, lambda read: IgnoredPaths(read).ignores),
             ThreadLocks(),

@@ -24,18 +24,14 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "adapters")]
 
 from context_pack.contexts.domain.quick import gist_of  # noqa: E402
-from context_pack_adapters.stores.context_seen import SeenFolders  # noqa: E402
 
 from benches import context_tree  # noqa: E402
-from context_pack.contexts.domain.scan import is_entered  # noqa: E402
+from context_pack.contexts.queries import ContextQueries  # noqa: E402
+from context_pack.contexts.scan import is_entered  # noqa: E402
 from context_pack.contexts.tools import build  # noqa: E402
-from context_pack.contexts.usecases.query import ContextQueries  # noqa: E402
 from context_pack.kernel.paths import PathPolicy  # noqa: E402
 from context_pack.toolkit.call import QuietCall  # noqa: E402
 from context_pack.toolkit.registry import Registry  # noqa: E402
-from context_pack_adapters.private_places import open_places  # noqa: E402
-from context_pack_adapters.settings import Settings  # noqa: E402
-from context_pack_adapters.stores.context_format import YamlContextFormat  # noqa: E402
 from context_pack_adapters.stores.context_projects import DiskProjects  # noqa: E402
 
 MOST_FIRST, MOST_AGAIN = 6.0, 1.5
@@ -45,10 +41,7 @@ class Subject:
     """The tools over one project, as a server holds them."""
 
     def __init__(self, root: Path, store: Path) -> None:
-        form = YamlContextFormat()
-        cache = open_places(Settings(str(store), str(root), cache=str(store))).cache
-        parts = (DiskProjects(str(root), [], PathPolicy(()), form, SeenFolders(cache)), form)
-        made = build(ContextQueries(*parts))
+        made = build(ContextQueries(DiskProjects(str(root), [], PathPolicy(()))))
         self._registry = Registry({tool.name: tool for tool in made}, list, {}, time.monotonic)
 
     def list(self) -> dict[str, object]:

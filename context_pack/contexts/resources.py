@@ -10,11 +10,9 @@ import json
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote, unquote
 
-from context_pack.contexts.domain.model import ROOT_SCOPE, ContextSummary
+from context_pack.contexts.model import ROOT_SCOPE, ContextSummary
 from context_pack.contexts.ports import Projects
-from context_pack.contexts.usecases.commands import CheckFreshness, QueryContext
-from context_pack.contexts.usecases.query import ContextQueries, RefusedQuery
-from context_pack.contexts.usecases.reading import gist_of
+from context_pack.contexts.queries import CheckFreshness, ContextQueries, QueryContext, RefusedQuery, gist_of
 from context_pack.kernel.ports import Reason
 from context_pack.toolkit.offers import ResourceEntry, ResourceFamily, ResourceText
 
@@ -47,7 +45,7 @@ def _entries(queries: ContextQueries) -> Iterator[ResourceEntry]:
         return
     for scope in [ROOT_SCOPE, *project.inside(ROOT_SCOPE)][:MOST_LISTED]:
         folder = project.find(scope)
-        gist = None if isinstance(folder, Reason) else gist_of(folder, queries.format)
+        gist = None if isinstance(folder, Reason) else gist_of(folder)
         if isinstance(gist, ContextSummary):
             yield ResourceEntry(PREFIX + quote(scope), scope, TITLE, gist.summary, MIME)
 

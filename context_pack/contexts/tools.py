@@ -10,14 +10,16 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from context_pack.contexts.domain.fingerprint import FreshnessState
-from context_pack.contexts.usecases.commands import CheckFreshness, ListContexts, QueryContext
-from context_pack.contexts.usecases.query import (
+from context_pack.contexts.fingerprint import FreshnessState
+from context_pack.contexts.queries import (
     CheckedContext,
+    CheckFreshness,
     ContextPart,
     ContextQueries,
     FolderListing,
+    ListContexts,
     ListedFolder,
+    QueryContext,
     RefusedQuery,
 )
 from context_pack.kernel.errors import Code, Failure

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from context_trees import FORMAT, Asked, context, disk_contexts, plant
+from context_trees import Asked, context, disk_contexts, plant
 
-from context_pack.contexts.domain.fingerprint import FreshnessState, Method, compared
-from context_pack.contexts.domain.model import Context, validated
-from context_pack.contexts.domain.schema import FIELDS
+from context_pack.contexts.fingerprint import FreshnessState, Method, compared
+from context_pack.contexts.model import FIELDS, Context, validated
 from context_pack.kernel.ports import Reason
+from context_pack.kernel.yaml_documents import load
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 FACTS = json.loads((CHECKOUT / "tests/fixtures/contexts/interop.json").read_text("utf-8"))
@@ -126,7 +126,7 @@ def test_both_readers_read_every_file_that_dotcontext_wrote(original: Path) -> N
     files = sorted(original.rglob(".context.yaml"))
     assert len(files) > 20
     for path in files:
-        value = FORMAT.parse(path.read_bytes())
+        value = load(path.read_bytes())
         verdict = validated(value)
         assert isinstance(verdict, Context), path
         assert dict(verdict.record) == value

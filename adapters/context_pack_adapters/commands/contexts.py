@@ -13,8 +13,8 @@ from context_pack_adapters.settings import resolve_source_root, working_director
 
 if TYPE_CHECKING:
     from context_pack.contexts.ports import Project, ProjectFolder
-    from context_pack.contexts.usecases.query import ContextQueries, FolderListing
-    from context_pack.contexts.usecases.refresh import ContextRefresher, FolderOutcome
+    from context_pack.contexts.queries import ContextQueries, FolderListing
+    from context_pack.contexts.refresh import ContextRefresher, FolderOutcome
 
 COLOURS: Mapping[str, str] = {
     "made": "green",
@@ -112,8 +112,8 @@ def refresh(options: Namespace, shell: Shell) -> int:
 
 def _carry_out(options: Namespace, shell: Shell, **order: Any) -> int:
     """Make or refresh contexts and print the outcome of each folder."""
-    from context_pack.contexts.domain.fingerprint import Method
-    from context_pack.contexts.usecases.refresh import RefreshRequest
+    from context_pack.contexts.fingerprint import Method
+    from context_pack.contexts.refresh import RefreshRequest
     from context_pack_adapters.commands.meter import Meter
     from context_pack_adapters.workspace.contexts import answered
 
@@ -227,9 +227,8 @@ def validate(options: Namespace, shell: Shell) -> int:
       context-pack contexts validate src/core lib      these
       context-pack contexts validate --schema          print the JSON Schema instead
     """
-    from context_pack.contexts.domain.model import CONTEXT_FILE, Context
-    from context_pack.contexts.domain.schema import CONTEXT_SCHEMA
-    from context_pack.contexts.usecases.reading import OUTSIDE, context_of
+    from context_pack.contexts.model import CONTEXT_FILE, CONTEXT_SCHEMA, Context
+    from context_pack.contexts.queries import OUTSIDE, context_of
     from context_pack.kernel.ports import Reason
 
     if options.schema:
@@ -256,7 +255,7 @@ def validate(options: Namespace, shell: Shell) -> int:
 def _folders(project: Project, scopes: Sequence[str]) -> Iterator[ProjectFolder]:
     """The folders of these scopes, or all."""
     from context_pack.contexts.ports import unwatched
-    from context_pack.contexts.usecases.query import refused, unscannable
+    from context_pack.contexts.queries import refused, unscannable
     from context_pack.kernel.ports import Reason
 
     for scope in scopes:
@@ -280,8 +279,7 @@ def show(options: Namespace, shell: Shell) -> None:
       context-pack contexts show .
       context-pack contexts show src/core --json       the parsed context, with its state
     """
-    from context_pack.contexts.usecases.commands import CheckFreshness, QueryContext
-    from context_pack.contexts.usecases.query import refused
+    from context_pack.contexts.queries import CheckFreshness, QueryContext, refused
     from context_pack_adapters.workspace.contexts import answered
 
     opened = open_project(options, shell)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 
-from context_pack.contexts.domain.fingerprint import content_row, fingerprint
-from context_pack.contexts.domain.model import CONTEXT_FILE, ROOT_SCOPE
-from context_pack.contexts.domain.scan import ScanRules, gather_rules, is_entered
-from context_pack.contexts.ports import Check, ContextFormat, ProjectFolder, Scan
+from context_pack.contexts.fingerprint import content_row, fingerprint
+from context_pack.contexts.model import CONTEXT_FILE, ROOT_SCOPE
+from context_pack.contexts.ports import Check, ProjectFolder, Scan
+from context_pack.contexts.scan import ScanRules, gather_rules, is_entered
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import decode, sha256_hex
 
@@ -29,11 +29,9 @@ def hides_nothing(_: str, __: str) -> bool:
 class MemoryProject:
     """A `Project` below one prefix of a mapping."""
 
-    def __init__(
-        self, root: str, prefix: str, files: Files, form: ContextFormat, hides: Hides, modified_ns: int
-    ) -> None:
+    def __init__(self, root: str, prefix: str, files: Files, hides: Hides, modified_ns: int) -> None:
         self.root = root
-        self._prefix, self._files, self._format = prefix, files, form
+        self._prefix, self._files = prefix, files
         self._hides, self._modified_ns = hides, modified_ns
 
     def scan(self, check: Check) -> Scan | None:
@@ -90,7 +88,7 @@ class MemoryProject:
 
     def _rules(self) -> tuple[ScanRules, str, int]:
         files = self._inside_of(ROOT_SCOPE)
-        return gather_rules(lambda name: files.get(name, b""), self._format.parse)
+        return gather_rules(lambda name: files.get(name, b""))
 
     def _enters(self, scope: str, ignored: str, rules: ScanRules) -> bool:
         parts = scope.split("/")
@@ -142,10 +140,8 @@ class MemoryProjects:
 
     ROOT = "/project"
 
-    def __init__(
-        self, files: Files, form: ContextFormat, hides: Hides = hides_nothing, modified_ns: int = 0
-    ) -> None:
-        self._files, self._format = files, form
+    def __init__(self, files: Files, hides: Hides = hides_nothing, modified_ns: int = 0) -> None:
+        self._files = files
         self._hides, self._modified_ns = hides, modified_ns
 
     def open(self, path: str | None) -> MemoryProject | Reason:
@@ -156,7 +152,7 @@ class MemoryProjects:
         prefix = shown.removeprefix(self.ROOT).strip("/")
         if prefix and not any(each.startswith(f"{prefix}/") for each in self._files):
             return Reason.MISSING
-        return MemoryProject(shown, prefix, self._files, self._format, self._hides, self._modified_ns)
+        return MemoryProject(shown, prefix, self._files, self._hides, self._modified_ns)
 
     def shown(self, path: str) -> str:
         """A path as callers are shown it."""

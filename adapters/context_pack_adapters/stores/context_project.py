@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 
 from attrs import frozen
 
-from context_pack.contexts.domain.fingerprint import content_row, fingerprint
-from context_pack.contexts.domain.model import CONTEXT_FILE, ROOT_SCOPE
-from context_pack.contexts.domain.scan import gather_rules, is_entered
-from context_pack.contexts.ports import Check, ContextFormat, ProjectFolder, Scan
+from context_pack.contexts.fingerprint import content_row, fingerprint
+from context_pack.contexts.model import CONTEXT_FILE, ROOT_SCOPE
+from context_pack.contexts.ports import Check, ProjectFolder, Scan
+from context_pack.contexts.scan import gather_rules, is_entered
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
@@ -65,11 +65,10 @@ class ScopePolicy(PathPolicy):
 class DiskProject:
     """A `Project` on disk at a place; safe to share between threads. `root` is what callers call it."""
 
-    def __init__(self, root: str, place: Place, policy: PathPolicy, form: ContextFormat) -> None:
+    def __init__(self, root: str, place: Place, policy: PathPolicy) -> None:
         self.root = root
         self._place = place
         self._policy = ScopePolicy(policy.extra)
-        self._format = form
         self._contexts = Rooted(place, self._policy)
         self._sources = Rooted(place, policy)
         self._known: dict[str, ProjectFolder] = {}
@@ -78,7 +77,7 @@ class DiskProject:
 
     def scan(self, check: Check) -> Scan | None:
         """Every folder that the rules let in; None when the root cannot be listed."""
-        rules, ignored, warnings = gather_rules(self._root_file, self._format.parse)
+        rules, ignored, warnings = gather_rules(self._root_file)
         lines, start_ns = IgnoreFile(ignored), time.time_ns()
         known: dict[str, ProjectFolder] = {}
 
@@ -157,7 +156,7 @@ class DiskProject:
         if isinstance(found, Reason):
             return []
         path, seen = found
-        lines = IgnoreFile(gather_rules(self._root_file, self._format.parse)[1])
+        lines = IgnoreFile(gather_rules(self._root_file)[1])
         prefix = "" if path == ROOT_SCOPE else path + "/"
         return sorted(prefix + name for name in seen.folders if self._enters(prefix + name, name, lines))
 

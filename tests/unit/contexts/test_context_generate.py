@@ -6,15 +6,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from context_trees import FORMAT, PROJECT, memory_contexts, refresher
+from context_trees import PROJECT, memory_contexts, refresher
 
-from context_pack.contexts.domain.agents import END, START, block_of, with_block
-from context_pack.contexts.domain.generate import GENERATED, Child, FolderFile, Subject, generated, summary_of
-from context_pack.contexts.domain.manifests import read_manifest
-from context_pack.contexts.domain.model import Context, validated
-from context_pack.contexts.domain.outline import outline_of
-from context_pack.contexts.domain.purposes import counterpart_of, is_test
-from context_pack.contexts.usecases.refresh import RefreshRequest
+from context_pack.contexts.agents import END, START, block_of, with_block
+from context_pack.contexts.generate import GENERATED, Child, FolderFile, Subject, generated, summary_of
+from context_pack.contexts.manifests import read_manifest
+from context_pack.contexts.model import Context, read_context
+from context_pack.contexts.outline import outline_of
+from context_pack.contexts.purposes import counterpart_of, is_test
+from context_pack.contexts.refresh import RefreshRequest
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.ports import Reason
 from context_pack_adapters.syntax import shared_syntax
@@ -35,14 +35,14 @@ def subject(scope: str = "src", children: tuple[Child, ...] = (), **files: str) 
 def made(files: dict[str, str | bytes]) -> dict[str, dict[str, Any]]:
     """The contexts that init makes, by scope."""
     ports = memory_contexts(files)
-    project = ports.projects.open(None)
+    project = ports.open(None)
     assert not isinstance(project, Reason)
     refresher(ports).refresh(project, RefreshRequest())
     found = {}
     for path, content in files.items():
         if path.endswith(".context.yaml"):
             assert isinstance(content, bytes)
-            verdict = validated(FORMAT.parse(content))
+            verdict = read_context(content)
             assert isinstance(verdict, Context)
             found[path.removesuffix(".context.yaml").rstrip("/") or "."] = dict(verdict.record)
     return found

@@ -7,16 +7,17 @@ from typing import Any
 
 import pytest
 from attrs import define, field
-from context_trees import FORMAT, PROJECT, Asked, memory_contexts, refresher
+from context_trees import PROJECT, Asked, memory_contexts, refresher
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from context_pack.contexts.domain.fingerprint import Method
-from context_pack.contexts.domain.model import Context, validated
-from context_pack.contexts.ports import ContextPorts
-from context_pack.contexts.usecases.query import RefusedQuery
-from context_pack.contexts.usecases.refresh import FolderOutcome, RefreshRequest
+from context_pack.contexts.fingerprint import Method
+from context_pack.contexts.model import Context, read_context
+from context_pack.contexts.ports import Projects
+from context_pack.contexts.queries import RefusedQuery
+from context_pack.contexts.refresh import FolderOutcome, RefreshRequest
 from context_pack.kernel.ports import Reason
+from context_pack.kernel.yaml_documents import dump
 from context_pack_adapters.inmemory import FixedClock
 
 SRC = "src/.context.yaml"
@@ -28,13 +29,13 @@ class Desk:
 
     files: dict[str, str | bytes] = field(factory=lambda: dict(PROJECT))
     clock: FixedClock = field(factory=FixedClock)
-    ports: ContextPorts = field(init=False)
+    ports: Projects = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.ports = memory_contexts(self.files)
 
     def refresh(self, **order: Any) -> dict[str, FolderOutcome]:
-        project = self.ports.projects.open(None)
+        project = self.ports.open(None)
         assert not isinstance(project, Reason)
         self.clock.advance(minutes=1)
         outcomes = refresher(self.ports, self.clock).refresh(project, RefreshRequest(**order))
@@ -54,13 +55,9 @@ class Desk:
         self.files[path] = self.text(path).replace(old, new, 1)
 
     def record(self, path: str = SRC) -> dict[str, Any]:
-        verdict = validated(FORMAT.parse(self.text(path).encode()))
+        verdict = read_context(self.text(path).encode())
         assert isinstance(verdict, Context), verdict
         return dict(verdict.record)
-
-    def forget(self) -> None:
-        """Lose our own store, as a fresh clone has lost it."""
-        self.ports = ContextPorts(self.ports.projects, FORMAT)
 
 
 @pytest.fixture
@@ -390,7 +387,7 @@ def test_a_small_folder_with_a_context_is_refreshed_when_named(desk: Desk) -> No
 @pytest.mark.clause("CX-40")
 @pytest.mark.parametrize(("scope", "error"), [("nope", "No .context.yaml"), ("../x", "path traversal")])
 def test_a_scope_that_is_not_there_is_refused_in_words(desk: Desk, scope: str, error: str) -> None:
-    project = desk.ports.projects.open(None)
+    project = desk.ports.open(None)
     assert not isinstance(project, Reason)
     answer = refresher(desk.ports).refresh(project, RefreshRequest(scope=scope))
     assert isinstance(answer, RefusedQuery)
@@ -413,14 +410,14 @@ def test_agents_md_is_written_only_on_request_and_the_root_stays_fresh(desk: Des
 @pytest.mark.clause("CX-35")
 def test_a_file_that_changes_meanwhile_is_not_overwritten() -> None:
     desk = Desk()
-    project = desk.ports.projects.open(None)
+    project = desk.ports.open(None)
     assert not isinstance(project, Reason)
 
     def meanwhile(done: int, _: int, scope: str) -> None:
         if scope == "src":
             desk.files[SRC] = "somebody: was faster\n"
 
-    scanned = desk.ports.projects.open(None)
+    scanned = desk.ports.open(None)
     assert not isinstance(scanned, Reason)
     outcomes = refresher(desk.ports).refresh(project, RefreshRequest(), progress=meanwhile)
     assert not isinstance(outcomes, RefusedQuery)
@@ -430,7 +427,7 @@ def test_a_file_that_changes_meanwhile_is_not_overwritten() -> None:
 
 def test_progress_counts_every_folder_and_ends() -> None:
     desk = Desk()
-    project = desk.ports.projects.open(None)
+    project = desk.ports.open(None)
     assert not isinstance(project, Reason)
     told: list[tuple[int, int, str]] = []
     refresher(desk.ports).refresh(project, RefreshRequest(), progress=lambda *each: told.append(each))
@@ -529,7 +526,7 @@ def test_a_refresh_never_loses_a_word_that_a_person_wrote(
     for kind, words, at in plan[1]:
         changed = edit(text, kind, words, at)
         # An edit that breaks the file is another test's: such a file is never touched.
-        text = changed if isinstance(validated(FORMAT.parse(changed.encode())), Context) else text
+        text = changed if isinstance(read_context(changed.encode()), Context) else text
     desk.files[SRC] = text.replace("\n", newline)
     if forget:
         desk.forget()
@@ -576,9 +573,9 @@ def test_a_context_that_a_person_wrote_from_scratch_keeps_every_line(data: st.Da
         "summary": fields["summary"], "maintenance": fields["maintenance"],
         **{name: fields[name] for name in chosen}, **({"derived_fields": derived} if derived else {}),
     }  # fmt: skip
-    desk.files[SRC] = FORMAT.compose(record)
+    desk.files[SRC] = dump(record).encode()
     before = comment_or_value_words(desk.text())
     assert desk.results()["src"] == "updated"
     assert before <= comment_or_value_words(desk.text())
     if not derived:
-        assert without_dates(desk.text()) == without_dates(FORMAT.compose(record).decode())
+        assert without_dates(desk.text()) == without_dates(dump(record))

@@ -13,22 +13,60 @@ from typing import Any
 
 from attrs import frozen
 
-from context_pack.contexts.domain.fingerprint import Freshness, FreshnessState
-from context_pack.contexts.domain.model import (
+from context_pack.contexts.fingerprint import Freshness, FreshnessState, Method, compared
+from context_pack.contexts.model import (
     Context,
     ContextSummary,
     Corrupt,
     Unsupported,
-    Verdict,
+    read_context,
+    read_summary,
     selected,
 )
-from context_pack.contexts.ports import Check, ContextFormat, Project, ProjectFolder, Projects, unwatched
-from context_pack.contexts.usecases.commands import CheckFreshness, ListContexts, QueryContext
-from context_pack.contexts.usecases.reading import OUTSIDE, context_of, freshness_of, gist_of
+from context_pack.contexts.ports import Check, Project, ProjectFolder, Projects, unwatched
 from context_pack.kernel.ports import Reason
+from context_pack.toolkit.arguments import arg, array, text
 
+PATH_CHARS = 4096
+NAME_CHARS = 200
+MOST_NAMES = 200
+
+SCOPE = (text(0, PATH_CHARS), "Folder below the root: src/core, or . for the root")
+PATH = (text(0, PATH_CHARS), "Another root, in the project or allowed")
 FOLDERS_BETWEEN_CHECKS = 64
+OUTSIDE = Corrupt("it links out of the root")
+UNUSABLE = {
+    **dict.fromkeys((Reason.IO, Reason.NOT_A_FILE), Corrupt("it cannot be read")),
+    Reason.TOO_LARGE: Corrupt("it is larger than 1 MiB"),
+}
+"""The verdict for a file that exists but cannot be read."""
 TRAVERSAL = "Invalid scope: path traversal detected"
+
+
+@frozen(kw_only=True)
+class QueryContext:
+    """Read one context."""
+
+    scope: str = arg(*SCOPE)
+    filter: tuple[str, ...] | None = arg(
+        array(text(0, NAME_CHARS), 0, MOST_NAMES), "Fields to return; all when absent", default=None
+    )
+    path: str | None = arg(*PATH, default=None)
+
+
+@frozen(kw_only=True)
+class CheckFreshness:
+    """Compare one context with its folder."""
+
+    scope: str = arg(*SCOPE)
+    path: str | None = arg(*PATH, default=None)
+
+
+@frozen(kw_only=True)
+class ListContexts:
+    """Read which folders have contexts."""
+
+    path: str | None = arg(*PATH, default=None)
 
 
 @frozen
@@ -85,14 +123,13 @@ class ContextQueries:
     """Answers questions about one scope, and lists them all."""
 
     projects: Projects
-    format: ContextFormat
 
     def query(self, command: QueryContext) -> ContextPart | RefusedQuery:
         """The context of a scope, whole or the fields asked for."""
         folder = self._folder(command.path, command.scope)
         if isinstance(folder, RefusedQuery):
             return folder
-        verdict = context_of(folder, self.format)
+        verdict = _context_of(folder)
         if not isinstance(verdict, Context):
             return refused(verdict, command.scope)
         return ContextPart(*selected(verdict, command.filter or ()))
@@ -102,9 +139,10 @@ class ContextQueries:
         folder = self._folder(command.path, command.scope)
         if isinstance(folder, RefusedQuery):
             return folder
-        gist = gist_of(folder, self.format)
-        if not isinstance(gist, ContextSummary):
-            return refused(gist, command.scope)
+        verdict = _context_of(folder)
+        if not isinstance(verdict, Context):
+            return refused(verdict, command.scope)
+        gist = verdict.gist
         return CheckedContext(freshness_of(folder, gist, check), gist.last_updated, folder.warnings)
 
     def _folder(self, path: str | None, scope: str) -> ProjectFolder | RefusedQuery:
@@ -145,7 +183,7 @@ class ContextQueries:
         return known
 
     def _entry(self, folder: ProjectFolder, check: Check) -> ListedFolder:
-        gist = gist_of(folder, self.format)
+        gist = gist_of(folder)
         if isinstance(gist, ContextSummary):
             state = freshness_of(folder, gist, check).state
             return ListedFolder(folder.scope, state, True, gist.last_updated, gist.summary)
@@ -170,7 +208,7 @@ def unscannable(root: str) -> RefusedQuery:
     return RefusedQuery(f'Failed to scan project at "{root}"', root=root)
 
 
-def refused(found: Verdict | Reason, scope: str) -> RefusedQuery:
+def refused(found: Unsupported | Corrupt | Reason, scope: str) -> RefusedQuery:
     """Why a scope has no context to show."""
     if isinstance(found, Unsupported):
         words = f"Unsupported schema version {found.version} (this tool supports version 1)."
@@ -182,3 +220,26 @@ def refused(found: Verdict | Reason, scope: str) -> RefusedQuery:
     missing = f'No .context.yaml found at scope "{scope}".'
     hint = "This scope may be below the min_tokens threshold; use list_contexts to see eligible scopes."
     return RefusedQuery(f"{missing} {hint}")
+
+
+def _context_of(folder: ProjectFolder) -> Context | Unsupported | Corrupt | Reason:
+    """The whole context; a reason when there is no file, or when it leads out of the root."""
+    data = folder.context()
+    return UNUSABLE.get(data, data) if isinstance(data, Reason) else read_context(data)
+
+
+def gist_of(folder: ProjectFolder) -> ContextSummary | Unsupported | Corrupt | Reason:
+    """The few lines that a list needs."""
+    data = folder.context()
+    return UNUSABLE.get(data, data) if isinstance(data, Reason) else read_summary(data)
+
+
+def freshness_of(folder: ProjectFolder, gist: ContextSummary, check: Check) -> Freshness:
+    """The freshness of the context compared with its folder now."""
+    stat = folder.stat_fingerprint()
+    return compared(gist.fingerprint, stat, lambda: folder.content_fingerprint(check))
+
+
+def fingerprint_of(folder: ProjectFolder, method: Method, check: Check) -> str | None:
+    """The fingerprint of the folder as it is now; None when a file cannot be read for it."""
+    return folder.stat_fingerprint() if method is Method.STAT else folder.content_fingerprint(check)

@@ -7,13 +7,13 @@ from functools import cached_property
 
 from attrs import evolve
 
-from context_pack.contexts.domain.generate import Child, FolderFile, Subject, Surroundings
-from context_pack.contexts.domain.manifests import ManifestFacts, is_manifest
-from context_pack.contexts.domain.model import ROOT_SCOPE, ContextSummary
-from context_pack.contexts.domain.outline import Outline, outline_of
-from context_pack.contexts.domain.scan import parent_of
-from context_pack.contexts.ports import ContextFormat, Project, ProjectFolder, Scan
-from context_pack.contexts.usecases.reading import gist_of
+from context_pack.contexts.generate import Child, FolderFile, Subject, Surroundings
+from context_pack.contexts.manifests import ManifestFacts, is_manifest
+from context_pack.contexts.model import ROOT_SCOPE, ContextSummary
+from context_pack.contexts.outline import Outline, outline_of
+from context_pack.contexts.ports import Project, ProjectFolder, Scan
+from context_pack.contexts.queries import gist_of
+from context_pack.contexts.scan import parent_of
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.syntax import Syntax
 
@@ -23,8 +23,8 @@ SOURCE_FOLDERS = ("src", "lib", "packages", "app")
 class Surveyor:
     """Gathers subjects to write about, for one pass over a project."""
 
-    def __init__(self, project: Project, scan: Scan, form: ContextFormat, syntax: Syntax) -> None:
-        self._project, self._scan, self._format, self._syntax = project, scan, form, syntax
+    def __init__(self, project: Project, scan: Scan, syntax: Syntax) -> None:
+        self._project, self._scan, self._syntax = project, scan, syntax
         self._summaries: dict[str, str] = {}
         self._manifests: dict[str, ManifestFacts | None] = {}
 
@@ -46,7 +46,7 @@ class Surveyor:
         """The summary in the folder's context, if it has one."""
         if folder.scope in self._summaries:
             return self._summaries[folder.scope]
-        gist = gist_of(folder, self._format)
+        gist = gist_of(folder)
         return gist.summary if isinstance(gist, ContextSummary) else None
 
     def _source(self, scope: str, name: str) -> FolderFile:

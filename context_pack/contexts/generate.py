@@ -13,12 +13,11 @@ from typing import Any
 
 from attrs import frozen
 
-from context_pack.contexts.domain.manifests import ManifestFacts, joined, read_manifest
-from context_pack.contexts.domain.model import ROOT_SCOPE
-from context_pack.contexts.domain.outline import PROSE, Outline
-from context_pack.contexts.domain.prose import paragraph_of, title_of
-from context_pack.contexts.domain.purposes import counterpart_of, is_test, purpose_of, spoken
-from context_pack.contexts.domain.schema import FIELDS, VERSION
+from context_pack.contexts.manifests import ManifestFacts, joined, read_manifest
+from context_pack.contexts.model import FIELDS, ROOT_SCOPE, VERSION
+from context_pack.contexts.outline import PROSE, Outline
+from context_pack.contexts.prose import paragraph_of, title_of
+from context_pack.contexts.purposes import counterpart_of, is_test, purpose_of, spoken
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.sentences import counted, first_sentence, one_line
 from context_pack.kernel.text import canonical_json, sha256_hex

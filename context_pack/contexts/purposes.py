@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from context_pack.contexts.domain.outline import Outline
+from context_pack.contexts.outline import Outline
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.sentences import one_line
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from attrs import frozen
 
-from context_pack.contexts.domain import prose
+from context_pack.contexts import prose
 from context_pack.kernel.comments import about, head_comment
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.sentences import first_sentence, one_line

@@ -12,9 +12,12 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from context_pack.contexts.domain.model import CONFIG_FILE, CONTEXT_FILE, ROOT_SCOPE, MalformedContext
+from context_pack.contexts.model import CONFIG_FILE, CONTEXT_FILE, ROOT_SCOPE, parse
+from context_pack.kernel.yaml_documents import Malformed
 
 IGNORE_FILES = (".gitignore", ".contextignore")
+BUNDLE_FILE = "sdd-bundle.yaml"
+"""Marks a folder whose YAML files are entities of a bundle."""
 DEFAULT_MIN_TOKENS = 4096
 DEFAULT_MAX_DEPTH = 10
 SKIPPED_FOLDERS = frozenset({
@@ -43,17 +46,18 @@ class ScanRules:
     ignore: tuple[str, ...] = ()
 
 
-def gather_rules(
-    read: Callable[[str], bytes | None], parse: Callable[[bytes], Any]
-) -> tuple[ScanRules, str, int]:
+def gather_rules(read: Callable[[str], bytes | None]) -> tuple[ScanRules, str, int]:
     """How to scan, the lines that hide folders, and how much of the configuration was not understood.
 
     `read` gives a file of the root: empty if there is none, None if it cannot be read.
     """
     data = {name: read(name) for name in (CONFIG_FILE, *IGNORE_FILES)}
-    config = parse(found) if (found := data[CONFIG_FILE]) else None
-    broken = isinstance(config, MalformedContext)
-    rules, faults = read_rules(None if broken else config)
+    broken = 0
+    try:
+        config = parse(data[CONFIG_FILE] or b"")
+    except Malformed:
+        config, broken = None, 1
+    rules, faults = read_rules(config)
     ignore = [data[name] for name in IGNORE_FILES]
     lines = [each.decode("utf-8", "surrogateescape").removeprefix("\ufeff") for each in ignore if each]
     unread = sum(each is None for each in data.values())
@@ -108,6 +112,11 @@ def parent_of(scope: str) -> str | None:
     if scope == ROOT_SCOPE:
         return None
     return scope.rpartition("/")[0] or ROOT_SCOPE
+
+
+def is_within(scope: str, top: str) -> bool:
+    """Whether a scope is another one or lies in it."""
+    return top == ROOT_SCOPE or scope == top or scope.startswith(f"{top}/")
 
 
 def kept_scopes(sizes: Mapping[str, int], min_tokens: float) -> set[str]:

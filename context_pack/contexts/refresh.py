@@ -13,9 +13,9 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from context_pack.contexts.domain.agents import AGENTS_FILE, block_of, with_block
-from context_pack.contexts.domain.fingerprint import FreshnessState, Method
-from context_pack.contexts.domain.generate import (
+from context_pack.contexts.agents import AGENTS_FILE, block_of, with_block
+from context_pack.contexts.fingerprint import FreshnessState, Method
+from context_pack.contexts.generate import (
     GENERATED,
     derived_entries,
     digest_of,
@@ -24,15 +24,24 @@ from context_pack.contexts.domain.generate import (
     of_other_folders,
     summary_of,
 )
-from context_pack.contexts.domain.model import CONTEXT_FILE, ROOT_SCOPE, Context, validated
-from context_pack.contexts.ports import Check, ContextFormat, Project, ProjectFolder, Scan, unwatched
-from context_pack.contexts.usecases.query import RefusedQuery, refused, unscannable
-from context_pack.contexts.usecases.reading import OUTSIDE, UNUSABLE, fingerprint_of, freshness_of
-from context_pack.contexts.usecases.surveying import Surveyor
+from context_pack.contexts.model import CONTEXT_FILE, FIELDS, ROOT_SCOPE, Context, parse, read_context
+from context_pack.contexts.ports import Check, Project, ProjectFolder, Scan, unwatched
+from context_pack.contexts.queries import (
+    OUTSIDE,
+    UNUSABLE,
+    RefusedQuery,
+    fingerprint_of,
+    freshness_of,
+    refused,
+    unscannable,
+)
+from context_pack.contexts.scan import is_within
+from context_pack.contexts.survey import Surveyor
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.ports import Clock, Reason
 from context_pack.kernel.syntax import Syntax
+from context_pack.kernel.yaml_documents import commented_fields, dump, revise
 
 OURS = ("scope", *GENERATED)
 """The fields that are written with a digest."""
@@ -61,13 +70,15 @@ class FolderOutcome:
 class RefreshRequest:
     """What to do: which subtree, whether existing contexts count, which fingerprint (None: the usual one).
 
-    `agents` asks for the block in `AGENTS.md`, which is about the whole project.
+    `agents` asks for the block in `AGENTS.md`, which is about the whole project; `adopt` takes over fields
+    that `derived_fields` names without a digest, as dotcontext and earlier versions wrote it.
     """
 
     scope: str | None = None
     only_missing: bool = False
     method: Method | None = None
     agents: bool = False
+    adopt: bool = False
 
     @property
     def written(self) -> Method:
@@ -79,7 +90,6 @@ class RefreshRequest:
 class ContextRefresher:
     """Makes and refreshes contexts."""
 
-    format: ContextFormat
     clock: Clock
     syntax: Syntax
 
@@ -111,12 +121,12 @@ class _RefreshPass:
     surveyor: Surveyor = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.surveyor = Surveyor(self.project, self.scan, self.tools.format, self.tools.syntax)
+        self.surveyor = Surveyor(self.project, self.scan, self.tools.syntax)
 
     def run(self, named: ProjectFolder | None, progress: Progress) -> Sequence[FolderOutcome]:
         """Every kept folder in a subtree, the innermost first, so that a parent can tell of its children."""
         scope = None if named is None else named.scope
-        chosen = [each for each in self.scan.kept()[0] if _within(each.scope, scope)]
+        chosen = [each for each in self.scan.kept()[0] if (scope is None or is_within(each.scope, scope))]
         known = {each.scope for each in chosen}
         if named is not None and scope not in known and named.context() is not Reason.MISSING:
             chosen.append(named)  # not worth a context by its size, but somebody made one
@@ -156,13 +166,13 @@ class _RefreshPass:
     def _coming_summary(self, root: ProjectFolder) -> str:
         """The root's summary as this pass will leave it: the root itself comes after the block about it."""
         data = root.context()
-        verdict = validated(self.tools.format.parse(data)) if isinstance(data, bytes) else None
+        verdict = read_context(data) if isinstance(data, bytes) else None
         if not isinstance(data, bytes) or not isinstance(verdict, Context):
             return summary_of(self.surveyor.subject(root))
         if self.order.only_missing:
             return verdict.gist.summary
         fresh = freshness_of(root, verdict.gist, self.check).state is FreshnessState.FRESH
-        return str(self._changes(root, data, fresh)[0].get("summary", verdict.gist.summary))
+        return str(self._changes(root, data, verdict, fresh)[0].get("summary", verdict.gist.summary))
 
     def _one(self, folder: ProjectFolder) -> FolderOutcome:
         data = folder.context()
@@ -170,7 +180,7 @@ class _RefreshPass:
             return self._make(folder)
         if isinstance(data, Reason):
             return FolderOutcome(folder.scope, "left", UNUSABLE.get(data, OUTSIDE).detail)
-        verdict = validated(self.tools.format.parse(data))
+        verdict = read_context(data)
         if not isinstance(verdict, Context):
             return FolderOutcome(folder.scope, "left", verdict.reason)
         if self.order.only_missing:
@@ -183,7 +193,7 @@ class _RefreshPass:
         if stored is None:
             return FolderOutcome(folder.scope, "left", "a file in the folder cannot be read")
         record = new_record(self.surveyor.subject(folder), stored, self._now())
-        if not self.project.write(folder.scope, CONTEXT_FILE, None, self.tools.format.compose(record)):
+        if not self.project.write(folder.scope, CONTEXT_FILE, None, dump(record).encode()):
             return FolderOutcome(folder.scope, "left", "the file came into being meanwhile")
         self.surveyor.keep_summary(folder.scope, record["summary"])
         return FolderOutcome(folder.scope, "made")
@@ -192,7 +202,7 @@ class _RefreshPass:
         """A context that is there: what has to change, and nothing else."""
         freshness = freshness_of(folder, context.gist, self.check)
         is_fresh = freshness.state is FreshnessState.FRESH
-        changes, released = self._changes(folder, data, is_fresh)
+        changes, released = self._changes(folder, data, context, is_fresh)
         other_method = self.order.method is not None and freshness.method is not self.order.method
         if is_fresh and not changes and not other_method:
             return FolderOutcome(folder.scope, "unchanged")
@@ -200,9 +210,9 @@ class _RefreshPass:
         if stored is None:
             return FolderOutcome(folder.scope, "left", "a file in the folder cannot be read")
         dated = {"fingerprint": stored, "last_updated": self._now()}
-        whole = self.tools.format.revise(data, {**dated, **changes})
+        whole = revise(data, {**dated, **changes}, FIELDS, finite=False)
         # If not all of it can be done safely, then at least the fingerprint.
-        after = whole or self.tools.format.revise(data, dated)
+        after = whole or revise(data, dated, FIELDS, finite=False)
         if after is None:
             return FolderOutcome(folder.scope, "left", "its layout cannot be changed safely; edit it by hand")
         if not self.project.write(folder.scope, CONTEXT_FILE, data, after):
@@ -210,16 +220,20 @@ class _RefreshPass:
         return FolderOutcome(folder.scope, "updated", released=released if whole else ())
 
     def _changes(
-        self, folder: ProjectFolder, data: bytes, is_fresh: bool
+        self, folder: ProjectFolder, data: bytes, context: Context, is_fresh: bool
     ) -> tuple[dict[str, Any], tuple[str, ...]]:
         """Which fields of a context change, and which are a person's now."""
-        written: Any = self.tools.format.parse(data)
-        commented = self.tools.format.commented(data)
-        listed: list[str] = written.get("derived_fields", [])
+        written, commented = parse(data), commented_fields(data)
         if "derived_fields" in commented:
             return {}, ()
-        entries = {each: each.partition(" ") for each in listed}
-        digests = {name: digest for name, _, digest in entries.values() if digest and name in OURS}
+        listed: list[str] = written.get("derived_fields", [])
+        digests = {name: digest for name, _, digest in (each.partition(" ") for each in listed) if digest}
+        adopted: set[str] = set()
+        if self.order.adopt:
+            known = {name for name, value in written.items() if context.record.get(name) == value}
+            adopted = {name for name in _named_without_digest(listed, written) if name in known}
+        digests = {name: digest for name, digest in digests.items() if name in OURS}
+        digests |= {name: digest_of(written.get(name)) for name in OURS if name in adopted}
         ours = [
             name
             for name, digest in digests.items()
@@ -229,7 +243,7 @@ class _RefreshPass:
         if "scope" in ours:
             changes["scope"] = folder.scope
         released = tuple(name for name in digests if name not in ours)
-        kept = [each for each in listed if entries[each][0] not in digests]
+        kept = [each for each in listed if _field_of(each) not in digests]
         after = derived_entries({**written, **changes}, ours)
         changes["derived_fields"] = [*kept, *after] or None
         return {name: value for name, value in changes.items() if value != written.get(name)}, released
@@ -247,8 +261,18 @@ class _RefreshPass:
         return format_instant(self.tools.clock.now(), whole_seconds=True)
 
 
-def _within(scope: str, top: str | None) -> bool:
-    return top is None or top == "." or scope == top or scope.startswith(f"{top}/")
+def _field_of(entry: str) -> str:
+    """The field of an entry of `derived_fields`: `summary 3f2a9c10`, or `dependencies.external`."""
+    return entry.partition(" ")[0].partition(".")[0]
+
+
+def _named_without_digest(listed: Sequence[str], written: dict[str, Any]) -> Iterator[str]:
+    """The fields that are listed as generated, whole or by every part (`dependencies.external`)."""
+    for name in OURS:
+        value = written.get(name)
+        parts = [f"{name}.{key}" for key in value] if isinstance(value, dict) else []
+        if name in listed or (parts and all(part in listed for part in parts)):
+            yield name
 
 
 def _innermost_first(folder: ProjectFolder) -> tuple[int, str]:
