@@ -40,7 +40,7 @@ MOST_FIRST, MOST_AGAIN = 6.0, 1.5
 class Subject:
     """The tools over one project, as a server holds them."""
 
-    def __init__(self, root: Path, store: Path) -> None:
+    def __init__(self, root: Path) -> None:
         made = build(ContextQueries(DiskProjects(str(root), [], PathPolicy(()))))
         self._registry = Registry({tool.name: tool for tool in made}, list, {}, time.monotonic)
 
@@ -90,14 +90,14 @@ def measure(folder: Path, folders: int, files: int, rounds: int) -> bool:
         time.sleep(0.2)  # older than the timestamp grain, as files at rest are
         assert gist_of((root / ".context.yaml").read_bytes()) is not None  # and the pattern is compiled
         for kind, known in {method: store, f"{method}, clone": folder / "nothing"}.items():
-            listed = Subject(root, known).list()
+            listed = Subject(root).list()
             assert all(entry["state"] == "fresh" for entry in listed["entries"])  # type: ignore[attr-defined]
             times = []
             for _ in range(rounds):
                 floors.append(took(lambda: walk(str(root))))
-                times.append(took(Subject(root, known).list))
+                times.append(took(Subject(root).list))
             firsts[kind] = statistics.median(times)
-    subject = Subject(root, store)
+    subject = Subject(root)
     subject.list()
     again = []
     for _ in range(5 * rounds):

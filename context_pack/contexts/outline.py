@@ -6,6 +6,7 @@ file whose language has no grammar has the comment that it begins with, or the t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from attrs import frozen
@@ -25,6 +26,7 @@ COMPONENTS = frozenset({"vue", "svelte"})
 WITH_PUBLIC_MEMBERS = frozenset({"java", "csharp", "kotlin", "swift", "scala"})
 NO_DEPENDENCY = frozenset({"module", "trait", "built"})
 """Kinds of imports, as query files call them, that name nothing to depend on."""
+_GO_RECEIVER = re.compile(r"func \((?:\w+\s+)?\*?(?P<type>\w+)")
 WITH_CONSTANTS = SCRIPTS | {"go", "rust"}
 
 
@@ -83,7 +85,8 @@ def _is_public(each: Definition, parsed: Parsed, language: str) -> bool:
     if language in SCRIPTS:
         return each.signature.startswith("export ")
     if language == "go":
-        return each.name[:1].isupper()
+        receiver = _GO_RECEIVER.match(each.signature)
+        return each.name[:1].isupper() and (receiver is None or receiver["type"][:1].isupper())
     if language == "rust":
         return each.signature.startswith("pub ")
     return not each.signature.startswith(("static ", "private ", "fileprivate "))

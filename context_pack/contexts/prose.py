@@ -14,8 +14,18 @@ _LONG_UNDERLINE = 3
 """Under a line of any length; a shorter one is under a title that is no longer."""
 _DIRECTIVE = ".. "
 """What is indented below it belongs to it."""
-_BADGE = re.compile(r"\[?!\[[^\]]{0,200}\]\([^)]{0,400}\)(?:\]\([^)]{0,400}\))?|<[^>]{1,400}>")
-_LINK = re.compile(r"!?\[([^\]]{0,200})\]\([^)]{0,400}\)")
+_TARGET = r"(?:\([^)]{0,400}\)|\[[^\]]{0,200}\])"
+_BADGE = re.compile(
+    rf"\[!\[[^\]]{{0,200}}\]{_TARGET}?\]{_TARGET}?|!\[[^\]]{{0,200}}\]{_TARGET}?|<[^>]{{1,400}}>"
+)
+"""Images, also those that are links, by address or by reference; and tags."""
+_LINK = re.compile(rf"\[([^\]]{{0,200}})\]{_TARGET}")
+_FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
+_COMMAND = re.compile(
+    r"[$%>]\s|(?:curl|wget|npm|npx|pnpm|yarn|bun|pip3?|pipx|uv|uvx|brew|apt(?:-get)?|cargo|go|gem|docker|git|make|sudo)"
+    r"\s+(?:-|https?:|i\b|add\b|get\b|install\b|run\b|clone\b|exec\b|build\b|dlx\b|[\w.-]+\s+-)"
+)
+"""A line for a shell: no sentence about the project."""
 _NO_PROSE = re.compile(r"(?:[-*+|>]|\d+\.|```|~~~|\.\. |:\w+:|\[[^\]]+\]:|={3,}|-{3,}|[=~^]+\s*$)")
 MOST_LINES = 80
 
@@ -36,9 +46,13 @@ def paragraph_of(text: str) -> str:
     """The first sentence of the first paragraph of prose."""
     lines = _lines(text)
     gathered: list[str] = []
-    directive = False
+    directive = fenced = False
     for number, line in enumerate(lines):
-        plain = _plain(line)
+        if _FENCE.match(line):
+            fenced = not fenced
+            line = ""
+        code = fenced or (not gathered and line.startswith(("    ", "\t")))
+        plain = "" if code or _COMMAND.match(line.strip().strip("`")) else _plain(line)
         directive = line.startswith(_DIRECTIVE) or (directive and (not plain or line[0].isspace()))
         stop = directive or not plain or _is_underlined(lines, number)
         stop = stop or bool(_HEADING.match(line) or _NO_PROSE.match(plain))

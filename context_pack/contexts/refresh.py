@@ -228,12 +228,15 @@ class _RefreshPass:
             return {}, ()
         listed: list[str] = written.get("derived_fields", [])
         digests = {name: digest for name, _, digest in (each.partition(" ") for each in listed) if digest}
-        adopted: set[str] = set()
-        if self.order.adopt:
-            known = {name for name, value in written.items() if context.record.get(name) == value}
-            adopted = {name for name in _named_without_digest(listed, written) if name in known}
         digests = {name: digest for name, digest in digests.items() if name in OURS}
-        digests |= {name: digest_of(written.get(name)) for name in OURS if name in adopted}
+        if self.order.adopt:
+            # A field with keys that the format does not know is a person's.
+            adopted = [
+                name
+                for name in _named_without_digest(listed, written)
+                if context.record.get(name) == written.get(name)
+            ]
+            digests |= {name: digest_of(written.get(name)) for name in adopted}
         ours = [
             name
             for name, digest in digests.items()

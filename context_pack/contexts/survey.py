@@ -78,9 +78,10 @@ class Surveyor:
         found = [each for scope in _upwards(folder.scope) if (each := self._manifest(scope)) is not None]
         declared = frozenset(name for each in found for name in each.needs)
         module = next((each.name for each in found if each.kind == "go"), "")
-        return Surroundings(
-            declared, self._own, module, self._languages if folder.scope == ROOT_SCOPE else ()
-        )
+        scripted = (each.package_manager for each in found if each.kind == "javascript")
+        manager = next(filter(None, scripted), "")
+        languages = self._languages if folder.scope == ROOT_SCOPE else ()
+        return Surroundings(declared, self._own, module, manager, languages)
 
     def _manifest(self, scope: str) -> ManifestFacts | None:
         if scope not in self._manifests:

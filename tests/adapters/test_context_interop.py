@@ -64,7 +64,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def fingerprints(root: Path, scopes: Mapping[str, str]) -> dict[str, str]:
     """The fingerprint that we compute for each folder."""
-    project = disk_contexts(root).projects.open(None)
+    project = disk_contexts(root).open(None)
     assert not isinstance(project, Reason)
     found = {}
     for scope in scopes:
