@@ -49,9 +49,9 @@ def make_contexts(root: Path, store: Path, method: str) -> int:
 
     ports = open_ports(Settings(str(store), str(root), cache=str(store)))
     assert ports.contexts is not None
-    project = ports.contexts.projects.open(None)
+    project = ports.contexts.open(None)
     assert not isinstance(project, Reason)
-    refresher = ContextRefresher(ports.contexts.format, ports.clock, ports.syntax)
+    refresher = ContextRefresher(ports.clock, ports.syntax)
     outcomes = refresher.refresh(project, RefreshRequest(method=Method(method)))
     assert not isinstance(outcomes, RefusedQuery)
     return len([outcome for outcome in outcomes if outcome.result in ("made", "updated")])

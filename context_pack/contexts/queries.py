@@ -129,7 +129,7 @@ class ContextQueries:
         folder = self._folder(command.path, command.scope)
         if isinstance(folder, RefusedQuery):
             return folder
-        verdict = _context_of(folder)
+        verdict = context_of(folder)
         if not isinstance(verdict, Context):
             return refused(verdict, command.scope)
         return ContextPart(*selected(verdict, command.filter or ()))
@@ -139,7 +139,7 @@ class ContextQueries:
         folder = self._folder(command.path, command.scope)
         if isinstance(folder, RefusedQuery):
             return folder
-        verdict = _context_of(folder)
+        verdict = context_of(folder)
         if not isinstance(verdict, Context):
             return refused(verdict, command.scope)
         gist = verdict.gist
@@ -222,7 +222,7 @@ def refused(found: Unsupported | Corrupt | Reason, scope: str) -> RefusedQuery:
     return RefusedQuery(f"{missing} {hint}")
 
 
-def _context_of(folder: ProjectFolder) -> Context | Unsupported | Corrupt | Reason:
+def context_of(folder: ProjectFolder) -> Context | Unsupported | Corrupt | Reason:
     """The whole context; a reason when there is no file, or when it leads out of the root."""
     data = folder.context()
     return UNUSABLE.get(data, data) if isinstance(data, Reason) else read_context(data)

@@ -45,7 +45,8 @@ class Malformed(ValueError):
 
     def __init__(self, reason: str, mark: Any = None) -> None:
         self.reason = reason
-        self.line, self.column = (None, None) if mark is None else (mark.line + 1, mark.column + 1)
+        self.line: int | None = None if mark is None else mark.line + 1
+        self.column: int | None = None if mark is None else mark.column + 1
         super().__init__(reason if mark is None else f"{reason}, line {self.line}, column {self.column}")
 
 

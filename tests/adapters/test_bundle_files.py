@@ -417,3 +417,9 @@ def test_a_file_that_changes_while_it_is_read_is_read_once_more(project: Path) -
         for _ in range(300):
             value = read(files).value
             assert value.keys() == {"id", "n"}
+
+
+@pytest.mark.clause("BD-06")
+def test_a_hidden_file_in_a_folder_of_entities_is_none(project: Path) -> None:
+    (project / "shop/bundle/node/.context.yaml").write_text("version: 1\nscope: node\n")
+    assert told(project) == []

@@ -19,7 +19,7 @@ from command_line import MAIN, CommandLine
 from context_trees import PROJECT, context, plant
 from stdio_client import PATIENCE, environment
 
-from context_pack_adapters.stores import yaml_core
+from context_pack.kernel.yaml_documents import load
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def contexts(project: Path) -> CommandLine:
 
 def record(path: Path) -> dict[str, Any]:
     """What a context file says."""
-    value: dict[str, Any] = yaml_core.load(path.read_bytes())
+    value: dict[str, Any] = load(path.read_bytes())
     return value
 
 

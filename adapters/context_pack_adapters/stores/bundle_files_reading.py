@@ -15,7 +15,7 @@ from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.yaml_documents import Malformed, load, load_json
-from context_pack_adapters.disk.opening import AnyPlace, TooLarge, read_opened, scan
+from context_pack_adapters.disk.opening import AnyPlace, Handle, TooLarge, read_opened, scan
 from context_pack_adapters.disk.rooted import Rooted
 from context_pack_adapters.disk.signature import Signature, settled_signature, signature
 
@@ -46,16 +46,12 @@ class DiskBundleFiles:
         self._names: dict[str, set[str]] = {}
 
     def folder(self, path: RelativePath | None) -> Iterator[Document | Flaw] | Flaw:
-        """The YAML files of a folder, by name."""
+        """The YAML files of a folder, by name; hidden ones (`.context.yaml`) are of other tools."""
         shown = "." if path is None else path.value
         names: set[str] | Reason
         with self._rooted.folder(path) as folder:
             try:
-                names = (
-                    folder
-                    if isinstance(folder, Reason)
-                    else {entry.name for entry in scan(folder) if entry.name.endswith(YAML_SUFFIXES)}
-                )
+                names = folder if isinstance(folder, Reason) else set(_yaml_names(folder))
             except OSError:
                 names = Reason.IO
         if isinstance(names, Reason):
@@ -114,6 +110,12 @@ class DiskBundleFiles:
             os.close(opened.descriptor)
         self._seen[path.value] = (settled_signature(opened.status, before), found)
         return found
+
+
+def _yaml_names(folder: Handle) -> Iterator[str]:
+    for entry in scan(folder):
+        if entry.name.endswith(YAML_SUFFIXES) and not entry.name.startswith("."):
+            yield entry.name
 
 
 def _says_the_same(document: Document, before: Document | Flaw) -> bool:

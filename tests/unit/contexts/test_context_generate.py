@@ -212,3 +212,67 @@ def test_the_managed_block_replaces_only_itself() -> None:
 @pytest.mark.parametrize("text", [START, END, f"{END}\n{START}", f"{START}{END}{START}{END}"])
 def test_marks_that_do_not_match_are_left_alone(text: str) -> None:
     assert with_block(text, block_of([])) is None
+
+
+@pytest.mark.clause("CX-31")
+@pytest.mark.parametrize(
+    "before",
+    [
+        "[![GoDoc Widget]][GoDoc] [![Build]](https://ci.example.org)",
+        "![logo][img]",
+        "```sh\ncurl -sSL https://example.org/install | sh\n```",
+        "    curl -O https://example.org/tool",
+        "curl -sSL https://example.org/install | sh",
+        "$ npm install -g widget",
+        "`pip install widget`",
+    ],
+)
+def test_a_badge_or_a_command_is_no_summary(before: str) -> None:
+    assert summary_of(subject(README__md=f"# Widget\n\n{before}\n\nDraws widgets.\n")) == "Draws widgets."
+
+
+@pytest.mark.clause("CX-31")
+def test_a_sentence_that_begins_like_a_command_is_a_summary() -> None:
+    assert summary_of(subject(README__md="# Go\n\nGo bindings for widgets.\n")) == "Go bindings for widgets."
+
+
+@pytest.mark.clause("CX-31")
+def test_methods_of_unexported_go_types_are_no_exports() -> None:
+    text = "package p\n\ntype context struct{}\ntype Widget struct{}\n\n"
+    text += 'func (c *context) Scheme() string { return "" }\n'
+    text += "func (w *Widget) Draw() {}\nfunc (Widget) Size() int { return 1 }\nfunc New() *Widget { return nil }\n"
+    names = [export.name.rpartition(".")[2] for export in source("p.go", text).outline.exports]
+    assert sorted(names) == ["Draw", "New", "Size", "Widget"]
+
+
+@pytest.mark.clause("CX-31")
+@pytest.mark.parametrize(
+    ("lock", "command"),
+    [
+        ("pnpm-lock.yaml", "pnpm test"),
+        ("yarn.lock", "yarn test"),
+        ("bun.lock", "bun run test"),
+        ("bun.lockb", "bun run test"),
+        ("package-lock.json", "npm test"),
+        ("other.txt", "npm test"),
+    ],
+)
+def test_a_project_is_tested_by_its_own_package_manager(lock: str, command: str) -> None:
+    package = '{"name": "%s", "scripts": {"test": "vitest"}}'
+    files: dict[str, str | bytes] = {lock: "x\n", "package.json": package % "all"}
+    files |= {"packages/one/package.json": package % "one", ".context.config.yaml": "min_tokens: 0\n"}
+    contexts = made(files)
+    assert contexts["."]["testing"] == [f"Run: {command} (vitest)"]
+    assert contexts["."]["project"]["package_manager"] == command.partition(" ")[0]
+    assert contexts["packages/one"]["testing"] == [f"Run: {command} (vitest)"]
+
+
+@pytest.mark.clause("CX-30")
+def test_no_context_is_made_in_the_folders_of_a_bundle() -> None:
+    files: dict[str, str | bytes] = {
+        ".context.config.yaml": "min_tokens: 0\n",
+        "src/a.py": "x = 1\n",
+        "specs/sdd-bundle.yaml": "kind: Bundle\n",
+        "specs/bundle/feature/one.yaml": "id: one\n",
+    }
+    assert sorted(made(files)) == [".", "src"]
