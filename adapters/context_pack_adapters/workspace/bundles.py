@@ -5,10 +5,12 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterable
 
-from context_pack.bundles.commands import ExportContext, ExportMarkdown, GetContext
 from context_pack.bundles.exports import (
     EntityNeighbours,
+    ExportContext,
     ExportedText,
+    ExportMarkdown,
+    GetContext,
     WrittenDocument,
     export,
     look_around,
