@@ -133,6 +133,7 @@ def _fields(
             named.setdefault(name, []).append(Subschema(one, resolver))
     unnamed: dict[str, list[Subschema]] = {}
     for name in dict.fromkeys(name for value in values for name in value if name not in named):
+        checker.check()
         for schema, resolver in parts:
             patterns = _mapping(schema.get("patternProperties")).items()
             fitting = [one for pattern, one in patterns if checker.matches(pattern, name)]

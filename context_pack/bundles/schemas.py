@@ -109,7 +109,7 @@ class SchemaChecker:
         }
         rules = {**_LIBRARY, **own}
         if names_by_pattern:
-            del rules["unevaluatedProperties"]
+            rules["unevaluatedProperties"] = lambda *_: ()
         watched = {name: self._watched(rule) for name, rule in rules.items()}
         self._validator = _extend(Draft202012Validator, watched)({"$ref": uri}, registry=registry)
 
@@ -133,6 +133,7 @@ class SchemaChecker:
 
     def matches(self, pattern: str, text: str) -> bool | None:
         """Whether a pattern is found in a text; None if that cannot be said, which is told."""
+        self.check()
         try:
             if pattern not in self._patterns:
                 check_pattern_size(pattern)
