@@ -15,8 +15,7 @@ from attrs import frozen
 
 from context_pack.contexts.manifests import ManifestFacts, joined, read_manifest
 from context_pack.contexts.model import FIELDS, ROOT_SCOPE, VERSION
-from context_pack.contexts.outline import PROSE, Outline
-from context_pack.contexts.prose import paragraph_of, title_of
+from context_pack.contexts.outline import PROSE, Outline, paragraph_of, title_of
 from context_pack.contexts.purposes import counterpart_of, is_test, purpose_of, spoken
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.sentences import counted, first_sentence, one_line

@@ -24,14 +24,10 @@ from context_pack.contexts.queries import (
 )
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.call import Call
-from context_pack.toolkit.kept import KeptAnswers
 from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import Answer, FailedCall, Family, Tool, json_answer, tool
 
 Body = dict[str, Any]
-
-MOST_KEPT_CHARS = 1024 * 1024
-"""Of a list, to give it again while it is the same."""
 
 LIST_ABOUT = """\
 List the folders that have, or should have, a .context.yaml (what the folder holds, decisions, constraints), \
@@ -55,7 +51,7 @@ QUERY_ANSWER = shape(
 
 def build(queries: ContextQueries) -> tuple[Tool, ...]:
     """The three tools over these use cases."""
-    listing = partial(_list, queries, KeptAnswers(listing_body, 1, MOST_KEPT_CHARS))
+    listing = partial(_list, queries)
     checking = partial(_check, queries)
     querying = partial(_query, queries)
     long: dict[str, Any] = {"long_answers": True, "tolerant": True}
@@ -75,14 +71,12 @@ def build(queries: ContextQueries) -> tuple[Tool, ...]:
     )  # fmt: skip
 
 
-def _list(
-    queries: ContextQueries, answers: KeptAnswers[FolderListing], command: ListContexts, call: Call
-) -> Answer:
+def _list(queries: ContextQueries, command: ListContexts, call: Call) -> Answer:
     found = queries.list(command, call.check)
     if isinstance(found, RefusedQuery):
         root = command.path if found.root is None else found.root
         return json_answer({**list_refusal({"path": root}), **_refused(found)}, is_error=True)
-    return answers.of(command, found)
+    return json_answer(listing_body(found))
 
 
 def listing_body(found: FolderListing) -> Body:

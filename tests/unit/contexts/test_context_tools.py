@@ -267,12 +267,3 @@ def test_a_scope_is_a_resource_with_its_state(ports: Projects) -> None:
         (f"{PREFIX}.", "A folder."),
         (f"{PREFIX}src", "A folder."),
     ]
-
-
-@pytest.mark.clause("CX-27")
-def test_scopes_are_completed_folder_by_folder(ports: Projects) -> None:
-    complete = build_resources(ContextQueries(ports)).complete["path"]
-    assert list(complete("", {})) == [".", "broken", "later", "src"]
-    assert list(complete("s", {})) == ["src"]
-    assert list(complete("src/", {})) == ["src/core"]
-    assert list(complete("../", {})) == []
