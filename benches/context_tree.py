@@ -40,18 +40,18 @@ def plant(root: Path, folders: int = FOLDERS, files: int = FILES, seed: int = 11
 
 def make_contexts(root: Path, store: Path, method: str) -> int:
     """Give every folder that is worth one its context, with that kind of fingerprint; how many were made."""
-    from context_pack.contexts.domain.fingerprint import Method
-    from context_pack.contexts.usecases.query import RefusedQuery
-    from context_pack.contexts.usecases.refresh import ContextRefresher, RefreshRequest
+    from context_pack.contexts.fingerprint import Method
+    from context_pack.contexts.queries import RefusedQuery
+    from context_pack.contexts.refresh import ContextRefresher, RefreshRequest
     from context_pack.kernel.ports import Reason
     from context_pack_adapters.bootstrap import open_ports
     from context_pack_adapters.settings import Settings
 
     ports = open_ports(Settings(str(store), str(root), cache=str(store)))
     assert ports.contexts is not None
-    project = ports.contexts.projects.open(None)
+    project = ports.contexts.open(None)
     assert not isinstance(project, Reason)
-    refresher = ContextRefresher(ports.contexts.format, ports.contexts.memory, ports.clock, ports.syntax)
+    refresher = ContextRefresher(ports.clock, ports.syntax)
     outcomes = refresher.refresh(project, RefreshRequest(method=Method(method)))
     assert not isinstance(outcomes, RefusedQuery)
     return len([outcome for outcome in outcomes if outcome.result in ("made", "updated")])

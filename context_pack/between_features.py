@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from attrs import frozen
 
-from context_pack.contexts.usecases.commands import CheckFreshness
-from context_pack.contexts.usecases.query import CheckedContext, ContextQueries
+from context_pack.contexts.queries import CheckedContext, CheckFreshness, ContextQueries
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.lines import MAX_LINES, LineRange
 from context_pack.kernel.ports import Reason

@@ -12,17 +12,17 @@ from typing import NamedTuple
 from attrs import field, frozen
 
 from context_pack.between_features import AnchoredPlaces, ContextsAsScopes, PacksAsNotes
+from context_pack.bundles.opening import BundleShelf
 from context_pack.bundles.ports import BundleStore
-from context_pack.bundles.usecases.shelf import BundleShelf
 from context_pack.code.domain.access import UnkeptAccess
 from context_pack.code.ports import AccessLog, CodeSearch
 from context_pack.code.usecases.grep import CodeSearcher
 from context_pack.code.usecases.outline import Outliner
 from context_pack.code.usecases.read_file import FileReader
 from context_pack.code.usecases.usages import UsageFinder
-from context_pack.contexts.ports import ContextPorts
-from context_pack.contexts.usecases.query import ContextQueries
-from context_pack.contexts.usecases.refresh import ContextRefresher
+from context_pack.contexts.ports import Projects
+from context_pack.contexts.queries import ContextQueries
+from context_pack.contexts.refresh import ContextRefresher
 from context_pack.documents.ports import DocumentPorts
 from context_pack.documents.usecases.search import Finder
 from context_pack.documents.usecases.shelf import DocumentShelf
@@ -65,7 +65,7 @@ class Ports:
     search: CodeSearch | None = None
     access: AccessLog = field(factory=UnkeptAccess)
     bundles: BundleStore | None = None
-    contexts: ContextPorts | None = None
+    contexts: Projects | None = None
     documents: DocumentPorts | None = None
     memory: MemoryPorts | None = None
 
@@ -163,21 +163,16 @@ class ContextCases:
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
 
-    @property
-    def _contexts(self) -> ContextPorts:
-        assert self._ports.contexts is not None
-        return self._ports.contexts
-
     @cached_property
     def queries(self) -> ContextQueries:
         """Reads contexts and tells whether they are fresh."""
-        return ContextQueries(self._contexts.projects, self._contexts.format)
+        assert self._ports.contexts is not None
+        return ContextQueries(self._ports.contexts)
 
     @cached_property
     def refresher(self) -> ContextRefresher:
         """Writes contexts anew."""
-        contexts, ports = self._contexts, self._ports
-        return ContextRefresher(contexts.format, contexts.memory, ports.clock, ports.syntax)
+        return ContextRefresher(self._ports.clock, self._ports.syntax)
 
 
 class DocumentCases(NamedTuple):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from context_pack.bundles.usecases.export import ExportedText, WrittenDocument
-from context_pack.bundles.usecases.neighbours import EntityNeighbours
+from context_pack.bundles.exports import EntityNeighbours, ExportedText, WrittenDocument
 from context_pack.code.usecases.grep import Searched
 from context_pack.code.usecases.outline import Outlined
 from context_pack.code.usecases.read_file import FileRead
 from context_pack.code.usecases.usages import Usages
-from context_pack.contexts.usecases.query import CheckedContext, ContextPart, FolderListing
+from context_pack.contexts.queries import CheckedContext, ContextPart, FolderListing
 from context_pack.documents.usecases.search import SearchAnswers
 from context_pack.kernel.paging import Page
 from context_pack.memory.ports import Recorded

@@ -84,7 +84,6 @@ def memory_ports(
 ) -> Ports:
     """The ports in memory, over the given files; the real clock and randomness unless others are given."""
     from context_pack.cases import Ports
-    from context_pack.contexts.ports import ContextPorts
     from context_pack.documents.ports import DocumentPorts
     from context_pack.kernel.instants import format_instant
     from context_pack.kernel.paths import PathPolicy
@@ -99,15 +98,14 @@ def memory_ports(
     from context_pack_adapters.html.drawing import DrawnDiagrams
     from context_pack_adapters.index.memory import MemoryIndex
     from context_pack_adapters.inmemory.collections import MemoryCollections
-    from context_pack_adapters.inmemory.contexts import MemoryDerivedMemory, MemoryProjects
+    from context_pack_adapters.inmemory.contexts import MemoryProjects
     from context_pack_adapters.inmemory.memory import MemoryCodeTree, MemoryDiscoveryStore, MemorySessionLog
     from context_pack_adapters.search.memory import MemorySearch
     from context_pack_adapters.stores.collection_locks import ThreadLocks
-    from context_pack_adapters.stores.context_format import YamlContextFormat
     from context_pack_adapters.syntax import shared_syntax
     from context_pack_adapters.system import SystemClock, SystemIds
 
-    time, form, policy = clock or SystemClock(), YamlContextFormat(), PathPolicy(deny)
+    time, policy = clock or SystemClock(), PathPolicy(deny)
     syntax = shared_syntax()
 
     def hides(lines: str, scope: str) -> bool:
@@ -128,7 +126,7 @@ def memory_ports(
         diagrams=DrawnDiagrams(),
         access=twins.MemoryAccessLog(time),
         bundles=twins.MemoryBundleStore(),
-        contexts=ContextPorts(MemoryProjects(files, form, hides), form, MemoryDerivedMemory()),
+        contexts=MemoryProjects(files, hides),
         documents=DocumentPorts(
             MemoryCollections(files, policy, lambda read: IgnoredPaths(read).ignores),
             ThreadLocks(),

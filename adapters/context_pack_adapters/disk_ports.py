@@ -19,7 +19,7 @@ from context_pack_adapters.system import SystemClock, SystemIds
 
 if TYPE_CHECKING:
     from context_pack.code.ports import CodeSearch
-    from context_pack.contexts.ports import ContextPorts
+    from context_pack.contexts.ports import Projects
     from context_pack.documents.ports import DocumentPorts
     from context_pack.kernel.paths import PathPolicy
     from context_pack.kernel.ports import Clock, IdSource, SourceTree
@@ -193,20 +193,11 @@ class DiskPorts(Ports):
         return FileBundleStore(Path(self.settings.source_root), self.policy, self.settings.bundles)
 
     @cached_property
-    def contexts(self) -> ContextPorts:
-        """The directory contexts of the project, and of those that are allowed besides."""
-        from context_pack.contexts.ports import ContextPorts
-        from context_pack_adapters.stores.context_format import YamlContextFormat
-        from context_pack_adapters.stores.context_memory import FileDerivedMemory
+    def contexts(self) -> Projects:
+        """The projects whose directory contexts may be asked about."""
         from context_pack_adapters.stores.context_projects import DiskProjects
-        from context_pack_adapters.stores.context_seen import SeenFolders
 
-        settings, form, seen = self.settings, YamlContextFormat(), SeenFolders(self.places.cache)
-        return ContextPorts(
-            DiskProjects(settings.source_root, settings.allowed_roots, self.policy, form, seen),
-            form,
-            FileDerivedMemory(storage_place(settings), settings.source_root, seen),
-        )
+        return DiskProjects(self.settings.source_root, self.settings.allowed_roots, self.policy)
 
     @cached_property
     def embedders(self) -> Embedders:

@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "adapters")]
 
 from context_pack.bundles import tools  # noqa: E402
-from context_pack.bundles.usecases.shelf import BundleShelf  # noqa: E402
+from context_pack.bundles.opening import BundleShelf  # noqa: E402
 from context_pack.kernel.paths import PathPolicy  # noqa: E402
 from context_pack.toolkit.call import QuietCall  # noqa: E402
 from context_pack.toolkit.registry import Registry  # noqa: E402

@@ -23,19 +23,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "adapters")]
 
+
 from benches import context_tree  # noqa: E402
-from context_pack.contexts.domain.quick import gist_of  # noqa: E402
-from context_pack.contexts.domain.scan import is_entered  # noqa: E402
+from context_pack.contexts.queries import ContextQueries  # noqa: E402
+from context_pack.contexts.scan import is_entered  # noqa: E402
 from context_pack.contexts.tools import build  # noqa: E402
-from context_pack.contexts.usecases.query import ContextQueries  # noqa: E402
 from context_pack.kernel.paths import PathPolicy  # noqa: E402
 from context_pack.toolkit.call import QuietCall  # noqa: E402
 from context_pack.toolkit.registry import Registry  # noqa: E402
-from context_pack_adapters.private_places import open_places  # noqa: E402
-from context_pack_adapters.settings import Settings  # noqa: E402
-from context_pack_adapters.stores.context_format import YamlContextFormat  # noqa: E402
 from context_pack_adapters.stores.context_projects import DiskProjects  # noqa: E402
-from context_pack_adapters.stores.context_seen import SeenFolders  # noqa: E402
 
 MOST_FIRST, MOST_AGAIN = 6.0, 1.5
 
@@ -43,11 +39,8 @@ MOST_FIRST, MOST_AGAIN = 6.0, 1.5
 class Subject:
     """The tools over one project, as a server holds them."""
 
-    def __init__(self, root: Path, store: Path) -> None:
-        form = YamlContextFormat()
-        cache = open_places(Settings(str(store), str(root), cache=str(store))).cache
-        parts = (DiskProjects(str(root), [], PathPolicy(()), form, SeenFolders(cache)), form)
-        made = build(ContextQueries(*parts))
+    def __init__(self, root: Path) -> None:
+        made = build(ContextQueries(DiskProjects(str(root), [], PathPolicy(()))))
         self._registry = Registry({tool.name: tool for tool in made}, list, {}, time.monotonic)
 
     def list(self) -> dict[str, object]:
@@ -94,16 +87,14 @@ def measure(folder: Path, folders: int, files: int, rounds: int) -> bool:
     for method in ("stat", "content"):
         context_tree.make_contexts(root, store, method)
         time.sleep(0.2)  # older than the timestamp grain, as files at rest are
-        assert gist_of((root / ".context.yaml").read_bytes()) is not None  # and the pattern is compiled
-        for kind, known in {method: store, f"{method}, clone": folder / "nothing"}.items():
-            listed = Subject(root, known).list()
-            assert all(entry["state"] == "fresh" for entry in listed["entries"])  # type: ignore[attr-defined]
-            times = []
-            for _ in range(rounds):
-                floors.append(took(lambda: walk(str(root))))
-                times.append(took(Subject(root, known).list))
-            firsts[kind] = statistics.median(times)
-    subject = Subject(root, store)
+        listed = Subject(root).list()
+        assert all(entry["state"] == "fresh" for entry in listed["entries"])  # type: ignore[attr-defined]
+        times = []
+        for _ in range(rounds):
+            floors.append(took(lambda: walk(str(root))))
+            times.append(took(Subject(root).list))
+        firsts[method] = statistics.median(times)
+    subject = Subject(root)
     subject.list()
     again = []
     for _ in range(5 * rounds):

@@ -1,8 +1,7 @@
 """What the bundle use cases ask of the world: where bundles are, and the files of one as parsed values.
 
 Files come as values because parsing is the adapter's work; what a value means is decided here. An adapter
-gives the very same `Document` again while its file has not changed, so that "is it the same object?" is all
-that the core has to ask before it reuses what it made.
+gives the very same `Document` again while its file has not changed, so that the core has only to compare.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 from attrs import frozen
 
-from context_pack.bundles.domain.model import Diagnostic
+from context_pack.bundles.model import Diagnostic
 from context_pack.kernel.paths import RelativePath
 
 T = TypeVar("T")
@@ -38,11 +37,6 @@ class Flaw:
     reason: str
     severity: str = "error"
     absent: bool = False
-
-
-def is_same(one: Document | Flaw | None, other: Document | Flaw | None) -> bool:
-    """Whether a file is as it was when it was read before."""
-    return one is other or (isinstance(one, Flaw) and one == other)
 
 
 class BundleFiles(Protocol):

@@ -11,23 +11,26 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve
 
-from context_pack.bundles.domain.document import MORE
-from context_pack.bundles.domain.model import Entity, compact
-from context_pack.bundles.usecases.commands import ExportContext, ExportMarkdown, GetContext
-from context_pack.bundles.usecases.export import export, write_document
-from context_pack.bundles.usecases.neighbours import (
+from context_pack.bundles.exports import (
     EntityNeighbours,
-    lightened,
+    ExportContext,
+    ExportMarkdown,
+    GetContext,
+    export,
+    fit_to_budget,
     look_around,
     neighbour_record,
     target_record,
+    write_document,
 )
-from context_pack.bundles.usecases.shelf import BundleShelf, OpenedBundle
+from context_pack.bundles.markdown import MORE
+from context_pack.bundles.model import Entity, compact
+from context_pack.bundles.opening import BundleShelf, OpenedBundle
 from context_pack.kernel.errors import Code, Failure, Kind, invalid
 from context_pack.kernel.ports import Clock
-from context_pack.kernel.yaml_text import yaml_text
+from context_pack.kernel.yaml_documents import dump
 from context_pack.toolkit.budget import room_of
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.shapes import shape
@@ -44,9 +47,10 @@ NEAR_ABOUT = (
 DOCUMENT_ABOUT = (
     "Write one entity of a spec bundle, with what it depends on, as a readable Markdown document."
 )
+BARE_HINT = "entities marked truncated come without data: ask for each by its id, or includeRelated: summary"
+
 BESIDE = 1_000
 """Room for the envelope of an answer: meta and diagnostics."""
-BARE_HINT = "entities marked truncated come without data: ask for each by its id, or includeRelated: summary"
 
 ANSWER_SCHEMA = shape(
     ok="flag", tool="text", data="object", bundleId="text", meta="object", diagnostics="rows", error="object"
@@ -55,15 +59,11 @@ ANSWER_SCHEMA = shape(
 
 def bundle_error(failure: Failure, failed: FailedCall) -> Answer:
     """A failure in the shape that the three tools share."""
-    error = {"code": _code(failure), "message": failure.message, "details": dict(failure.details)}
-    return json_answer({"ok": False, "tool": failed.tool, "error": error}, is_error=True)
-
-
-def _code(failure: Failure) -> str:
-    if failure.code is Code.NOT_FOUND:
-        return "NOT_FOUND"
     callers_doing = failure.kind is Kind.VALIDATION or failure.code is Code.RATE_LIMITED
-    return "BAD_REQUEST" if callers_doing else "INTERNAL"
+    code = "BAD_REQUEST" if callers_doing else "INTERNAL"
+    code = "NOT_FOUND" if failure.code is Code.NOT_FOUND else code
+    error = {"code": code, "message": failure.message, "details": dict(failure.details)}
+    return json_answer({"ok": False, "tool": failed.tool, "error": error}, is_error=True)
 
 
 FAMILY = Family("bundles", bundle_error)
@@ -71,17 +71,34 @@ FAMILY = Family("bundles", bundle_error)
 
 def build(shelf: BundleShelf, clock: Clock) -> tuple[Tool, ...]:
     """The three tools over a shelf."""
-    answers = _BundleAnswers(shelf, clock)
+
+    def export_context(command: ExportContext, call: Call) -> Answer:
+        made = shelf.serve(command.bundle_id, call, lambda opened: export(opened, command, clock))
+        text = _envelope(EXPORT, made.bundle_id, made.data, made.meta, made.diagnostics)
+        value = json.loads(text)
+        return Answer(text if command.format == "json" else dump(value), value)
+
+    def get_context(command: GetContext, call: Call) -> Answer:
+        def near(opened: OpenedBundle) -> Answer:
+            around = look_around(opened, command)
+            return _neighbours(opened, command, around, room_of(call.page_tokens) - BESIDE)
+
+        return shelf.serve(command.bundle_id, call, near)
+
+    def export_markdown(command: ExportMarkdown, call: Call) -> Answer:
+        def written(opened: OpenedBundle) -> Answer:
+            return _document(opened, command, room_of(call.page_tokens) - BESIDE)
+
+        return shelf.serve(command.bundle_id, call, written)
+
     long: dict[str, Any] = {"output_schema": ANSWER_SCHEMA, "long_answers": True}
     return (
-        tool(EXPORT, "Export context", EXPORT_ABOUT, FAMILY, ExportContext, answers.export, **long),
+        tool(EXPORT, "Export context", EXPORT_ABOUT, FAMILY, ExportContext, export_context, **long),
         evolve(
-            tool(NEAR, "Entity and neighbours", NEAR_ABOUT, FAMILY, GetContext, answers.near, **long),
+            tool(NEAR, "Entity and neighbours", NEAR_ABOUT, FAMILY, GetContext, get_context, **long),
             choose=_choose_near,
         ),
-        tool(
-            DOCUMENT, "Entity as Markdown", DOCUMENT_ABOUT, FAMILY, ExportMarkdown, answers.document, **long
-        ),
+        tool(DOCUMENT, "Entity as Markdown", DOCUMENT_ABOUT, FAMILY, ExportMarkdown, export_markdown, **long),
     )
 
 
@@ -98,74 +115,45 @@ def _choose_near(arguments: Mapping[str, Any]) -> type:
     return GetContext
 
 
-@frozen(eq=False)
-class _BundleAnswers:
-    """Serves the commands."""
+def _neighbours(opened: OpenedBundle, command: GetContext, around: EntityNeighbours, room: int) -> Answer:
+    """`get_context` in so many bytes."""
+    shown = around.neighbours
+    ids = {name: kind.id_field for name, kind in opened.bundle.kinds.items()}
+    target = target_record(around.entity, ids[around.entity.type], command.fields)
+    whole = [neighbour_record(one, ids[one.entity.type], command.include_related) for one in shown]
+    related, bare = fit_to_budget(target, whole, room)
+    meta = {
+        "bundleId": opened.id,
+        "relatedCount": len(shown),
+        "totalRelated": around.total,
+        "truncated": around.total > len(shown) or bare > 0,
+        "depth": command.depth,
+        "maxRelated": command.max_related,
+        "includeRelated": command.include_related,
+        **({"withoutData": bare, "hint": BARE_HINT} if bare else {}),
+    }
+    entities = [around.entity, *(one.entity for one in shown)]
+    return _answer(NEAR, opened, {"target": target, "related": related}, meta, entities)
 
-    shelf: BundleShelf
-    clock: Clock
 
-    def export(self, command: ExportContext, call: Call) -> Answer:
-        """`export_context`; its data is text already."""
-        made = self.shelf.serve(command.bundle_id, call, lambda opened: export(opened, command, self.clock))
-        text = _envelope(EXPORT, made.bundle_id, made.data, made.meta, made.diagnostics)
-        value = json.loads(text)
-        return Answer(text if command.format == "json" else yaml_text(value), value)
-
-    def near(self, command: GetContext, call: Call) -> Answer:
-        """`get_context`."""
-
-        def work(opened: OpenedBundle) -> Answer:
-            around = look_around(opened, command)
-            return shown_in(opened, around, room_of(call.page_tokens) - BESIDE)
-
-        def shown_in(opened: OpenedBundle, around: EntityNeighbours, room: int) -> Answer:
-            bundle, shown = opened.bundle, around.neighbours
-            ids = {name: kind.id_field for name, kind in bundle.kinds.items()}
-            target = target_record(around.entity, ids[around.entity.type], command.fields)
-            whole = [neighbour_record(one, ids[one.entity.type], command.include_related) for one in shown]
-            related, bare = lightened(target, whole, room)
-            data = {"target": target, "related": related}
-            meta = {
-                "bundleId": opened.id,
-                "relatedCount": len(shown),
-                "totalRelated": around.total,
-                "truncated": around.total > len(shown) or bare > 0,
-                "depth": command.depth,
-                "maxRelated": command.max_related,
-                "includeRelated": command.include_related,
-                **({"withoutData": bare, "hint": BARE_HINT} if bare else {}),
-            }
-            return _answer(NEAR, opened, data, meta, [around.entity, *(one.entity for one in shown)])
-
-        return self.shelf.serve(command.bundle_id, call, work)
-
-    def document(self, command: ExportMarkdown, call: Call) -> Answer:
-        """`export_entity_markdown`."""
-
-        def work(opened: OpenedBundle) -> Answer:
-            return written_in(opened, room_of(call.page_tokens) - BESIDE)
-
-        def written_in(opened: OpenedBundle, room: int) -> Answer:
-            made = write_document(opened, command, room)
-            related = [{"entityType": one.type, "id": one.id} for one in made.related]
-            data = {
-                "markdown": made.markdown,
-                "entityType": made.entity.type,
-                "entityId": made.entity.id,
-                "includedDependencies": related,
-            }
-            meta = {
-                "bundleId": opened.id,
-                "dependencyCount": len(related),
-                "dependencyDepth": made.depth,
-                "characterCount": len(made.markdown),
-                "truncated": made.left_out > 0,
-                **({"leftOut": made.left_out, "hint": MORE} if made.left_out else {}),
-            }
-            return _answer(DOCUMENT, opened, data, meta, [made.entity, *made.related])
-
-        return self.shelf.serve(command.bundle_id, call, work)
+def _document(opened: OpenedBundle, command: ExportMarkdown, room: int) -> Answer:
+    """`export_entity_markdown` in so many bytes."""
+    made = write_document(opened, command, room)
+    data = {
+        "markdown": made.markdown,
+        "entityType": made.entity.type,
+        "entityId": made.entity.id,
+        "includedDependencies": [{"entityType": one.type, "id": one.id} for one in made.related],
+    }
+    meta = {
+        "bundleId": opened.id,
+        "dependencyCount": len(made.related),
+        "dependencyDepth": made.depth,
+        "characterCount": len(made.markdown),
+        "truncated": made.left_out > 0,
+        **({"leftOut": made.left_out, "hint": MORE} if made.left_out else {}),
+    }
+    return _answer(DOCUMENT, opened, data, meta, [made.entity, *made.related])
 
 
 def _answer(

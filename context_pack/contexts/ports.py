@@ -1,4 +1,4 @@
-"""What the context use cases ask of the world: projects, their folders, the YAML of a file, and a memory.
+"""What the context use cases ask of the world: projects and their folders.
 
 A `ProjectFolder` is one folder as it was when it was looked at; a project gives the same object again as long
 as nothing in it has changed, so what was found out about it can be kept in its `memo`.
@@ -12,9 +12,9 @@ from typing import Any, Protocol
 
 from attrs import field, frozen
 
-from context_pack.contexts.domain.fingerprint import fingerprint, stat_row
-from context_pack.contexts.domain.model import CONTEXT_FILE, MalformedContext
-from context_pack.contexts.domain.scan import ScanRules, is_source, kept_scopes
+from context_pack.contexts.fingerprint import fingerprint, stat_row
+from context_pack.contexts.model import CONTEXT_FILE, ROOT_SCOPE
+from context_pack.contexts.scan import BUNDLE_FILE, ScanRules, is_source, is_within, kept_scopes
 from context_pack.kernel.ports import Reason
 
 Check = Callable[[], None]
@@ -90,12 +90,18 @@ class Scan:
 
     def kept(self) -> tuple[list[ProjectFolder], int]:
         """The folders that are worth a context, sorted by scope, and how many with sources are not."""
-        chosen = kept_scopes(
-            {each.scope: each.source_bytes for each in self.folders if each.sources}, self.rules.min_tokens
-        )
+        bundles = [each.scope for each in self.folders if BUNDLE_FILE in each.names]
+        free = [each for each in self.folders if each.sources and not self._is_of_a_bundle(each, bundles)]
+        chosen = kept_scopes({each.scope: each.source_bytes for each in free}, self.rules.min_tokens)
         skipped = sum(1 for each in self.folders if each.sources and each.scope not in chosen)
         found = [each for each in self.folders if each.scope in chosen]
         return sorted(found, key=lambda folder: folder.scope), skipped
+
+    def _is_of_a_bundle(self, folder: ProjectFolder, bundles: Sequence[str]) -> bool:
+        """Whether a folder belongs to a bundle, where a new YAML file would be taken for an entity."""
+        if folder.scope == ROOT_SCOPE or CONTEXT_FILE in folder.names:
+            return False
+        return any(is_within(folder.scope, scope) for scope in bundles)
 
 
 class Project(Protocol):
@@ -138,41 +144,3 @@ class Projects(Protocol):
 
     def shown(self, path: str) -> str:
         """A path as callers are shown it: absolute, not resolved."""
-
-
-class ContextFormat(Protocol):
-    """The YAML of context files: YAML 1.2 core in, edits of text out."""
-
-    def parse(self, data: bytes) -> Any | MalformedContext:
-        """The plain value that a file spells."""
-
-    def compose(self, record: Mapping[str, Any]) -> bytes:
-        """A new file with these fields in this order."""
-
-    def commented(self, data: bytes) -> frozenset[str]:
-        """The fields, nested ones as `a.b`, with a comment among their lines."""
-
-    def revise(self, data: bytes, changes: Mapping[str, Any]) -> bytes | None:
-        """The file with these fields (nested ones as `a.b`) set, or removed where the value is None.
-
-        Every other character stays as it is. None when that cannot be done safely.
-        """
-
-
-class DerivedMemory(Protocol):
-    """Remembers what was generated, so that a later change by a person can be noticed."""
-
-    def recall(self, root: str, scope: str) -> Mapping[str, str]:
-        """The digest of each generated field of a scope."""
-
-    def remember(self, root: str, digests: Mapping[str, Mapping[str, str]]) -> None:
-        """Keep the digests of scopes, in place of older ones of the same scopes."""
-
-
-@frozen
-class ContextPorts:
-    """Everything the context use cases ask of the world."""
-
-    projects: Projects
-    format: ContextFormat
-    memory: DerivedMemory

@@ -1,20 +1,16 @@
 """Contexts as MCP resources: `context://scope/{path}`, the context and its freshness as JSON.
 
 Listed are the root and the folders directly in it that have a context: a list must not walk a large tree.
-Completion goes one folder further with every slash.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from urllib.parse import quote, unquote
 
-from context_pack.contexts.domain.model import ROOT_SCOPE, ContextSummary
-from context_pack.contexts.ports import Projects
-from context_pack.contexts.usecases.commands import CheckFreshness, QueryContext
-from context_pack.contexts.usecases.query import ContextQueries, RefusedQuery
-from context_pack.contexts.usecases.reading import gist_of
+from context_pack.contexts.model import ROOT_SCOPE, ContextSummary
+from context_pack.contexts.queries import CheckFreshness, ContextQueries, QueryContext, RefusedQuery, gist_of
 from context_pack.kernel.ports import Reason
 from context_pack.toolkit.offers import ResourceEntry, ResourceFamily, ResourceText
 
@@ -27,7 +23,6 @@ MOST_LISTED = 200
 
 def build(queries: ContextQueries) -> ResourceFamily:
     """The resources over these use cases."""
-    projects = queries.projects
     return ResourceFamily(
         prefix=PREFIX,
         uri_template=PREFIX + "{path}",
@@ -37,7 +32,6 @@ def build(queries: ContextQueries) -> ResourceFamily:
         mime_type=MIME,
         entries=lambda: list(_entries(queries)),
         read=lambda uri: _read(queries, uri),
-        complete={"path": lambda typed, _: _scopes(projects, typed)},
     )
 
 
@@ -47,7 +41,7 @@ def _entries(queries: ContextQueries) -> Iterator[ResourceEntry]:
         return
     for scope in [ROOT_SCOPE, *project.inside(ROOT_SCOPE)][:MOST_LISTED]:
         folder = project.find(scope)
-        gist = None if isinstance(folder, Reason) else gist_of(folder, queries.format)
+        gist = None if isinstance(folder, Reason) else gist_of(folder)
         if isinstance(gist, ContextSummary):
             yield ResourceEntry(PREFIX + quote(scope), scope, TITLE, gist.summary, MIME)
 
@@ -62,13 +56,3 @@ def _read(queries: ContextQueries, uri: str) -> ResourceText | None:
     state = checked.freshness.state.value
     body = {"scope": scope, "state": state, "context": found.context}
     return ResourceText(uri, json.dumps(body, ensure_ascii=False, indent=2), MIME)
-
-
-def _scopes(projects: Projects, typed: str) -> Sequence[str]:
-    """The folders that what was typed may become."""
-    project = projects.open(None)
-    if isinstance(project, Reason):
-        return []
-    parent = typed.rpartition("/")[0] or ROOT_SCOPE
-    known = [*([ROOT_SCOPE] if "/" not in typed else []), *project.inside(parent)]
-    return [scope for scope in known if scope.startswith(typed)]

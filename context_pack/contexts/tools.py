@@ -10,14 +10,16 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from context_pack.contexts.domain.fingerprint import FreshnessState
-from context_pack.contexts.usecases.commands import CheckFreshness, ListContexts, QueryContext
-from context_pack.contexts.usecases.query import (
+from context_pack.contexts.fingerprint import FreshnessState
+from context_pack.contexts.queries import (
     CheckedContext,
+    CheckFreshness,
     ContextPart,
     ContextQueries,
     FolderListing,
+    ListContexts,
     ListedFolder,
+    QueryContext,
     RefusedQuery,
 )
 from context_pack.kernel.errors import Code, Failure
@@ -26,8 +28,6 @@ from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import Answer, FailedCall, Family, Tool, json_answer, tool
 
 Body = dict[str, Any]
-
-"""Of a list, to give it again while it is the same."""
 
 LIST_ABOUT = """\
 List the folders that have, or should have, a .context.yaml (what the folder holds, decisions, constraints), \

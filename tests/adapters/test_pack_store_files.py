@@ -22,15 +22,14 @@ from hanging import never_hanging
 from sample_packs import full_pack, maker, sample_pack
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.packs.domain.model import Pack, PackSummary
-from context_pack_adapters.disk.changes import watch_folder
+from context_pack.packs.domain.model import Pack
 from context_pack_adapters.disk.folder import Folder
 from context_pack_adapters.disk.locking import PathLock, attempt_lock
 from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.disk.signature import COARSE_GRAIN_NS, FINE_GRAIN_NS, is_settled
 from context_pack_adapters.inmemory import FixedClock
 from context_pack_adapters.stores import pack_format
-from context_pack_adapters.stores.pack_files import MANY, PackFile, PackFiles
+from context_pack_adapters.stores.pack_files import PackFile, PackFiles
 from context_pack_adapters.stores.pack_store import FilePackStore
 from context_pack_adapters.system import SystemIds
 
@@ -132,20 +131,6 @@ def test_one_malformed_file_stops_everything_that_looks_at_all_packs(disk: Disk)
         assert failure.details == {"files": [{"file": f"{BAD}.md", "reason": "the first line is not '---'"}]}
     assert disk.file(BAD).read_text() == "nonsense"
     assert f"{BAD}.lock" not in disk.names()
-
-
-@pytest.mark.clause("ST-08")
-def test_a_long_list_is_read_by_summaries_that_are_those_of_the_packs(disk: Disk, tmp_path: Path) -> None:
-    ids = [f"pk_{chr(97 + number % 26)}{chr(97 + number // 26)}aaaaaa" for number in range(MANY)]
-    for pack_id in ids:
-        disk.write(sample_pack(pack_id, disk.clock.now(), 60, name=f"name of {pack_id}"))
-    listed = disk.store.summaries()
-    assert {type(summary) for summary in listed} == {PackSummary}
-    assert {(one.id, one.name) for one in listed} == {(one.id, one.name) for one in disk.store.all()}
-    assert disk.store.find(f"name of {ids[7]}") == disk.store.get(ids[7])
-    disk.file(BAD).write_text("nonsense")
-    again = FilePackStore(tmp_path, disk.clock, SystemIds())
-    assert failure_of(again.summaries).code is Code.MALFORMED_PACK
 
 
 @pytest.mark.clause("ST-09")
@@ -423,10 +408,10 @@ def test_a_change_that_changes_nothing_writes_nothing(disk: Disk) -> None:
     assert (before.st_mtime_ns, before.st_ino) == (after.st_mtime_ns, after.st_ino)
 
 
-@pytest.fixture(params=["told", "looking"])
-def files(request: pytest.FixtureRequest, disk: Disk) -> PackFiles:
-    """The files of the store, looked at with the system's help and without it."""
-    return PackFiles(Folder(disk.folder), watch_folder if request.param == "told" else lambda _: None)
+@pytest.fixture
+def files(disk: Disk) -> PackFiles:
+    """The files of the store."""
+    return PackFiles(Folder(disk.folder))
 
 
 def read_pack(files: PackFiles, pack_id: str) -> Pack:
@@ -442,7 +427,7 @@ def test_a_change_within_one_tick_of_the_clock_is_seen(disk: Disk, files: PackFi
     for count in range(150):
         pack = attrs.evolve(made, title=f"title {count:04}")
         disk.write(pack)
-        assert [listed.title for listed in files.summaries().packs] == [pack.title]
+        assert [listed.title for listed in files.all().packs] == [pack.title]
         assert list(files.all().packs) == [pack]
         assert read_pack(files, made.id) == pack
 
@@ -477,7 +462,7 @@ def test_random_file_changes_are_seen_by_the_next_listing(disk: Disk, files: Pac
             disk.folder.rename(disk.folder.with_name(f"moved {turn}"))
             disk.folder.mkdir()
             expected.clear()
-        assert {pack.id for pack in files.summaries().packs} == set(expected)
+        assert {pack.id for pack in files.all().packs} == set(expected)
         shelf = files.all()
         assert {pack.id: pack for pack in shelf.packs} == expected
         there = {path.stem for path in disk.folder.glob("*.md")}
@@ -525,22 +510,6 @@ def test_a_stat_signature_is_trusted_once_older_than_the_clock_grain(
     moment = read_at - age_ns
     moment = moment - moment % 1_000_000_000 + fraction if fraction == 0 else moment + fraction
     assert is_settled(moment, moment, read_at) is trusted
-
-
-@pytest.mark.clause("ST-27")
-def test_unchanged_packs_are_the_same_objects_on_the_next_listing(disk: Disk, files: PackFiles) -> None:
-    made = [disk.put() for _ in range(5)]
-
-    def look() -> dict[str, Pack]:
-        return {pack.id: pack for pack in files.all().packs}
-
-    first = look()
-    assert all(look()[pack.id] is first[pack.id] for pack in made)
-    changed = disk.store.update(made[0].id, raised)
-    second = look()
-    assert second[changed.id] == changed
-    assert all(second[pack.id] is first[pack.id] for pack in made[1:])
-    assert read_pack(files, made[1].id) is first[made[1].id]
 
 
 @pytest.mark.clause("ST-27")

@@ -15,16 +15,10 @@ from hypothesis import strategies as st
 from sample_packs import NOON, full_pack, sample_pack
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.lines import LineRange
-from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.yaml_text import yaml_text
-from context_pack.packs.domain.anchors import Anchor, Symbol
-from context_pack.packs.domain.model import Diagram, Pack, PackSummary, Ref, Section
+from context_pack.packs.domain.model import Diagram, Pack, Section
 from context_pack.packs.domain.record import FIELDS as WRITTEN_FIELDS
 from context_pack.packs.domain.record import to_record
-from context_pack_adapters.stores import front_matter, pack_format, yaml_core
-from context_pack_adapters.stores.pack_summaries import summary_of
-from context_pack_adapters.stores.written_yaml import written_mapping
+from context_pack_adapters.stores import front_matter, pack_format
 
 ID = "pk_abcdefgh"
 TRICKY = [
@@ -73,17 +67,6 @@ def refusal(data: bytes, pack_id: str = ID) -> Failure:
     return told.value
 
 
-def summed_up(pack: Pack) -> PackSummary:
-    """What a list shows of a pack."""
-    return PackSummary(*(getattr(pack, name) for name in PackSummary._fields))
-
-
-def check_quick_reader(data: bytes) -> None:
-    """The quick reader of summaries says what the full reader says, or leaves the file to it."""
-    if (quick := summary_of(data, ID)) is not None:
-        assert quick == summed_up(pack_format.decode(data, ID))
-
-
 @pytest.mark.clause("ST-02")
 def test_a_file_is_front_matter_in_the_contract_order_and_a_body() -> None:
     data = pack_format.encode(full_pack())
@@ -108,49 +91,6 @@ def test_a_file_is_front_matter_in_the_contract_order_and_a_body() -> None:
 def test_a_full_pack_comes_back_equal() -> None:
     pack = full_pack(name="a name", expires_at=datetime(2026, 3, 5, 1, 2, 3, 456789, tzinfo=UTC))
     assert pack_format.decode(pack_format.encode(pack), ID) == pack
-
-
-@pytest.mark.clause("ST-27")
-def test_files_as_we_write_them_are_listed_without_the_full_reader() -> None:
-    symbol = Symbol("function", "Store.get", 'def get(self, key: str = "a\\b") -> "Größe":', "2-26")
-    anchor = Anchor(
-        "a" * 64, 26, (), ("2-bbbbbbbb",), "c-dddddddd", "5-eeeeeeee", "0" * 8, "01ab" * 64, symbol
-    )
-    refs = (
-        Ref(
-            "entry", RelativePath("src/[id]/.github/a b.ts"), LineRange(42, 67), "Why: not", None, "g", anchor
-        ),
-        Ref("1st", RelativePath("Makefile"), LineRange(1, 1), anchor=attrs.evolve(anchor, digest="0" * 64)),
-        Ref("2nd", RelativePath("Makefile"), LineRange(1, 1), anchor=attrs.evolve(anchor, beside="12e4")),
-        Ref(
-            "3rd", RelativePath("Makefile"), LineRange(1, 1), anchor=attrs.evolve(anchor, beside="beef" * 128)
-        ),
-    )
-    odd = Section(
-        "other", '"Quoted" — 🚀', "tab\there\nx", refs, (Diagram("entry", "D", "graph TD"),), "src/a"
-    )
-    packs = [
-        sample_pack(ID),
-        full_pack(name="a name", tags=("a: b", "on", "größe"), expires_at=NOON + timedelta(microseconds=7)),
-        full_pack(
-            brief='a "b" \\ c', sections=(*full_pack().sections, odd, Section("third", "T", scope="."))
-        ),
-    ]
-    for pack in packs:
-        assert summary_of(pack_format.encode(pack), ID) == summed_up(pack)
-        assert summary_of(pack_format.encode(pack), "pk_zzzzzzzz") is None
-
-
-@pytest.mark.clause("ST-05")
-@given(text=st.text(st.sampled_from("aeflnrstuANT0_./+(),; -"), min_size=1, max_size=12))
-@example("null")
-@example("True")
-@example("full  of - signs, (and blanks) ")
-def test_the_quick_reader_takes_a_plain_text_as_the_full_reader_does(text: str) -> None:
-    whole = pack_format.encode(sample_pack(ID, title="Old", brief="Old", tags=("old",)))
-    check_quick_reader(
-        whole.replace(b" Old\n", f" {text}\n".encode()).replace(b"- old", f"- {text}".encode())
-    )
 
 
 @pytest.mark.clause("ST-03")
@@ -185,7 +125,6 @@ def test_every_valid_pack_survives_a_round_trip(
     except Failure:
         return
     assert pack_format.decode(pack_format.encode(pack), ID) == pack
-    check_quick_reader(pack_format.encode(pack))
 
 
 @pytest.mark.clause("ST-03")
@@ -292,10 +231,10 @@ def test_a_rewrite_loses_no_digit_of_a_moment_that_it_does_not_change(digits: st
 @pytest.mark.clause("ST-05")
 def test_scalars_mean_what_yaml_1_2_says() -> None:
     front = b"a: yes\nb: 010\nc: 0o10\nd: 0x1F\ne: 1_0\nf: 12:30\ng: 2026-01-01\nh: TRUE\ni: ~\nj:\n"
-    front += b"k: -7\nl: 1.5\nm: .nan\nn: 1e999\no: +3"
+    front += b"k: -7\nl: 1.5\no: +3"
     assert front_matter.parse(front) == {
         "a": "yes", "b": 10, "c": 8, "d": 31, "e": "1_0", "f": "12:30", "g": "2026-01-01", "h": True,
-        "i": None, "j": None, "k": -7, "l": 1.5, "m": ".nan", "n": "1e999", "o": 3,
+        "i": None, "j": None, "k": -7, "l": 1.5, "o": 3,
     }  # fmt: skip
 
 
@@ -305,13 +244,8 @@ def test_scalars_mean_what_yaml_1_2_says() -> None:
     [
         ("a: 1\na: 2", "a key appears twice, line 3"),
         ("a: {b: 1, b: 2}", "a key appears twice"),
-        ("a: &x 1", "a tag or an anchor"),
-        ("a: &x [1]\nb: *x", "a tag or an anchor"),
         ("a: *x", "an alias"),
-        ("a: !!str 1", "a tag or an anchor"),
-        ("a: !!python/object/apply:os.system [id]", "a tag or an anchor"),
-        ("!!map {a: 1}", "a tag or an anchor"),
-        ("1: a", "a key is not text"),
+        ("a: !!python/object/apply:os.system [id]", "a tag that"),
         ("? [a]\n: b", "a key is not text"),
         ("? {a: 1}\n: b", "a key is not text"),
         ("a: 1\n...\n---  \nb: 2", "more than one document"),
@@ -371,23 +305,6 @@ VALUES = st.recursive(
 )
 
 
-@given(
-    st.dictionaries(TEXTS | st.sampled_from(["key", "a b"]), VALUES, max_size=4), st.integers(0, 400), TEXTS
-)
-def test_what_we_wrote_is_read_back_as_the_full_reader_reads_it(
-    record: dict[str, Any], place: int, put: str
-) -> None:
-    text = yaml_text(record, lists="")
-    for each in (text, text[:place] + put[:1] + text[place:], text[:place] + text[place + 1 :]):
-        found = written_mapping(each, front_matter.MAX_DEPTH)
-        assert found is None or repr(found) == repr(yaml_core.load(each, front_matter._RULES))
-
-
-def test_a_pack_as_we_write_it_needs_no_full_reader() -> None:
-    front = front_matter.split(pack_format.encode(full_pack())).decode().removeprefix("\n")
-    assert written_mapping(front, front_matter.MAX_DEPTH) == yaml_core.load(front, front_matter._RULES)
-
-
 @pytest.mark.clause("ST-06", "ST-07")
 @given(data=st.data())
 @settings(max_examples=300)
@@ -405,7 +322,6 @@ def test_a_file_with_anything_in_any_place_is_a_pack_or_malformed(data: st.DataO
         record[data.draw(st.sampled_from(FIELDS))] = data.draw(VALUES)
     written = front_matter.render(record, "")
     assert front_matter.parse(front_matter.split(written)) == record
-    check_quick_reader(written)
     try:
         pack = pack_format.decode(written, ID)
     except Failure as failure:
@@ -420,7 +336,6 @@ def test_a_file_with_anything_in_any_place_is_a_pack_or_malformed(data: st.DataO
 def test_a_damaged_file_is_a_pack_or_malformed(cut: int, put: bytes, length: int) -> None:
     whole = pack_format.encode(full_pack())
     damaged = whole[:cut] + put + whole[cut + length :]
-    check_quick_reader(damaged)
     try:
         pack_format.decode(damaged, ID)
     except Failure as failure:
@@ -477,34 +392,6 @@ def test_every_rule_of_a_pack_is_checked_again_when_it_is_read(changes: dict[str
     failure = refusal(file_of(**changes))
     assert failure.code is Code.MALFORMED_PACK
     assert failure.details["reason"]
-    assert summary_of(file_of(**changes), ID) is None
-
-
-@pytest.mark.clause("ST-07")
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("start: 42", "start: 68"),
-        ("end: 67", "end: 2042"),
-        ("end: 67", "end: 4294967296"),
-        ("lines: 26", "lines: 2001"),
-        ("key: plain", "key: entry"),
-        ("key: plain", "key: null"),
-        ("path: src/auth/handler.rs", "path: src/../handler.rs"),
-        ("path: src/auth/handler.rs", "path: src//handler.rs"),
-        ("path: src/auth/handler.rs", "path: true"),
-        ("1-aaaaaaaa", "1-aaaaaaa"),
-        ("    group: core\n", "    group: core\n    group: core\n"),
-        ("2026-03-04T12", "2026-02-30T12"),
-        ("2026-03-04T12", "2026-03-04T24"),
-    ],
-)
-def test_a_rule_broken_in_a_file_of_ours_is_left_to_the_full_reader(old: str, new: str) -> None:
-    data = pack_format.encode(full_pack())
-    broken = data.replace(old.encode(), new.encode(), 1)
-    assert broken != data
-    assert refusal(broken).code is Code.MALFORMED_PACK
-    assert summary_of(broken, ID) is None
 
 
 @pytest.mark.clause("ST-10")

@@ -70,7 +70,6 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
     "stores/collection_git.py": dict.fromkeys(("shutil.rmtree", "os.mkdir", ".unlink", ".glob"), GIT)
     | {"lexists": GIT},
     "stores/collection_sources.py": {"realpath": "a place that the user's own file names, or a name to tell"},
-    "stores/context_memory.py": {"realpath": SPELLING},
     "stores/context_project.py": {"realpath": SPELLING},
     "stores/context_projects.py": {"realpath": SPELLING},
     "stores/git_process.py": {"exists": "the shell that limits what git may do"},

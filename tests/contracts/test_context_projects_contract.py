@@ -1,4 +1,4 @@
-"""What every `Projects`, `Project`, `ProjectFolder` and `DerivedMemory` does: on disk and in memory alike."""
+"""What every `Projects`, `Project` and `ProjectFolder` does: on disk and in memory alike."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from context_trees import Asked, context, disk_contexts, memory_contexts, plant
 
-from context_pack.contexts.ports import ContextPorts, Project, ProjectFolder, Scan, unwatched
+from context_pack.contexts.ports import Project, ProjectFolder, Projects, Scan, unwatched
 from context_pack.kernel.ports import Reason
 
 FILES: dict[str, str | bytes] = {
@@ -37,7 +37,7 @@ class World:
         self._root = root if kind == "disk" else None
         self._files: dict[str, str | bytes] = {}
         self.put(FILES)
-        self.ports: ContextPorts = disk_contexts(root) if kind == "disk" else memory_contexts(self._files)
+        self.ports: Projects = disk_contexts(root) if kind == "disk" else memory_contexts(self._files)
 
     def put(self, files: dict[str, str | bytes]) -> None:
         """Write files."""
@@ -48,7 +48,7 @@ class World:
 
     def project(self, path: str | None = None) -> Project:
         """A project that is there."""
-        found = self.ports.projects.open(path)
+        found = self.ports.open(path)
         assert not isinstance(found, Reason)
         return found
 
@@ -195,14 +195,14 @@ def test_an_absolute_scope_inside_the_root_is_served(world: World) -> None:
     ],
 )
 def test_a_path_outside_or_without_a_folder_is_refused(world: World, path: str, refusal: Reason) -> None:
-    assert world.ports.projects.open(path) is refusal
+    assert world.ports.open(path) is refusal
 
 
 @pytest.mark.clause("CX-22")
 @pytest.mark.parametrize("path", ["src", "./src/", "src/core/.."])
 def test_a_path_is_taken_from_the_source_root(world: World, path: str) -> None:
     project = world.project(path)
-    assert project.root == world.ports.projects.shown("src")
+    assert project.root == world.ports.shown("src")
     assert sorted(folder.scope for folder in scanned(project).folders) == [".", "core"]
 
 
@@ -236,16 +236,6 @@ def test_a_file_is_written_only_in_place_of_what_was_seen(world: World) -> None:
     assert project.text(".", "AGENTS.md") == "hello"
 
 
-@pytest.mark.clause("CX-33")
-def test_digests_are_remembered_by_project_and_scope(world: World) -> None:
-    memory, root = world.ports.memory, world.project().root
-    assert memory.recall(root, "src") == {}
-    memory.remember(root, {"src": {"files": "1", "exports": "2"}, ".": {"files": "3"}})
-    memory.remember(root, {"src": {"files": "4"}})
-    assert (memory.recall(root, "src"), memory.recall(root, ".")) == ({"files": "4"}, {"files": "3"})
-    assert memory.recall(world.project("src").root, "src") == {}
-
-
 @pytest.mark.clause("CX-15", "CX-20", "CX-24")
 def test_the_tools_answer_alike_on_disk_and_in_memory(tmp_path: Path) -> None:
     disk, memory = World("disk", tmp_path), World("memory", tmp_path)
@@ -261,5 +251,5 @@ def test_the_tools_answer_alike_on_disk_and_in_memory(tmp_path: Path) -> None:
         ("query_context", {"scope": "src"}),
     ):
         ours, theirs = (Asked(each.ports).raw(tool, **arguments) for each in (disk, memory))
-        root = str(disk.ports.projects.shown(""))
+        root = str(disk.ports.shown(""))
         assert str(ours).replace(root, "/project") == str(theirs), (tool, arguments)

@@ -19,7 +19,7 @@ from command_line import MAIN, CommandLine
 from context_trees import PROJECT, context, plant
 from stdio_client import PATIENCE, environment
 
-from context_pack_adapters.stores import yaml_core
+from context_pack.kernel.yaml_documents import load
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def contexts(project: Path) -> CommandLine:
 
 def record(path: Path) -> dict[str, Any]:
     """What a context file says."""
-    value: dict[str, Any] = yaml_core.load(path.read_bytes())
+    value: dict[str, Any] = load(path.read_bytes())
     return value
 
 
@@ -50,8 +50,8 @@ def test_init_and_refresh_make_fresh_contexts_and_keep_hand_written_text(
     assert contexts("contexts", "status").code == 0
     assert record(project / "billing/.context.yaml")["summary"] == "Billing of the shop."
     written = (project / "billing/.context.yaml").read_text()
-    assert re.search(r'^fingerprint: "[0-9a-f]{8}"$', written, re.MULTILINE)
-    assert re.search(r'^last_updated: "\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"$', written, re.MULTILINE)
+    assert re.search(r"^fingerprint: '?[0-9a-f]{8}'?$", written, re.MULTILINE)
+    assert re.search(r"^last_updated: '\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ'$", written, re.MULTILINE)
     assert not (project / "AGENTS.md").exists()
 
     mine = (
@@ -118,7 +118,9 @@ def test_options_choose_the_root_the_fingerprint_and_the_block_for_agents(
     assert elsewhere("contexts", "init", "--path", "shop", "--fingerprint", "stat", "--agents").code == 0
     assert "context-pack:contexts" in (project / "AGENTS.md").read_text()
     assert elsewhere("contexts", "status", "--path", str(project)).code == 0
-    shutil.rmtree(tmp_path / ".agents")  # or else the project would be the folder around it
+    shutil.rmtree(
+        tmp_path / ".agents", ignore_errors=True
+    )  # or else the project would be the folder around it
     checked = CommandLine(project)("call", "check_freshness", "scope=src").json
     assert checked["fingerprint"]["method"] == "stat"
     assert CommandLine(project)("contexts", "refresh", "--fingerprint", "content", "--agents").code == 0

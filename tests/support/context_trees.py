@@ -9,24 +9,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from context_pack.contexts.ports import ContextPorts
+from context_pack.contexts.ports import Projects
+from context_pack.contexts.queries import ContextQueries
+from context_pack.contexts.refresh import ContextRefresher
 from context_pack.contexts.tools import build
-from context_pack.contexts.usecases.query import ContextQueries
-from context_pack.contexts.usecases.refresh import ContextRefresher
 from context_pack.kernel.paths import PathPolicy
+from context_pack.kernel.yaml_documents import dump
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import Registry
 from context_pack_adapters.disk.gitignore import IgnoreFile
-from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.inmemory import FixedClock
-from context_pack_adapters.inmemory.contexts import MemoryDerivedMemory, MemoryProjects
-from context_pack_adapters.stores.context_format import YamlContextFormat
-from context_pack_adapters.stores.context_memory import FileDerivedMemory
+from context_pack_adapters.inmemory.contexts import MemoryProjects
 from context_pack_adapters.stores.context_projects import DiskProjects
-from context_pack_adapters.stores.context_seen import SeenFolders
 from context_pack_adapters.syntax import shared_syntax
 
-FORMAT = YamlContextFormat()
 MINIMAL = """\
 version: 1
 last_updated: 2026-02-13T10:00:00Z
@@ -77,39 +73,35 @@ def context(scope: str = "src", fingerprint: str = "00000000", **more: Any) -> s
         "maintenance": "Keep it true.",
         **more,
     }
-    return FORMAT.compose(record).decode()
+    return dump(record)
 
 
-def memory_contexts(files: dict[str, str | bytes], modified_ns: int = 0) -> ContextPorts:
+def memory_contexts(files: dict[str, str | bytes], modified_ns: int = 0) -> Projects:
     """The ports over a dictionary."""
 
     def hides(lines: str, scope: str) -> bool:
         return IgnoreFile(lines).verdict(scope, True) is True
 
-    return ContextPorts(MemoryProjects(files, FORMAT, hides, modified_ns), FORMAT, MemoryDerivedMemory())
+    return MemoryProjects(files, hides, modified_ns)
 
 
-def disk_contexts(root: Path, *allowed: Path, deny: tuple[str, ...] = ()) -> ContextPorts:
+def disk_contexts(root: Path, *allowed: Path, deny: tuple[str, ...] = ()) -> Projects:
     """The ports over a folder."""
-    store = str(root / ".agents" / "store")
-    seen = SeenFolders(PrivateFolder(root / ".agents" / "cache"))
-    projects = DiskProjects(str(root), [str(path) for path in allowed], PathPolicy(deny), FORMAT, seen)
-    return ContextPorts(projects, FORMAT, FileDerivedMemory(store, str(root), seen))
+    return DiskProjects(str(root), [str(path) for path in allowed], PathPolicy(deny))
 
 
-def refresher(ports: ContextPorts, clock: FixedClock | None = None) -> ContextRefresher:
+def refresher(ports: Projects, clock: FixedClock | None = None) -> ContextRefresher:
     """The use case over these ports, at a time that stands still."""
-    return ContextRefresher(ports.format, ports.memory, clock or FixedClock(), shared_syntax())
+    return ContextRefresher(clock or FixedClock(), shared_syntax())
 
 
 class Asked:
     """The three tools, called as a client calls them."""
 
-    def __init__(self, ports: ContextPorts) -> None:
+    def __init__(self, ports: Projects) -> None:
         self.alarms: list[BaseException] = []
-        parts = (ports.projects, ports.format)
         self.registry = Registry(
-            tools={tool.name: tool for tool in build(ContextQueries(*parts))},
+            tools={tool.name: tool for tool in build(ContextQueries(ports))},
             resources=list,
             prompts={},
             monotonic=lambda: 0.0,

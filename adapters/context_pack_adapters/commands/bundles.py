@@ -1,8 +1,7 @@
-"""The commands about bundles: list, check, export, graph, stale."""
+"""The commands about bundles: list, check, export, graph."""
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -13,9 +12,9 @@ from context_pack_adapters.commands.arguments import argument, command, flag
 from context_pack_adapters.commands.shell import Shell, WrongUsage, body_of, nearest
 
 if TYPE_CHECKING:
-    from context_pack.bundles.domain.model import Bundle, Diagnostic, Unloadable
+    from context_pack.bundles.model import Bundle, Diagnostic, Unloadable
+    from context_pack.bundles.opening import EntityAddress, OpenedBundle
     from context_pack.bundles.ports import BundlePlace
-    from context_pack.bundles.usecases.shelf import EntityAddress, OpenedBundle
 
     Found = tuple[BundlePlace, Bundle | Unloadable]
 
@@ -28,18 +27,8 @@ HEADS = {
     "reference": "Broken references",
     "orphan": "Orphans",
 }
-COLOURS = {
-    "error": "red",
-    "warning": "yellow",
-    "newer": "yellow",
-    "changed": "yellow",
-    "gone": "red",
-    "new": "green",
-}
+COLOURS = {"error": "red", "warning": "yellow"}
 REFUSALS = {"NOT_FOUND": Code.NOT_FOUND, "BAD_REQUEST": Code.INVALID_DATA}
-MOST_BYTES = 1024 * 1024 * 1024
-ENVELOPE_DEPTH = 10
-"""How much deeper a value lies in an export than in its file, and some."""
 BUNDLE = argument("--bundle", metavar="ID", help="the bundle, where there are several")
 DEPTH = argument("--depth", type=int, default=3, metavar="N", help="how far to follow references (3)")
 
@@ -102,7 +91,7 @@ def list_bundles(options: Namespace, shell: Shell) -> None:
 
 
 def _summary(place: BundlePlace, bundle: Bundle | Unloadable) -> dict[str, Any]:
-    from context_pack.bundles.domain.model import Bundle
+    from context_pack.bundles.model import Bundle
 
     loads = isinstance(bundle, Bundle)
     entities = bundle.entities.values() if isinstance(bundle, Bundle) else ()
@@ -159,10 +148,9 @@ def _chosen(found: Sequence[Found], wanted: Sequence[str]) -> Sequence[Found]:
 
 
 def _report(place: BundlePlace, bundle: Bundle | Unloadable, allow_orphans: bool) -> dict[str, Any]:
-    from context_pack.bundles.domain.model import Bundle
-    from context_pack.bundles.usecases.checking import findings
+    from context_pack.bundles.model import Bundle
 
-    found = list(findings(bundle))
+    found = list(bundle.findings())
     fails = any(one.severity == "error" or (one.sort == "orphan" and not allow_orphans) for one in found)
     return {
         "id": place.id,
@@ -213,7 +201,6 @@ def export(options: Namespace, shell: Shell) -> None:
       context-pack bundles export Feature/ride-start
       context-pack bundles export ride-start ride-end --depth 1 --format yaml
       context-pack bundles export ride-start -o snapshot.json
-      context-pack bundles stale snapshot.json            later: is it still true?
     """
     from context_pack_adapters.commands.packs_export import write
 
@@ -240,7 +227,7 @@ def export(options: Namespace, shell: Shell) -> None:
 
 def _addresses(bundle: Bundle, targets: Sequence[str]) -> list[EntityAddress]:
     """Entities as people name them: `Type/id`, or an id, which is unique in its bundle."""
-    from context_pack.bundles.usecases.shelf import EntityAddress
+    from context_pack.bundles.opening import EntityAddress
 
     found: list[EntityAddress] = []
     for target in targets:
@@ -267,11 +254,12 @@ def graph(options: Namespace, shell: Shell) -> None:
       context-pack call input action=upsert_diagram name=auth expected_revision=3 section_key=rides \\
         diagram_key=start title="Starting a ride" mermaid="$(context-pack bundles graph ride-start)"
     """
-    from context_pack.bundles.domain.drawing import MOST_CHARS, mermaid
-    from context_pack.bundles.usecases.export import select
-    from context_pack.bundles.usecases.shelf import require
+    from context_pack.bundles.exports import select
+    from context_pack.bundles.markdown import MOST_CHARS, mermaid
+    from context_pack.bundles.opening import require
 
-    _check_depth(options.depth)
+    if options.depth < 0:
+        raise WrongUsage("--depth must not be negative")
 
     def draw(opened: OpenedBundle) -> str:
         bundle = opened.bundle
@@ -284,65 +272,3 @@ def graph(options: Namespace, shell: Shell) -> None:
         hint = "name fewer entities, or a smaller --depth"
         raise WrongUsage(f"the diagram has {len(text)} characters and a pack holds {MOST_CHARS}; {hint}")
     shell.terminal.raw(text)
-
-
-def _check_depth(depth: int) -> None:
-    if depth < 0:
-        raise WrongUsage("--depth must not be negative")
-
-
-@command(
-    argument("file", metavar="FILE", help="the earlier export, or - for stdin"),
-    argument("--bundle", metavar="ID", help="the bundle (default: the one the export names)"),
-    argument("--depth", type=int, metavar="N", help="the depth (default: the one the export used)"),
-    flag("--json", "print the result as JSON"),
-)
-def stale(options: Namespace, shell: Shell) -> int:
-    """Is an earlier export still true? Says which entities are newer, gone or new.
-
-    FILE is what export_context answered, as JSON or YAML: the whole answer, or its data alone. The bundle is
-    exported again in thought, from the same targets to the same depth. Newer are entities modified since;
-    changed are those that say something else without being newer; gone are those that are no more, or that
-    the targets no longer lead to; new are those that they lead to now. Exit code 1 when there is any.
-
-    Examples:
-      context-pack bundles stale snapshot.json
-      context-pack bundles stale snapshot.yaml --json
-    """
-    from attrs import evolve
-
-    from context_pack.bundles.usecases.checking import compare, read_snapshot
-
-    snapshot = read_snapshot(_parsed(options.file))
-    if options.depth is not None:
-        _check_depth(options.depth)
-        snapshot = evolve(snapshot, depth=options.depth)
-    found = _serve(shell, options.bundle or snapshot.bundle_id, lambda opened: compare(opened, snapshot))
-    states, differs = found._asdict(), any(found)
-    if options.json:
-        bodies = {
-            state: [{"entityType": one.type, "entityId": one.id} for one in group]
-            for state, group in states.items()
-        }
-        shell.terminal.json({"stale": differs, **bodies})
-        return 1 if differs else 0
-    for state, group in states.items():
-        for one in group:
-            shell.terminal.styled_line((COLOURS[state], state.ljust(8)), f"{one.type} {one.id}")
-    if not differs:
-        shell.terminal.line(f"Still true: {len(snapshot.entities)} entities.")
-    return 1 if differs else 0
-
-
-def _parsed(file: str) -> object:
-    """The value in the file; JSON is read as JSON, because it is often large."""
-    from context_pack_adapters.disk.named import read_named
-    from context_pack_adapters.stores.bundle_files_parsing import parse
-    from context_pack_adapters.stores.yaml_core import MAX_DEPTH, Malformed
-
-    data = sys.stdin.buffer.read() if file == "-" else read_named(file, MOST_BYTES)
-    name = "export.json" if data.lstrip()[:1] == b"{" else "export.yaml"
-    try:
-        return parse(data, name, MAX_DEPTH + ENVELOPE_DEPTH)
-    except Malformed as malformed:
-        raise WrongUsage(f"{file}: {malformed}") from None

@@ -76,7 +76,7 @@ def _scopes(opened: OpenedProject) -> set[str]:
 
 
 def _refresh(opened: OpenedProject, shell: Shell, options: Namespace) -> None:
-    from context_pack.contexts.usecases.refresh import RefreshRequest
+    from context_pack.contexts.refresh import RefreshRequest
     from context_pack_adapters.workspace.contexts import answered
 
     outcomes = answered(opened.refresher.refresh(opened.project, RefreshRequest()))

@@ -75,7 +75,6 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "bundles check": CommandEntry("bundles:check", "check files, schemas, ids and references of bundles"),
     "bundles export": CommandEntry("bundles:export", "export entities with what they depend on"),
     "bundles graph": CommandEntry("bundles:graph", "draw an export as a Mermaid diagram"),
-    "bundles stale": CommandEntry("bundles:stale", "compare an earlier export with the bundle as it is now"),
     "contexts init": CommandEntry("contexts:init", "make the directory contexts that are missing"),
     "contexts refresh": CommandEntry("contexts:refresh", "bring directory contexts up to date"),
     "contexts status": CommandEntry("contexts:status", "tell which contexts are fresh, stale or missing"),

@@ -23,7 +23,6 @@ PACKAGES: Mapping[str, str] = {
     "cattrs": "cattrs",
     "pyyaml": "yaml",
     "jsonschema": "jsonschema",
-    "jsonschema-specifications": "jsonschema_specifications",
     "referencing": "referencing",
     "filelock": "filelock",
     "numpy": "numpy",

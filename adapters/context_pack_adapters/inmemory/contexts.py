@@ -1,4 +1,4 @@
-"""Projects, folders and the digests of generated fields in dictionaries.
+"""Projects and folders in dictionaries.
 
 A project is the mapping of path and content, looked at on every call. There are no links, no times of its own
 (all files have the same) and nothing that cannot be read. How ignore lines hide folders is told from outside.
@@ -9,10 +9,10 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 
-from context_pack.contexts.domain.fingerprint import content_row, fingerprint
-from context_pack.contexts.domain.model import CONTEXT_FILE, ROOT_SCOPE
-from context_pack.contexts.domain.scan import ScanRules, gather_rules, is_entered
-from context_pack.contexts.ports import Check, ContextFormat, ProjectFolder, Scan
+from context_pack.contexts.fingerprint import content_row, fingerprint
+from context_pack.contexts.model import CONTEXT_FILE, ROOT_SCOPE
+from context_pack.contexts.ports import Check, ProjectFolder, Scan
+from context_pack.contexts.scan import ScanRules, gather_rules, is_entered
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import decode, sha256_hex
 
@@ -29,11 +29,9 @@ def hides_nothing(_: str, __: str) -> bool:
 class MemoryProject:
     """A `Project` below one prefix of a mapping."""
 
-    def __init__(
-        self, root: str, prefix: str, files: Files, form: ContextFormat, hides: Hides, modified_ns: int
-    ) -> None:
+    def __init__(self, root: str, prefix: str, files: Files, hides: Hides, modified_ns: int) -> None:
         self.root = root
-        self._prefix, self._files, self._format = prefix, files, form
+        self._prefix, self._files = prefix, files
         self._hides, self._modified_ns = hides, modified_ns
 
     def scan(self, check: Check) -> Scan | None:
@@ -90,7 +88,7 @@ class MemoryProject:
 
     def _rules(self) -> tuple[ScanRules, str, int]:
         files = self._inside_of(ROOT_SCOPE)
-        return gather_rules(lambda name: files.get(name, b""), self._format.parse)
+        return gather_rules(lambda name: files.get(name, b""))
 
     def _enters(self, scope: str, ignored: str, rules: ScanRules) -> bool:
         parts = scope.split("/")
@@ -142,10 +140,8 @@ class MemoryProjects:
 
     ROOT = "/project"
 
-    def __init__(
-        self, files: Files, form: ContextFormat, hides: Hides = hides_nothing, modified_ns: int = 0
-    ) -> None:
-        self._files, self._format = files, form
+    def __init__(self, files: Files, hides: Hides = hides_nothing, modified_ns: int = 0) -> None:
+        self._files = files
         self._hides, self._modified_ns = hides, modified_ns
 
     def open(self, path: str | None) -> MemoryProject | Reason:
@@ -156,23 +152,8 @@ class MemoryProjects:
         prefix = shown.removeprefix(self.ROOT).strip("/")
         if prefix and not any(each.startswith(f"{prefix}/") for each in self._files):
             return Reason.MISSING
-        return MemoryProject(shown, prefix, self._files, self._format, self._hides, self._modified_ns)
+        return MemoryProject(shown, prefix, self._files, self._hides, self._modified_ns)
 
     def shown(self, path: str) -> str:
         """A path as callers are shown it."""
         return posixpath.normpath(posixpath.join(self.ROOT, path))
-
-
-class MemoryDerivedMemory:
-    """A `DerivedMemory` in a dictionary."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, dict[str, dict[str, str]]] = {}
-
-    def recall(self, root: str, scope: str) -> Mapping[str, str]:
-        """The digest of each generated field of a scope."""
-        return self._known.get(root, {}).get(scope, {})
-
-    def remember(self, root: str, digests: Mapping[str, Mapping[str, str]]) -> None:
-        """Keep the digests of scopes."""
-        self._known.setdefault(root, {}).update({scope: dict(fields) for scope, fields in digests.items()})

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from context_pack.bundles.ports import BundleFiles, BundlePlace, Document, Flaw, FoundBundles, is_same
+from context_pack.bundles.ports import BundleFiles, BundlePlace, Document, Flaw, FoundBundles
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack_adapters.disk import opening as disk
@@ -41,7 +41,7 @@ class FileBundleStore:
         """The bundles that are known; `again` looks for them anew."""
         with self._lock:
             listed = None if self._given else self._source.document(RelativePath(LIST_FILE))
-            if again or self._known is None or not is_same(listed, self._list):
+            if again or self._known is None or listed != self._list:
                 self._list = listed
                 self._known = self._search(listed)
             return self._known

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from context_pack.bundles.domain.manifest import MANIFEST, path_inside
-from context_pack.bundles.domain.model import Diagnostic
+from context_pack.bundles.manifest import MANIFEST, path_inside
+from context_pack.bundles.model import Diagnostic
 from context_pack.bundles.ports import BundlePlace as Bundle
 from context_pack.bundles.ports import Document, Flaw
 from context_pack.kernel.errors import Failure

@@ -1,35 +1,27 @@
-"""The files of one bundle, read again only when they may have changed, and never anything outside of it.
+"""The files of one bundle as parsed values, parsed again only when they may have changed.
 
-A file is remembered by its stat signature where that can be trusted: never while the file is so young that a
-second write could have left the signature as it is. Such a file is read again, and parsed again only if its
-bytes or its time differ. A value and its time are of the same moment: a file that changes while it is read is
-read once more. Files and folders are opened through `disk.rooted`.
+Files and folders are opened through `disk.rooted`: no path and no link leads out of the bundle. A file is
+known by its stat signature, once that is old enough to show any later write; until then it is read again.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from context_pack.bundles.ports import Document, Flaw
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
-from context_pack_adapters.disk.opening import AnyPlace, Opened, TooLarge, read_opened, scan
+from context_pack.kernel.yaml_documents import Malformed, load, load_json
+from context_pack_adapters.disk.opening import AnyPlace, Handle, TooLarge, read_opened, scan
 from context_pack_adapters.disk.rooted import Rooted
 from context_pack_adapters.disk.signature import Signature, settled_signature, signature
-from context_pack_adapters.stores.bundle_files_parsing import YAML_SUFFIXES, parse
-from context_pack_adapters.stores.yaml_core import Malformed
 
+YAML_SUFFIXES = (".yaml", ".yml")
 MAX_FILE_BYTES = 8 * 1024 * 1024
-_TRIES = 5
-"""How often a file that keeps changing is read before it is taken as it is."""
-
-_WORDS = {
+_NO_FILE = {
     Reason.MISSING: "there is no such file",
     Reason.OUTSIDE: "it leads out of the bundle and is not read",
     Reason.DENIED: "its name is on the list of what is never read",
@@ -37,18 +29,12 @@ _WORDS = {
     Reason.TOO_LARGE: f"it is larger than {MAX_FILE_BYTES // 1024 // 1024} MiB",
     Reason.IO: "it cannot be read; check its permissions",
 }
-
-
-NO_FOLDER = "there is no such folder, so the type has no entities"
-OUTSIDE = "the folder leads out of the bundle and is not read"
-
-
-class _SeenBundleFile(NamedTuple):
-    """The cached state of a file; without a signature it must be read again."""
-
-    signature: Signature | None
-    digest: bytes
-    found: Document | Flaw
+_NO_FOLDER = {
+    Reason.MISSING: "there is no such folder, so the type has no entities",
+    Reason.OUTSIDE: "the folder leads out of the bundle and is not read",
+    Reason.DENIED: _NO_FILE[Reason.DENIED],
+    Reason.IO: "the folder cannot be read; check its permissions",
+}
 
 
 class DiskBundleFiles:
@@ -56,63 +42,45 @@ class DiskBundleFiles:
 
     def __init__(self, root: AnyPlace, policy: PathPolicy) -> None:
         self._rooted = Rooted(root, policy)
-        self._seen: dict[str, _SeenBundleFile] = {}
-        self._names: dict[str, list[str]] = {}
+        self._seen: dict[str, tuple[Signature | None, Document | Flaw]] = {}
+        self._names: dict[str, set[str]] = {}
 
     def folder(self, path: RelativePath | None) -> Iterator[Document | Flaw] | Flaw:
-        """The YAML files of a folder, by name."""
-        listed = self._listed(path)
-        if isinstance(listed, Flaw):
-            return listed
-        return self._files(listed, "" if path is None else f"{path.value}/")
-
-    def _listed(self, path: RelativePath | None) -> dict[str, Signature | None] | Flaw:
-        """The YAML files of a folder with their signatures; a link has none."""
-        with self._rooted.folder(path) as folder:
-            if isinstance(folder, Reason):
-                return self._no_folder(path, folder)
-            try:
-                return {
-                    entry.name: _signed(entry) for entry in scan(folder) if entry.name.endswith(YAML_SUFFIXES)
-                }
-            except OSError:
-                return self._no_folder(path, Reason.IO)
-
-    def _no_folder(self, path: RelativePath | None, reason: Reason) -> Flaw:
+        """The YAML files of a folder, by name; hidden ones (`.context.yaml`) are of other tools."""
         shown = "." if path is None else path.value
-        if reason is Reason.MISSING:
-            if path is not None and not isinstance(self._rooted.status(path), Reason):
+        names: set[str] | Reason
+        with self._rooted.folder(path) as folder:
+            try:
+                names = folder if isinstance(folder, Reason) else set(_yaml_names(folder))
+            except OSError:
+                names = Reason.IO
+        if isinstance(names, Reason):
+            if (
+                names is Reason.MISSING
+                and path is not None
+                and not isinstance(self._rooted.status(path), Reason)
+            ):
                 return Flaw(shown, "it is not a folder")
-            return Flaw(shown, NO_FOLDER, "warning", absent=True)
-        if reason is Reason.OUTSIDE:
-            return Flaw(shown, OUTSIDE)
-        if reason is Reason.DENIED:
-            return Flaw(shown, _WORDS[Reason.DENIED])
-        return Flaw(shown, "the folder cannot be read; check its permissions")
+            absent = names is Reason.MISSING
+            words = _NO_FOLDER.get(names, _NO_FOLDER[Reason.IO])
+            return Flaw(shown, words, "warning" if absent else "error", absent)
+        return self._files(names, "" if path is None else f"{path.value}/")
 
-    def _files(self, names: Mapping[str, Signature | None], prefix: str) -> Iterator[Document | Flaw]:
+    def _files(self, names: set[str], prefix: str) -> Iterator[Document | Flaw]:
         """Each file that was listed, and each that was known and is still there.
 
         Some file systems leave out of a listing what is replaced while it is made.
         """
-        missed = [name for name in self._names.get(prefix, ()) if name not in names]
-        found: list[str] = []
-        for name in sorted([*names, *missed]):
-            seen = self._seen.get(prefix + name)
-            if seen is not None and names.get(name) == seen.signature is not None:
-                file = seen.found
-            else:
-                file = self._read_named(prefix + name)
+        there: set[str] = set()
+        for name in sorted(names | self._names.get(prefix, set())):
+            try:
+                file = self.document(RelativePath(prefix + name))
+            except Failure as failure:
+                file = Flaw(prefix + name, f"its name cannot be used: {failure.message}")
             if name in names or not is_missing(file):
-                found.append(name)
+                there.add(name)
                 yield file
-        self._names[prefix] = found
-
-    def _read_named(self, path: str) -> Document | Flaw:
-        try:
-            return self.document(RelativePath(path))
-        except Failure as failure:
-            return Flaw(path, f"its name cannot be used: {failure.message}")
+        self._names[prefix] = there
 
     def document(self, path: RelativePath) -> Document | Flaw:
         """One JSON or YAML file; it is parsed unless it is the remembered one."""
@@ -120,57 +88,41 @@ class DiskBundleFiles:
         opened = self._rooted.open(path)
         if isinstance(opened, Reason):
             self._seen.pop(path.value, None)
-            return Flaw(path.value, _WORDS.get(opened, _WORDS[Reason.IO]), absent=opened is Reason.MISSING)
+            words = _NO_FILE.get(opened, _NO_FILE[Reason.IO])
+            return Flaw(path.value, words, absent=opened is Reason.MISSING)
+        found: Document | Flaw
         try:
             seen = self._seen.get(path.value)
-            if seen is not None and seen.signature == signature(opened.status) is not None:
-                return seen.found
-            data, status = _steady(opened)
+            if seen is not None and seen[0] == signature(opened.status):
+                return seen[1]
+            data = read_opened(opened, MAX_FILE_BYTES)
+            value = load(data) if path.name.endswith(YAML_SUFFIXES) else load_json(data)
+            found = Document(path.value, value, opened.status.st_mtime_ns)
+            if seen is not None and _says_the_same(found, seen[1]):
+                found = seen[1]
+        except Malformed as malformed:
+            found = Flaw(path.value, str(malformed))
         except TooLarge:
-            return Flaw(path.value, _WORDS[Reason.TOO_LARGE])
+            found = Flaw(path.value, _NO_FILE[Reason.TOO_LARGE])
         except OSError:
-            return Flaw(path.value, _WORDS[Reason.IO])
+            return Flaw(path.value, _NO_FILE[Reason.IO])
         finally:
             os.close(opened.descriptor)
-        digest = hashlib.sha256(data).digest()
-        found = self._known(path.value, digest, status.st_mtime_ns) or _parsed(path, data, status.st_mtime_ns)
-        self._seen[path.value] = _SeenBundleFile(settled_signature(status, before), digest, found)
+        self._seen[path.value] = (settled_signature(opened.status, before), found)
         return found
 
-    def _known(self, path: str, digest: bytes, modified_ns: int) -> Document | Flaw | None:
-        """The cached file, if its signature is unchanged."""
-        seen = self._seen.get(path)
-        if seen is None or seen.digest != digest:
-            return None
-        if isinstance(seen.found, Flaw) or seen.found.modified_ns == modified_ns:
-            return seen.found
-        return Document(path, seen.found.value, modified_ns)
+
+def _yaml_names(folder: Handle) -> Iterator[str]:
+    for entry in scan(folder):
+        if entry.name.endswith(YAML_SUFFIXES) and not entry.name.startswith("."):
+            yield entry.name
 
 
-def _signed(entry: os.DirEntry[str]) -> Signature | None:
-    with suppress(OSError):
-        if entry.is_file(follow_symlinks=False):
-            return signature(entry.stat(follow_symlinks=False))
-    return None
-
-
-def _steady(opened: Opened) -> tuple[bytes, os.stat_result]:
-    """The bytes of a file and the state they are of."""
-    data = b""
-    for _ in range(_TRIES):
-        os.lseek(opened.descriptor, 0, os.SEEK_SET)
-        data = read_opened(opened, MAX_FILE_BYTES)
-        before, opened = opened, Opened(opened.descriptor, os.fstat(opened.descriptor))
-        if signature(before.status) == signature(opened.status):
-            break
-    return data, opened.status
-
-
-def _parsed(path: RelativePath, data: bytes, modified_ns: int) -> Document | Flaw:
-    try:
-        return Document(path.value, parse(data, path.name), modified_ns)
-    except Malformed as malformed:
-        return Flaw(path.value, str(malformed))
+def _says_the_same(document: Document, before: Document | Flaw) -> bool:
+    """Whether a file that had to be read again is as it was."""
+    if isinstance(before, Flaw) or before.modified_ns != document.modified_ns:
+        return False
+    return bool(before.value == document.value)
 
 
 def is_missing(found: Document | Flaw) -> bool:

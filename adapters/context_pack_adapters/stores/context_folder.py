@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from hashlib import sha256
 from typing import NamedTuple
 
-from context_pack.contexts.domain.model import CONTEXT_FILE
+from context_pack.contexts.model import CONTEXT_FILE
 from context_pack.contexts.ports import FileRow
 from context_pack_adapters.disk.opening import Handle, open_file
 from context_pack_adapters.disk.writing import is_temporary

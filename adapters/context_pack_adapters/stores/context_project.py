@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 
 from attrs import frozen
 
-from context_pack.contexts.domain.fingerprint import content_row, fingerprint
-from context_pack.contexts.domain.model import CONTEXT_FILE, ROOT_SCOPE
-from context_pack.contexts.domain.scan import gather_rules, is_entered
-from context_pack.contexts.ports import Check, ContextFormat, ProjectFolder, Scan
+from context_pack.contexts.fingerprint import content_row, fingerprint
+from context_pack.contexts.model import CONTEXT_FILE, ROOT_SCOPE
+from context_pack.contexts.ports import Check, ProjectFolder, Scan
+from context_pack.contexts.scan import gather_rules, is_entered
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
@@ -37,7 +37,6 @@ from context_pack_adapters.disk.signature import is_settled
 from context_pack_adapters.disk.walking import Level, walk
 from context_pack_adapters.disk.writing import put, sweep
 from context_pack_adapters.stores.context_folder import FolderContents, digest_of, is_decodable, look
-from context_pack_adapters.stores.context_seen import SeenFolders
 
 MAX_BYTES = 1024 * 1024
 """Of a context, of the rules of a scan, and of a source that is summed up."""
@@ -66,13 +65,10 @@ class ScopePolicy(PathPolicy):
 class DiskProject:
     """A `Project` on disk at a place; safe to share between threads. `root` is what callers call it."""
 
-    def __init__(
-        self, root: str, place: Place, policy: PathPolicy, form: ContextFormat, seen: SeenFolders
-    ) -> None:
+    def __init__(self, root: str, place: Place, policy: PathPolicy) -> None:
         self.root = root
         self._place = place
         self._policy = ScopePolicy(policy.extra)
-        self._format, self._seen = form, seen
         self._contexts = Rooted(place, self._policy)
         self._sources = Rooted(place, policy)
         self._known: dict[str, ProjectFolder] = {}
@@ -81,7 +77,7 @@ class DiskProject:
 
     def scan(self, check: Check) -> Scan | None:
         """Every folder that the rules let in; None when the root cannot be listed."""
-        rules, ignored, warnings = gather_rules(self._root_file, self._format.parse)
+        rules, ignored, warnings = gather_rules(self._root_file)
         lines, start_ns = IgnoreFile(ignored), time.time_ns()
         known: dict[str, ProjectFolder] = {}
 
@@ -160,7 +156,7 @@ class DiskProject:
         if isinstance(found, Reason):
             return []
         path, seen = found
-        lines = IgnoreFile(gather_rules(self._root_file, self._format.parse)[1])
+        lines = IgnoreFile(gather_rules(self._root_file)[1])
         prefix = "" if path == ROOT_SCOPE else path + "/"
         return sorted(prefix + name for name in seen.folders if self._enters(prefix + name, name, lines))
 
@@ -247,20 +243,19 @@ class DiskProject:
     def fingerprint_of(self, folder: ProjectFolder, check: Check) -> str | None:
         """The fingerprint of a folder's contents; None when a file cannot be read.
 
-        One that an earlier process has computed counts as long as the rows are the same (`context_seen`).
+        It is computed once for as long as the folder is the same object.
         """
-        place, rows = self._place.below(*_parts(folder.scope)), folder.counted
-        lasts = folder.settled and bool(rows)
-        known = self._seen.recall(place.path, rows) if lasts else None
-        if known is not None:
-            return known
+        if "contents" in folder.memo:
+            return str(folder.memo["contents"])
         try:
-            with place.held() as handle:
-                found = fingerprint(content_row(row[0], digest_of(handle, row[0], check)) for row in rows)
+            with self._place.below(*_parts(folder.scope)).held() as handle:
+                found = fingerprint(
+                    content_row(row[0], digest_of(handle, row[0], check)) for row in folder.counted
+                )
         except OSError:
             return None
-        if lasts:
-            self._seen.keep(place.path, rows, found)
+        if folder.settled:
+            folder.memo["contents"] = found
         return found
 
 

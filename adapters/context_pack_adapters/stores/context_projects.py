@@ -6,14 +6,12 @@ import os
 from collections.abc import Sequence
 from functools import lru_cache, partial
 
-from context_pack.contexts.ports import ContextFormat
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack_adapters.disk.opening import Place, enter, leave, scan, way_inside
 from context_pack_adapters.disk.rooted import Refused, Rooted
 from context_pack_adapters.stores.context_project import DiskProject, ScopePolicy
-from context_pack_adapters.stores.context_seen import SeenFolders
 
 KEPT_PROJECTS = 16
 
@@ -21,19 +19,12 @@ KEPT_PROJECTS = 16
 class DiskProjects:
     """`Projects` on disk; safe to share between threads."""
 
-    def __init__(
-        self,
-        source_root: str,
-        allowed: Sequence[str],
-        policy: PathPolicy,
-        form: ContextFormat,
-        seen: SeenFolders,
-    ) -> None:
+    def __init__(self, source_root: str, allowed: Sequence[str], policy: PathPolicy) -> None:
         self._source_root = os.path.abspath(source_root)
         self._allowed = (self._source_root, *map(os.path.abspath, allowed))
         self._scopes = ScopePolicy(policy.extra)
         # A project knows what was found out about its folders by earlier calls.
-        self._project = lru_cache(KEPT_PROJECTS)(partial(DiskProject, policy=policy, form=form, seen=seen))
+        self._project = lru_cache(KEPT_PROJECTS)(partial(DiskProject, policy=policy))
 
     def open(self, path: str | None) -> DiskProject | Reason:
         """The project at a path, if it lies where it may; what is outside never shows whether it exists."""

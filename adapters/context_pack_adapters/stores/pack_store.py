@@ -37,7 +37,6 @@ from context_pack_adapters.stores.pack_files import (
     LOCK_SUFFIX,
     SUFFIX,
     MalformedPackFile,
-    P,
     PackFile,
     PackFiles,
     PacksFound,
@@ -104,9 +103,9 @@ class FilePackStore:
 
     def summaries(self) -> Sequence[Listed]:
         """What a list shows of every live pack; fails closed when one file is malformed."""
-        return self._live(self._files.summaries())
+        return self._live(self._files.all())
 
-    def _live(self, found: PacksFound[P]) -> list[P]:
+    def _live(self, found: PacksFound) -> list[Pack]:
         """The live ones of what was found; a malformed file is a failure."""
         if found.broken:
             raise refusal(found.broken)
@@ -155,7 +154,6 @@ class FilePackStore:
             data = pack_format.encode(changed)
             with self._locked(pack.id + LOCK_SUFFIX, waiting), translated(pack.id + SUFFIX):
                 self._folder.write(pack.id + SUFFIX, data)
-                self._files.remember(changed, data)
             if self._history is not None:
                 self._history.keep(pack.id, {changed.revision: data})
             if self._trash is not None:
@@ -187,7 +185,7 @@ class FilePackStore:
             return self._create(make)
         if not self._files.was_looked_at:
             # Parsing everything takes long; done here, it is not done while others wait for the lock.
-            self._files.summaries()
+            self._files.all()
         with self._locked(CREATE_LOCK, waiting):
             self._check_free(name, waiting)
             return self._create(make)
@@ -208,7 +206,6 @@ class FilePackStore:
             with translated(pack_id + SUFFIX):
                 mode = self._folder.status(pack_id + SUFFIX).st_mode  # one that vanished is not restored
                 self._folder.write(pack_id + SUFFIX, data, mode)
-            self._files.remember(changed, data)
         if self._history is not None:
             self._history.keep(pack_id, {pack.revision: before, changed.revision: data})
         self._tidy()
@@ -248,7 +245,6 @@ class FilePackStore:
             data = pack_format.encode(pack)
             with translated(fresh + SUFFIX):
                 if self._folder.create(fresh + SUFFIX, data):
-                    self._files.remember(pack, data)
                     if self._history is not None:
                         self._history.keep(fresh, {pack.revision: data})
                     self._tidy()
@@ -325,7 +321,6 @@ class FilePackStore:
         """Remove a pack and its lock file, holding the lock; a file that has just vanished is no error."""
         with suppress(FileNotFoundError):
             self._folder.remove(pack_id + SUFFIX, durably)
-        self._files.forget(pack_id)
         lock.retire()
 
     @contextmanager
@@ -346,10 +341,10 @@ class FilePackStore:
             lock.release()
 
 
-def _sorted_out(packs: Sequence[P], now: datetime) -> tuple[list[P], list[P]]:
+def _sorted_out(packs: Sequence[Pack], now: datetime) -> tuple[list[Pack], list[Pack]]:
     """The live packs and the expired ones."""
-    live: list[P] = []
-    expired: list[P] = []
+    live: list[Pack] = []
+    expired: list[Pack] = []
     for pack in packs:
         (expired if is_expired(pack.expires_at, now) else live).append(pack)
     return live, expired

@@ -5,11 +5,19 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterable
 
-from context_pack.bundles.domain.model import Bundle, Unloadable
+from context_pack.bundles.exports import (
+    EntityNeighbours,
+    ExportContext,
+    ExportedText,
+    ExportMarkdown,
+    GetContext,
+    WrittenDocument,
+    export,
+    look_around,
+    write_document,
+)
+from context_pack.bundles.model import Bundle, Unloadable
 from context_pack.bundles.ports import BundlePlace
-from context_pack.bundles.usecases.commands import ExportContext, ExportMarkdown, GetContext
-from context_pack.bundles.usecases.export import ExportedText, WrittenDocument, export, write_document
-from context_pack.bundles.usecases.neighbours import EntityNeighbours, look_around
 from context_pack.cases import UseCases
 from context_pack.toolkit.budget import room_of
 from context_pack.toolkit.call import QuietCall

@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from context_pack.cases import UseCases
-from context_pack.contexts.domain.fingerprint import Method
-from context_pack.contexts.usecases.commands import CheckFreshness, ListContexts, QueryContext
-from context_pack.contexts.usecases.query import (
+from context_pack.contexts.fingerprint import Method
+from context_pack.contexts.queries import (
     CheckedContext,
+    CheckFreshness,
     ContextPart,
     FolderListing,
+    ListContexts,
+    QueryContext,
     RefusedQuery,
     opened,
 )
-from context_pack.contexts.usecases.refresh import FolderOutcome, RefreshRequest
+from context_pack.contexts.refresh import FolderOutcome, RefreshRequest
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.workspace.spelling import listed, spelled
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
 
 from attrs import Attribute, field, frozen
 
@@ -181,27 +181,6 @@ def _revision(value: Any, name: str) -> None:
         raise invalid(f"'{name}' must be a whole number of at least {FIRST}", name)
 
 
-class PackSummary(NamedTuple):
-    """What a list shows of a pack: everything but its sections."""
-
-    id: str
-    name: str | None
-    title: str | None
-    brief: str | None
-    status: Status
-    tags: tuple[str, ...]
-    revision: int
-    created_at: datetime
-    updated_at: datetime
-    expires_at: datetime
-    author: str | None = None
-
-    @property
-    def heading(self) -> str:
-        """What the pack is called."""
-        return self.title or self.name or UNTITLED
-
-
 @frozen(kw_only=True)
 class Pack:
     """A whole context pack at one revision."""
@@ -262,5 +241,5 @@ class Pack:
         return self.title or self.name or UNTITLED
 
 
-Listed = Pack | PackSummary
-"""A pack in a list: whole, or without its sections where that was cheaper to read."""
+Listed = Pack
+"""A pack in a list."""

@@ -1,23 +1,18 @@
-"""Drawing, checking, and comparing with an earlier export."""
+"""Drawing and checking."""
 
 from __future__ import annotations
 
-import json
 import re
-from typing import Any
 
 import pytest
-from bundle_maker import Files, bundle_files, desk_of, nodes, schema
+from bundle_maker import Files, bundle_files, nodes, schema
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack.bundles.domain.drawing import mermaid
-from context_pack.bundles.domain.model import Bundle, DiagnosticSubject, Unloadable
-from context_pack.bundles.usecases.checking import Staleness, compare, findings, read_snapshot
-from context_pack.bundles.usecases.export import select
-from context_pack.bundles.usecases.loading import load
-from context_pack.bundles.usecases.shelf import EntityAddress, OpenedBundle
-from context_pack.kernel.errors import Code, Failure
+from context_pack.bundles.exports import select
+from context_pack.bundles.loading import load
+from context_pack.bundles.markdown import mermaid
+from context_pack.bundles.model import Bundle, DiagnosticSubject, Unloadable
 from context_pack.packs.domain.model import Diagram
 from context_pack_adapters.inmemory.bundles import MemoryBundleFiles
 
@@ -79,7 +74,7 @@ def test_a_check_finds_every_sort_of_trouble() -> None:
     files["bundle/node/8.yaml"] = {"id": "b"}
     files["bundle/node/9.yaml"] = {}
     files["bundle/node/0001.yaml"]["title"] = 5
-    found = [(one.sort, one.entity_id or one.file) for one in findings(bundle_of(files))]
+    found = [(one.sort, one.entity_id or one.file) for one in bundle_of(files).findings()]
     assert found == [
         (DiagnosticSubject.SCHEMA, "b"),
         (DiagnosticSubject.DUPLICATE, "b"),
@@ -92,95 +87,7 @@ def test_a_check_finds_every_sort_of_trouble() -> None:
 
 @pytest.mark.clause("BD-71")
 def test_a_sound_bundle_and_one_that_does_not_load() -> None:
-    assert list(findings(bundle_of(nodes({"a": ["b"], "b": []})))) == []
+    assert list(bundle_of(nodes({"a": ["b"], "b": []})).findings()) == []
     bundle = load(MemoryBundleFiles({}), None, "one", lambda _: None).bundle
     assert isinstance(bundle, Unloadable)
-    assert [one.file for one in findings(bundle)] == ["sdd-bundle.yaml"]
-
-
-def staleness(before: Files, after: Files, *ids: str, whole: bool = True, **options: Any) -> Staleness:
-    """An export of `before`, compared with `after`."""
-    body = desk_of(before).export(*ids, **options)
-    snapshot = read_snapshot(json.loads(json.dumps(body if whole else body["data"])))
-    return compare(OpenedBundle("one", bundle_of(after)), snapshot)
-
-
-def node(key: str) -> EntityAddress:
-    """A node as answers name it."""
-    return EntityAddress("Node", key)
-
-
-@pytest.mark.clause("BD-74")
-def test_an_unchanged_bundle_is_not_stale() -> None:
-    files = nodes({"a": ["b"], "b": ["a"]})
-    for whole in (True, False):
-        body = desk_of(files).export("a")
-        found = compare(
-            OpenedBundle("one", load_like_desk(files)), read_snapshot(body if whole else body["data"])
-        )
-        assert not any(found)
-
-
-def load_like_desk(files: Files) -> Bundle:
-    """The bundle with the file times of the desk."""
-    from bundle_maker import LONG_AGO
-
-    source = MemoryBundleFiles(files, LONG_AGO * 10**9)
-    bundle = load(source, None, "one", lambda _: None).bundle
-    assert isinstance(bundle, Bundle)
-    return bundle
-
-
-@pytest.mark.clause("BD-74")
-def test_newer_changed_removed_and_new_entities_are_distinguished() -> None:
-    others = ["newer", "same", "changed", "gone", "unlinked"]
-    before = nodes({"a": others} | {name: [] for name in others})
-    for value in before.values():
-        if "id" in value:
-            value["lastModifiedDate"] = "2026-01-01"
-    after = json.loads(json.dumps(before))
-    after["bundle/node/0000.yaml"]["refs"] = ["newer", "same", "changed", "gone", "fresh"]
-    after["bundle/node/0001.yaml"]["lastModifiedDate"] = "2026-01-01T00:00:00.001Z"
-    after["bundle/node/0003.yaml"]["title"] = "Other"
-    del after["bundle/node/0004.yaml"]
-    after["bundle/node/9.yaml"] = {"id": "fresh"}
-    found = staleness(before, after, "a")
-    assert found.newer == (node("newer"),)
-    assert found.changed == (node("a"), node("changed"))
-    assert found.gone == (node("gone"), node("unlinked"))
-    assert found.new == (node("fresh"),)
-
-
-@pytest.mark.clause("BD-74")
-def test_the_depth_of_the_export_is_the_depth_of_the_comparison() -> None:
-    files = nodes({"a": ["b"], "b": ["c"], "c": ["d"], "d": []})
-    for value in files.values():
-        if "id" in value:
-            value["lastModifiedDate"] = "2026-01-01"
-    for depth in (0, 1, 2, 5):
-        assert not any(staleness(files, files, "a", dependencyDepth=depth))
-    assert not any(staleness(files, files, "a", whole=False))
-    assert staleness(files, files, "a", whole=False, dependencyDepth=1).new == (node("c"), node("d"))
-
-
-@pytest.mark.clause("BD-74")
-def test_a_target_that_is_gone_takes_what_only_it_led_to() -> None:
-    before = nodes({"a": ["b"], "b": [], "t": ["u"], "u": []})
-    after = {name: value for name, value in before.items() if name != "bundle/node/0002.yaml"}
-    assert staleness(before, after, "a", "t").gone == (node("t"), node("u"))
-
-
-@pytest.mark.clause("BD-74")
-@pytest.mark.parametrize(
-    "value",
-    [
-        {"exportMeta": {}, "targets": "x"},
-        {"exportMeta": {}, "targets": [], "dependencies": []},
-        None, 5, [], {}, {"data": 5}, {"data": {}}, {"exportMeta": 5}, {"exportMeta": {}, "targets": [5]},
-        {"exportMeta": {}, "targets": [{"id": "a"}]}, {"ok": False, "error": {}},
-    ],
-)  # fmt: skip
-def test_a_value_that_is_no_export_is_invalid_data(value: Any) -> None:
-    with pytest.raises(Failure) as told:
-        read_snapshot(value)
-    assert told.value.code is Code.INVALID_DATA
+    assert [one.file for one in bundle.findings()] == ["sdd-bundle.yaml"]

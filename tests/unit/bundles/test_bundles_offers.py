@@ -1,4 +1,4 @@
-"""What bundles offer to a client: three tools, resources, completion."""
+"""What bundles offer to a client: three tools, and resources."""
 
 from __future__ import annotations
 
@@ -72,21 +72,3 @@ def test_a_uri_that_names_nothing_is_not_found(rest: str) -> None:
     with pytest.raises(Failure) as told:
         desk_of(nodes({"a": []})).registry.read(f"context://bundle/{rest}")
     assert told.value.code is Code.NOT_FOUND
-
-
-@pytest.mark.clause("BD-61")
-def test_bundles_types_and_ids_are_completed_best_first() -> None:
-    one = bundle_files({"Node": [{"id": "alpha"}, {"id": "beta-al"}], "Other": [{"id": "ALso"}]})
-    desk = desk_of(one, only=nodes({"z": []}), broken={"sdd-bundle.yaml": 5})
-    complete = family(desk).complete
-    assert list(complete["bundle"]("", {})) == ["one", "only"]
-    assert list(complete["bundle"]("onl", {})) == ["only"]
-    assert list(complete["type"]("", {"bundle": "one"})) == ["Node", "Other"]
-    assert list(complete["type"]("o", {"bundle": "one"})) == ["Other", "Node"]
-    assert list(complete["id"]("al", {"bundle": "one"})) == ["alpha", "ALso", "beta-al"]
-    assert list(complete["id"]("al", {"bundle": "one", "type": "Node"})) == ["alpha", "beta-al"]
-    assert list(complete["id"]("", {"bundle": "nothing"})) == []
-    assert list(complete["id"]("", {})) == []
-    assert list(complete["id"]("", {"bundle": "broken"})) == []
-    assert list(family(desk_of(one)).complete["id"]("b", {})) == ["beta-al"]
-    assert list(family(BundleDesk()).complete["bundle"]("", {})) == []

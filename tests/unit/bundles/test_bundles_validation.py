@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from typing import Any
 
 import jsonschema
@@ -10,14 +12,11 @@ from bundle_maker import Files, bundle_files, desk_of, schema
 from hanging import never_hanging
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from rpds import HashTrieMap
 
-from context_pack.bundles.domain.patterns import Patterns
-from context_pack.bundles.domain.schema_files import SchemaWorld
-from context_pack.bundles.domain.steps import is_too_deep
-from context_pack.bundles.domain.validation import Validation
+from context_pack.bundles.loading import load
 from context_pack.bundles.ports import Flaw
-from context_pack.bundles.usecases.loading import load
+from context_pack.bundles.schemas import Schemas
+from context_pack.toolkit.call import Overdue
 from context_pack_adapters.inmemory.bundles import MemoryBundleFiles
 
 
@@ -42,23 +41,30 @@ def messages(files: Files) -> list[str]:
 @pytest.mark.parametrize(
     ("rule", "value", "words"),
     [
-        ({"type": "string"}, 5, "$.x must be: string"),
-        ({"type": ["string", "null"]}, 5, "$.x must be: string or null"),
-        ({"enum": ["draft", 1]}, "x", "$.x must be: one of `draft`, `1`"),
-        ({"const": {"a": 1}}, 1, '$.x must be: {"a": 1}'),
-        ({"minLength": 3}, "ab", "$.x must be: string, at least 3 characters"),
-        ({"maximum": 3}, 4, "$.x must be: number, at most 3"),
-        ({"pattern": "^a+$"}, "aab", "$.x must be: string, matching `^a+$`"),
-        ({"pattern": "^a+$"}, "aa\n", "$.x must be: string, matching `^a+$`"),
-        ({"required": ["y"]}, {}, "$.x.y is required"),
-        ({"additionalProperties": False}, {"y": 1}, "$.x.y is not a field that the schema has"),
-        ({"uniqueItems": True}, [1, {"a": 1.0}, {"a": 1}], "$.x must not hold the same item twice"),
-        ({"items": {"type": "integer"}}, [1, "2"], "$.x[1] must be: integer"),
-        ({"anyOf": [{"type": "null"}, {"const": 1}]}, 2, "$.x must fit one of the alternatives"),
-        ({"not": {"type": "integer"}}, 2, "$.x must not fit what the schema rules out"),
-        ({"not": {}}, 2, "$.x is not allowed"),
-        (False, 2, "$.x is not allowed"),
-        ({"dependentRequired": {"y": ["z"]}}, {"y": 1}, "$.x does not satisfy 'dependentRequired'"),
+        ({"type": "string"}, 5, "$.x: 5 is not of type 'string'"),
+        ({"type": ["string", "null"]}, 5, "$.x: 5 is not of type 'string', 'null'"),
+        ({"enum": ["draft", 1]}, "x", "$.x: 'x' is not one of ['draft', 1]"),
+        ({"const": {"a": 1}}, 1, "$.x: {'a': 1} was expected"),
+        ({"minLength": 3}, "ab", "$.x: 'ab' is too short"),
+        ({"maximum": 3}, 4, "$.x: 4 is greater than the maximum of 3"),
+        ({"pattern": "^a+$"}, "aab", "$.x: 'aab' does not match '^a+$'"),
+        ({"required": ["y"]}, {}, "$.x: 'y' is a required property"),
+        ({"additionalProperties": False}, {"y": 1}, "$.x: 'y' is not a field that the schema has"),
+        (
+            {"uniqueItems": True},
+            [1, {"a": 1.0}, {"a": 1}],
+            "$.x: [1, {'a': 1.0}, {'a': 1}] has non-unique elements",
+        ),
+        ({"items": {"type": "integer"}}, [1, "2"], "$.x[1]: '2' is not of type 'integer'"),
+        (
+            {"anyOf": [{"type": "null"}, {"const": 1}]},
+            2,
+            "$.x: 2 is not valid under any of the given schemas",
+        ),
+        ({"not": {"type": "integer"}}, 2, "$.x: 2 should not be valid under {'type': 'integer'}"),
+        ({"not": {}}, 2, "$.x: 2 should not be valid under {}"),
+        (False, 2, "$: False schema does not allow 2"),
+        ({"dependentRequired": {"y": ["z"]}}, {"y": 1}, "$.x: 'z' is a dependency of 'y'"),
     ],
 )
 def test_an_invalid_entity_is_reported_by_place_and_still_loaded(rule: Any, value: Any, words: str) -> None:
@@ -87,22 +93,22 @@ def test_formats_and_our_own_keywords_never_matter() -> None:
 @pytest.mark.clause("BD-09")
 def test_the_number_of_reported_problems_is_bounded() -> None:
     files = bundle(schema(x={"items": {"type": "string"}}), {"x": list(range(1000))})
-    assert messages(files) == [f"$.x[{number}] must be: string" for number in range(20)]
+    assert messages(files) == [f"$.x[{number}]: {number} is not of type 'string'" for number in range(20)]
 
 
 @pytest.mark.clause("BD-15")
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ([], "schema: $ must be: object"),
-        ("x", "schema: $ must be: object"),
-        (True, "schema: $ must be: object"),
-        ({"type": "nonsense"}, "schema: $.type must fit one of the alternatives"),
-        ({"properties": []}, "schema: $.properties must be: object"),
-        ({"required": "id"}, "schema: $.required must be: list"),
-        ({"multipleOf": 0}, "schema: $.multipleOf must be: more than 0"),
-        ({"$id": 5}, "schema: $.$id must be: string"),
-        ({"properties": {"x": {"$defs": {"y": 1}}}}, "schema: $.properties.x.$defs.y must be"),
+        ([], "schema: $ must be an object"),
+        ("x", "schema: $ must be an object"),
+        (True, "schema: $ must be an object"),
+        ({"type": "nonsense"}, "schema: $.type: 'nonsense' is not valid"),
+        ({"properties": []}, "schema: $.properties: [] is not of type 'object'"),
+        ({"required": "id"}, "schema: $.required: 'id' is not of type 'array'"),
+        ({"multipleOf": 0}, "schema: $.multipleOf: 0 is less than or equal to"),
+        ({"$id": 5}, "schema: $['$id']: 5 is not of type 'string'"),
+        ({"properties": {"x": {"$defs": {"y": 1}}}}, "schema: $.properties.x['$defs'].y: 1 is not of type"),
     ],
 )
 def test_a_broken_schema_is_reported_and_validates_nothing(value: Any, words: str) -> None:
@@ -139,24 +145,8 @@ def test_refs_lead_to_other_files_of_the_bundle_and_to_their_ids() -> None:
         },
     )
     assert messages(files) == [
-        f"$.{name} must be: string" for name in ("beside", "up", "by_id", "anchor", "blank")
+        f"$.{name}: 1 is not of type 'string'" for name in ("beside", "up", "by_id", "anchor", "blank")
     ]
-
-
-@pytest.mark.clause("BD-14")
-def test_a_relative_ref_works_beside_the_file_and_against_its_id() -> None:
-    own = {
-        **schema(x={"$ref": "text.json"}, y={"$ref": "other"}),
-        "$id": "https://example.org/bundle/Node.json",
-    }
-    extra = {
-        "schemas/text.json": {"type": "string"},
-        "schemas/deep/number.json": {"$id": "https://example.org/bundle/other", "type": "number"},
-    }
-    files = bundle(own, {"x": 1, "y": "text"}, extra=extra)
-    # A file that nothing but its id could find has to be known by another way.
-    files["schemas/Node.json"]["$defs"] = {"load": {"$ref": "deep/number.json"}}
-    assert messages(files) == ["$.x must be: string", "$.y must be: number"]
 
 
 @pytest.mark.clause("BD-14")
@@ -179,7 +169,7 @@ def test_a_ref_outside_the_bundle_is_reported_and_never_fetched(ref: str) -> Non
     files = bundle(schema(id={"type": "string"}, y={"type": "string"}, x={"$ref": ref}), {"x": 5, "y": 5})
     found = told(files)
     assert found[0] == ("schemas/Node.json", f"schema: $ref {ref} leads to nothing in the bundle")
-    assert found[1:] == [("bundle/node/0000.yaml", "$.y must be: string")]
+    assert found[1:] == [("bundle/node/0000.yaml", "$.y: 5 is not of type 'string'")]
 
 
 @pytest.mark.clause("BD-14")
@@ -218,11 +208,13 @@ def test_a_malformed_file_behind_a_ref_is_reported_with_its_reason() -> None:
 )
 def test_draft_2020_12_is_meant_whatever_a_schema_declares(dialect: str) -> None:
     own = {**schema(x={"prefixItems": [{"type": "string", "$schema": dialect}]}), "$schema": dialect}
-    assert messages(bundle(own, {"x": [1]})) == ["$.x[0] must be: string"]
+    assert messages(bundle(own, {"x": [1]})) == ["$.x[0]: 1 is not of type 'string'"]
 
 
 @pytest.mark.clause("BD-15")
-@pytest.mark.parametrize("pattern", ["(", "[", "*a", "a{2,1}", "(?P<x>a)(?P<x", "\\", "(" * 3000, "x" * 6000])
+@pytest.mark.parametrize(
+    "pattern", ["(", "[", "*a", "a{2,1}", "(?P<x>a)(?P<x", "\\", "(" * 3000, "(((a{1000}){1000}){1000})"]
+)
 def test_an_invalid_pattern_is_reported_and_not_used(pattern: str) -> None:
     found = told(bundle(schema(x={"pattern": pattern}), {"x": "anything"}))
     assert len(found) == 1
@@ -267,11 +259,6 @@ def test_a_catastrophic_pattern_is_abandoned_and_reported(rule: dict[str, Any]) 
             "allOf": [{"$ref": "#/$defs/a"}],
             "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/b"}]}, "b": {"$ref": "#/$defs/a"}},
         },
-        {
-            "$ref": "#/$defs/d0",
-            "$defs": {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(40)}
-            | {"d40": {}},
-        },
         {"$ref": "#", "unevaluatedProperties": False},
     ],
 )
@@ -279,7 +266,7 @@ def test_a_circular_schema_is_abandoned_and_reported(value: dict[str, Any]) -> N
     with never_hanging():
         found = told(bundle(value, {"x": 5}))
     assert [file for file, _ in found] == ["schemas/Node.json"]
-    assert "refers to itself without end" in found[0][1] or "takes too long" in found[0][1]
+    assert "refers to itself without end" in found[0][1]
 
 
 @pytest.mark.clause("BD-15")
@@ -329,31 +316,9 @@ VALUES = st.recursive(
 @given(SCHEMAS, VALUES)
 def test_our_keywords_agree_with_jsonschema(of: dict[str, Any], value: Any) -> None:
     document = {"properties": {"x": of}}
-    ours = Validation("s.json", SchemaWorld({"s.json": document})).problems({"x": value})
+    ours = Schemas({"s.json": document}).checker("s.json").problems({"x": value})
     theirs = jsonschema.Draft202012Validator(document).is_valid({"x": value})
     assert (ours == []) is theirs
-
-
-@pytest.mark.clause("BD-15")
-@pytest.mark.parametrize(
-    ("pattern", "text", "found"),
-    [
-        ("^a$", "a", True),
-        ("^a$", "a\n", False),
-        (r"^a\$$", "a$", True),
-        ("[$]", "$", True),
-        ("^[^$]+$", "ab", True),
-        (r"\\$", "a\\", True),
-        ("^a$|^b$", "a\n", False),
-        (r"^\p{L}+$", "äß", True),
-        ("a|b", "xbx", True),
-        ("", "", True),
-    ],
-)
-def test_dollar_matches_only_the_end_of_the_text_as_in_ecmascript(
-    pattern: str, text: str, found: bool
-) -> None:
-    assert Patterns().found(pattern, text) is found
 
 
 def nested(count: int, inner: Any, wrap: Any) -> Any:
@@ -397,6 +362,14 @@ COSTLY: dict[str, tuple[Any, Any]] = {
         {"allOf": [{"pattern": f"(?fi){n}" + r"[a-z\p{L}]" * 490} for n in range(300)]},
         "a",
     ),
+    "references that double": (
+        {
+            "$ref": "#/$defs/d0",
+            "$defs": {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(40)}
+            | {"d40": {}},
+        },
+        5,
+    ),
     "dynamic references": (
         {
             "$dynamicAnchor": "n",
@@ -407,42 +380,34 @@ COSTLY: dict[str, tuple[Any, Any]] = {
 }
 
 
+def load_with_a_deadline(files: Files, seconds: float = 2.0) -> None:
+    """Load a bundle as a call does that may take so many seconds of the processor."""
+    end = time.process_time() + seconds
+
+    def check() -> None:
+        if time.process_time() > end:
+            raise Overdue(seconds)
+
+    with contextlib.suppress(Overdue):
+        load(MemoryBundleFiles(files), None, "one", lambda _: None, check)
+
+
 @pytest.mark.slow
 @pytest.mark.clause("BD-15")
 @pytest.mark.parametrize("case", COSTLY)
-def test_costly_schemas_are_abandoned_and_the_entity_is_exported(case: str) -> None:
+def test_costly_schemas_end_with_the_deadline_of_the_call(case: str) -> None:
     rule, value = COSTLY[case]
-    files = bundle(schema(x=rule), {"x": value})
-    with (
-        never_hanging()
-    ):  # each of these would take many minutes, some of them longer than the universe lasts
-        body = desk_of(files).export("a")
-    assert body["data"]["targets"][0]["id"] == "a", "the entity is there, checked or not"
+    with never_hanging():  # each of these would take many minutes, some longer than the universe lasts
+        load_with_a_deadline(bundle(schema(x=rule), {"x": value}))
 
 
 @pytest.mark.slow
 @pytest.mark.clause("BD-15")
-def test_a_too_costly_schema_is_reported_and_other_types_are_checked() -> None:
-    rule, value = COSTLY["all fields of all items"]
-    files = bundle_files(
-        {"Node": [{"id": "a", "x": value}], "Task": [{"id": "t", "y": 5}]},
-        {"Node": schema(x=rule), "Task": schema(y={"type": "string"})},
-    )
-    found = [message for file, message in told(files)]
-    assert found == [
-        "$.y must be: string",
-        "schema: checking by it takes too long; nothing more is checked",
-    ]
-
-
-@pytest.mark.slow
-@pytest.mark.clause("BD-15")
-def test_finding_references_is_bounded_and_reported() -> None:
+def test_finding_references_ends_with_the_deadline_of_the_call() -> None:
     mark = {"x-sdd-refTargets": ["Node"]}
     of = schema(x={"items": {"properties": {f"p{number}": mark for number in range(5000)}}})
     with never_hanging():
-        found = messages(bundle(of, {"x": [{} for _ in range(200_000)]}))
-    assert "schema: finding references by it takes too long; some are missing" in found
+        load_with_a_deadline(bundle(of, {"x": [{} for _ in range(200_000)]}))
 
 
 @pytest.mark.clause("BD-15")
@@ -497,29 +462,10 @@ UNEVALUATED = st.recursive(
 @given(UNEVALUATED, UNEVALUATED, VALUES)
 def test_validation_without_flaws_agrees_with_jsonschema(of: Any, other: Any, value: Any) -> None:
     document = {"properties": {"x": of}, "$defs": {"other": other}}
-    checked = Validation("s.json", SchemaWorld({"s.json": document}))
+    checked = Schemas({"s.json": document}).checker("s.json")
     ours = checked.problems({"x": value})
     try:
         theirs = jsonschema.Draft202012Validator(document).is_valid({"x": value})
-    except BaseException as error:
-        if not is_too_deep(error):
-            raise
+    except BaseException:
         return
     assert checked.flaws or (ours == []) is theirs
-
-
-@pytest.mark.clause("BD-09")
-def test_a_panic_of_the_compiled_map_counts_as_too_deep_and_an_interrupt_does_not() -> None:
-    class Key:
-        def __hash__(self) -> int:
-            return hash(1)
-
-        def __eq__(self, other: object) -> bool:
-            raise RecursionError
-
-    keys: Any = HashTrieMap({1: 1})
-    with pytest.raises(BaseException) as caught:
-        keys.get(Key())
-    assert is_too_deep(caught.value)
-    assert not isinstance(caught.value, Exception)
-    assert not is_too_deep(KeyboardInterrupt())

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack.bundles.domain.modified import last_modified, spelled
-from context_pack.bundles.domain.words import words_of
+from context_pack.bundles.spelling import iso_utc, last_modified, words_of
 
 FILE_NS = 1_765_432_100_123_999_999
 FILE_TIME = "2025-12-11T05:48:20.123Z"
@@ -112,7 +111,7 @@ def test_out_of_range_times_are_clamped() -> None:
 @given(st.datetimes(datetime(2, 1, 1), datetime(9998, 1, 1)), st.integers(-23 * 60, 23 * 60))
 def test_any_instant_with_any_offset_comes_out_in_utc(moment: datetime, minutes: int) -> None:
     zoned = moment.replace(tzinfo=timezone(timedelta(minutes=minutes)))
-    assert last_modified(zoned.isoformat(), 0) == spelled(zoned)
-    assert datetime.fromisoformat(spelled(zoned)) == zoned.astimezone(UTC).replace(
+    assert last_modified(zoned.isoformat(), 0) == iso_utc(zoned)
+    assert datetime.fromisoformat(iso_utc(zoned)) == zoned.astimezone(UTC).replace(
         microsecond=zoned.microsecond // 1000 * 1000
     )

@@ -11,8 +11,7 @@ from bundle_maker import desk_of, nodes, target
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from context_pack.kernel.yaml_text import yaml_text
-from context_pack_adapters.stores.yaml_core import Rules, load
+from context_pack.kernel.yaml_documents import dump, load
 
 READERS_1_1 = (yaml.SafeLoader, yaml.CSafeLoader)
 TRICKY = [
@@ -29,14 +28,14 @@ TRICKY = [
 def everywhere(text: str) -> list[Any]:
     """What every reader takes the text for."""
     found = [yaml.load(text, Loader=loader) for loader in READERS_1_1]
-    return [*found, load(text, Rules(max_depth=1000))]
+    return [*found, load(text, max_depth=1000)]
 
 
 @pytest.mark.clause("BD-38")
 @pytest.mark.parametrize("text", TRICKY)
 def test_a_text_that_looks_like_something_else_stays_text(text: str) -> None:
     value = {"a": text, "b": [text, [text]], "c": {"d": text, text: [{text: text}]}}
-    for found in everywhere(yaml_text(value)):
+    for found in everywhere(dump(value)):
         assert found == value
 
 
@@ -45,7 +44,7 @@ def test_a_text_that_looks_like_something_else_stays_text(text: str) -> None:
     "number", [0, -1, 10**30, 0.0, -0.0, 1.5, 1e16, 1e-7, -2.5e300, 1e22, 123456.789, 5e-324]
 )
 def test_numbers_keep_their_value_and_kind(number: float) -> None:
-    for found in everywhere(yaml_text({"n": number, "l": [number]})):
+    for found in everywhere(dump({"n": number, "l": [number]})):
         assert (found["n"], type(found["n"]), str(found["n"])) == (number, type(number), str(number))
 
 
@@ -69,7 +68,7 @@ VALUES = st.recursive(
 @example({"a": [[], {}, [[]], [{}], [[1, [2]]], [{"a": []}, {"b": {}}]]})
 @example({"k" * 1500: {"m" * 1500: [1]}})
 def test_any_value_comes_back_equal_in_every_reader(value: dict[str, Any]) -> None:
-    for found in everywhere(yaml_text(value)):
+    for found in everywhere(dump(value)):
         assert found == value
 
 

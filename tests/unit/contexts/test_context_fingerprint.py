@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack.contexts.domain.fingerprint import (
+from context_pack.contexts.fingerprint import (
     FreshnessState,
     Method,
     compared,

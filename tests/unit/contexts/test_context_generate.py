@@ -6,20 +6,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from context_trees import FORMAT, PROJECT, memory_contexts, refresher
-from hanging import never_hanging
+from context_trees import PROJECT, memory_contexts, refresher
 
-from context_pack.contexts.domain.agents import END, START, block_of, with_block
-from context_pack.contexts.domain.generate import Child, FolderFile, Subject, generated, summary_of
-from context_pack.contexts.domain.manifests import read_manifest
-from context_pack.contexts.domain.model import Context, validated
-from context_pack.contexts.domain.outline import outline_of
-from context_pack.contexts.domain.purposes import counterpart_of, is_stock, is_test, purpose_of
-from context_pack.contexts.domain.recognition import KnownFolder, looks_generated
-from context_pack.contexts.usecases.refresh import RefreshRequest
+from context_pack.contexts.agents import END, START, block_of, with_block
+from context_pack.contexts.generate import GENERATED, Child, FolderFile, Subject, generated, summary_of
+from context_pack.contexts.manifests import read_manifest
+from context_pack.contexts.model import Context, read_context
+from context_pack.contexts.outline import outline_of
+from context_pack.contexts.purposes import counterpart_of, is_test
+from context_pack.contexts.refresh import RefreshRequest
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.ports import Reason
-from context_pack.kernel.syntax import NotParsed
 from context_pack_adapters.syntax import shared_syntax
 
 SYNTAX = shared_syntax()
@@ -38,14 +35,14 @@ def subject(scope: str = "src", children: tuple[Child, ...] = (), **files: str) 
 def made(files: dict[str, str | bytes]) -> dict[str, dict[str, Any]]:
     """The contexts that init makes, by scope."""
     ports = memory_contexts(files)
-    project = ports.projects.open(None)
+    project = ports.open(None)
     assert not isinstance(project, Reason)
     refresher(ports).refresh(project, RefreshRequest())
     found = {}
     for path, content in files.items():
         if path.endswith(".context.yaml"):
             assert isinstance(content, bytes)
-            verdict = validated(FORMAT.parse(content))
+            verdict = read_context(content)
             assert isinstance(verdict, Context)
             found[path.removesuffix(".context.yaml").rstrip("/") or "."] = dict(verdict.record)
     return found
@@ -83,9 +80,8 @@ def test_contexts_of_a_project_are_generated_from_its_files() -> None:
     assert src["subdirectories"] == [{"name": "core/", "summary": "Fast core."}]
     assert billing["summary"] == "Billing of the shop."
     assert billing["dependencies"] == {"internal": [".lines"]}
-    assert billing["derived_fields"][:4] == ["version", "last_updated", "fingerprint", "scope"]
-    made_again = {"summary", "files", "interfaces", "exports", "dependencies.internal"}
-    assert set(billing["derived_fields"][4:]) == made_again
+    assert billing["derived_fields"][:3] == ["version", "last_updated", "fingerprint"]
+    assert [each.partition(" ")[0] for each in billing["derived_fields"][3:]] == ["scope", *GENERATED]
 
 
 @pytest.mark.clause("CX-31")
@@ -197,85 +193,6 @@ def test_many_exports_are_counted_and_lists_are_bounded() -> None:
     assert len(fields["interfaces"]) == 60
 
 
-@pytest.mark.clause("CX-36")
-@pytest.mark.parametrize(
-    ("name", "value", "expected"),
-    [
-        ("files", [{"name": "a.py", "purpose": "Exports: Core, Mode (+2 more)"}], True),
-        ("files", [{"name": "a.py", "purpose": "Does the work."}], True),
-        ("files", [{"name": "a.py", "purpose": "* Does the work."}], True),
-        ("files", [{"name": "a.py", "purpose": "Ask Ann before touching this"}], False),
-        ("files", [{"name": "a.py", "purpose": "Defines how we bill"}], False),
-        ("files", [{"name": "a.py", "purpose": "The source file"}], False),
-        ("files", "text", False),
-        ("exports", ["work", "class Server", "function main(a: b): c", "Does: string", "pub fn x<T>(t: T) -> U"], True),
-        ("exports", ["async function serve(opts:", "func (e *Engine) Run(x int) error", "fn inner()"], True),
-        ("exports", ["class of service for gold customers"], False),
-        ("exports", ["note: handle with care please"], False),
-        ("exports", ["everything that Bob wrote"], False),
-        ("interfaces", [{"name": "work", "description": "Exported from a.py"}], True),
-        ("interfaces", [{"name": "a", "description": "Exported from Ann's notes of last year"}], False),
-        ("dependencies.external", ["express ^4.19.0", "requests ==2.31.0", "flask >=2", "work", "@a/b 1.0 (dev)", "attrs >=24.1, <26"], True),
-        ("dependencies.external", ["payments handled by the billing team"], False),
-        ("dependencies.internal", ["../common/money.js", "..common.money", "crate::codec::Frame"], True),
-        ("dependencies.internal", ["the money module"], False),
-        ("testing", ["Run: pytest", "a.test.ts tests a.ts"], True),
-        ("testing", ["Run: ask Ann"], False),
-        ("subdirectories", [{"name": "core/", "summary": "The core."}], True),
-        ("subdirectories", [{"name": "core/", "summary": "Contains 3 source files"}], True),
-        ("subdirectories", [{"name": "Ann/", "summary": "Contains 3 source files"}], False),
-        ("exports", ["Unheard"], False),
-        ("interfaces", [{"name": "Unheard", "description": "Exported from a.py"}], False),
-        ("files", [{"name": "Unheard", "purpose": "Test file"}], False),
-        ("files", [{"name": "a.py", "purpose": "Test file", "test_file": "Unheard"}], False),
-        ("subdirectories", [{"name": "core/", "summary": "The core, written by Ann."}], False),
-        ("structure", [{"path": "core", "summary": "Source directory."}], True),
-        ("project", {"name": "x", "description": "y", "language": "z"}, False),
-        ("testing", None, True),
-        ("decisions", [], False),
-    ],
-)  # fmt: skip
-def test_without_stored_digests_only_generated_looking_text_is_replaced(
-    name: str, value: Any, expected: bool
-) -> None:
-    about = subject(children=(Child("core", "The core. More.", 1),), a__py='"""Does the\nwork."""\n')
-    assert looks_generated(name, value, KnownFolder(about)) is expected
-
-
-@pytest.mark.clause("CX-36")
-@pytest.mark.parametrize(
-    ("name", "line"),
-    [
-        ("dependencies.external", "a 1" + ", 1" * 1000 + " and so on"),
-        ("dependencies.external", "a" + " workspace:a,1" * 1000 + " !"),
-        ("dependencies.internal", "a." * 200_000 + " and so on"),
-    ],
-)
-def test_a_long_line_is_scanned_in_linear_time(name: str, line: str) -> None:
-    with never_hanging(20):  # it was taken apart in every way there is
-        assert not looks_generated(name, [line], KnownFolder(subject()))
-
-
-@pytest.mark.clause("CX-36")
-def test_generated_fields_are_recognised_as_generated() -> None:
-    files = dict(PROJECT)
-    for scope, record in made(dict(files)).items():
-        prefix = "" if scope == "." else f"{scope}/"
-        texts = {path.removeprefix(prefix): text for path, text in files.items() if path.startswith(prefix)}
-        sources = [source(name, str(text)) for name, text in texts.items() if "/" not in name]
-        children = tuple(
-            Child(e["name"].rstrip("/"), e["summary"], 0) for e in record.get("subdirectories", ())
-        )
-        about = Subject(scope, sources, frozenset(texts), children)
-        for name in ("files", "interfaces", "exports", "testing", "subdirectories", "project"):
-            assert looks_generated(name, record.get(name), KnownFolder(about)), (scope, name)
-
-
-def test_stock_purposes_are_recognised_and_others_not() -> None:
-    for name in ("package.json", "a.py", "a.ts", "test_a.py", "x.tf", "Dockerfile", "a.unknown"):
-        assert is_stock(purpose_of(name, outline_of(name, "", NotParsed("")))), (name, language_of(name))
-
-
 @pytest.mark.clause("CX-42")
 def test_the_managed_block_replaces_only_itself() -> None:
     block = block_of([(".", "All."), ("a|b", "One. Two.")])
@@ -295,3 +212,67 @@ def test_the_managed_block_replaces_only_itself() -> None:
 @pytest.mark.parametrize("text", [START, END, f"{END}\n{START}", f"{START}{END}{START}{END}"])
 def test_marks_that_do_not_match_are_left_alone(text: str) -> None:
     assert with_block(text, block_of([])) is None
+
+
+@pytest.mark.clause("CX-31")
+@pytest.mark.parametrize(
+    "before",
+    [
+        "[![GoDoc Widget]][GoDoc] [![Build]](https://ci.example.org)",
+        "![logo][img]",
+        "```sh\ncurl -sSL https://example.org/install | sh\n```",
+        "    curl -O https://example.org/tool",
+        "curl -sSL https://example.org/install | sh",
+        "$ npm install -g widget",
+        "`pip install widget`",
+    ],
+)
+def test_a_badge_or_a_command_is_no_summary(before: str) -> None:
+    assert summary_of(subject(README__md=f"# Widget\n\n{before}\n\nDraws widgets.\n")) == "Draws widgets."
+
+
+@pytest.mark.clause("CX-31")
+def test_a_sentence_that_begins_like_a_command_is_a_summary() -> None:
+    assert summary_of(subject(README__md="# Go\n\nGo bindings for widgets.\n")) == "Go bindings for widgets."
+
+
+@pytest.mark.clause("CX-31")
+def test_methods_of_unexported_go_types_are_no_exports() -> None:
+    text = "package p\n\ntype context struct{}\ntype Widget struct{}\n\n"
+    text += 'func (c *context) Scheme() string { return "" }\n'
+    text += "func (w *Widget) Draw() {}\nfunc (Widget) Size() int { return 1 }\nfunc New() *Widget { return nil }\n"
+    names = [export.name.rpartition(".")[2] for export in source("p.go", text).outline.exports]
+    assert sorted(names) == ["Draw", "New", "Size", "Widget"]
+
+
+@pytest.mark.clause("CX-31")
+@pytest.mark.parametrize(
+    ("lock", "command"),
+    [
+        ("pnpm-lock.yaml", "pnpm test"),
+        ("yarn.lock", "yarn test"),
+        ("bun.lock", "bun run test"),
+        ("bun.lockb", "bun run test"),
+        ("package-lock.json", "npm test"),
+        ("other.txt", "npm test"),
+    ],
+)
+def test_a_project_is_tested_by_its_own_package_manager(lock: str, command: str) -> None:
+    package = '{"name": "%s", "scripts": {"test": "vitest"}}'
+    files: dict[str, str | bytes] = {lock: "x\n", "package.json": package % "all"}
+    files |= {"packages/one/package.json": package % "one", ".context.config.yaml": "min_tokens: 0\n"}
+    contexts = made(files)
+    assert contexts["."]["testing"] == [f"Run: {command} (vitest)"]
+    assert contexts["."]["project"]["package_manager"] == command.partition(" ")[0]
+    assert contexts["packages/one"]["testing"] == [f"Run: {command} (vitest)"]
+
+
+@pytest.mark.clause("CX-30")
+def test_no_context_is_made_in_the_folders_of_a_bundle() -> None:
+    files: dict[str, str | bytes] = {
+        ".context.config.yaml": "min_tokens: 0\n",
+        "src/a.py": "x = 1\n",
+        "specs/sdd-bundle.yaml": "kind: Bundle\n",
+        "specs/bundle/feature/one.yaml": "id: one\n",
+    }
+    assert sorted(made(files)) == [".", "src"]

@@ -8,9 +8,8 @@ from hanging import never_hanging
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack.contexts.domain import outline
-from context_pack.contexts.domain.outline import Outline
-from context_pack.contexts.domain.prose import paragraph_of, title_of
+from context_pack.contexts import outline
+from context_pack.contexts.outline import Outline, paragraph_of, title_of
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.sentences import first_sentence, one_line
 from context_pack_adapters.syntax import shared_syntax

@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from context_trees import FORMAT
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack.contexts.domain.scan import (
+from context_pack.contexts.ports import ProjectFolder, Scan
+from context_pack.contexts.scan import (
     ScanRules,
     is_entered,
     is_source,
@@ -18,10 +18,9 @@ from context_pack.contexts.domain.scan import (
     read_rules,
     tokens_of,
 )
-from context_pack.contexts.ports import ProjectFolder, Scan
 from context_pack_adapters.inmemory.contexts import MemoryProject, MemoryProjects
 
-NOWHERE = MemoryProjects({}, FORMAT).open(None)
+NOWHERE = MemoryProjects({}).open(None)
 assert isinstance(NOWHERE, MemoryProject)
 FILES: MemoryProject = NOWHERE
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from context_trees import Asked, context, memory_contexts
 
-from context_pack.contexts.ports import ContextPorts
+from context_pack.contexts.ports import Projects
+from context_pack.contexts.queries import ContextQueries
 from context_pack.contexts.resources import PREFIX
 from context_pack.contexts.resources import build as build_resources
 from context_pack.contexts.tools import build
-from context_pack.contexts.usecases.query import ContextQueries
 
 MISSING = (
     'No .context.yaml found at scope "{}". This scope may be below the min_tokens threshold; '
@@ -34,12 +34,12 @@ FILES: dict[str, str | bytes] = {
 
 
 @pytest.fixture
-def ports() -> ContextPorts:
+def ports() -> Projects:
     return memory_contexts(dict(FILES))
 
 
 @pytest.fixture
-def asked(ports: ContextPorts) -> Asked:
+def asked(ports: Projects) -> Asked:
     return Asked(ports)
 
 
@@ -76,16 +76,14 @@ def test_a_list_has_the_promised_fields_with_reasons_and_warnings(asked: Asked) 
 
 
 @pytest.mark.clause("CX-07")
-def test_a_freshness_check_returns_both_fingerprints_and_the_method(
-    asked: Asked, ports: ContextPorts
-) -> None:
+def test_a_freshness_check_returns_both_fingerprints_and_the_method(asked: Asked, ports: Projects) -> None:
     stale = asked.ok("check_freshness", scope="src/core")
     assert list(stale) == ["scope", "state", "fingerprint", "last_updated"]
     assert stale["state"] == "stale"
     assert stale["fingerprint"]["stored"] == "00000000"
     assert stale["fingerprint"]["method"] == "stat"
     for method in ("stat", "content"):
-        project = ports.projects.open(None)
+        project = ports.open(None)
         folder = project.find("src/core")
         value = folder.stat_fingerprint() if method == "stat" else folder.content_fingerprint(lambda: None)  # type: ignore[union-attr]
         files = {**FILES, "src/core/.context.yaml": context("src/core", value)}  # type: ignore[arg-type]
@@ -243,9 +241,8 @@ def test_arguments_that_a_tool_does_not_know_are_ignored(asked: Asked) -> None:
     assert asked.ok("list_contexts", bogus=1) == asked.ok("list_contexts")
 
 
-def test_the_tools_are_described_shortly_and_closed_to_unknown_arguments(ports: ContextPorts) -> None:
-    parts = (ports.projects, ports.format)
-    for tool in build(ContextQueries(*parts)):
+def test_the_tools_are_described_shortly_and_closed_to_unknown_arguments(ports: Projects) -> None:
+    for tool in build(ContextQueries(ports)):
         assert tool.annotations.read_only
         assert tool.schema["additionalProperties"] is False
         assert tool.output_schema is not None
@@ -253,8 +250,8 @@ def test_the_tools_are_described_shortly_and_closed_to_unknown_arguments(ports: 
 
 
 @pytest.mark.clause("CX-27")
-def test_a_scope_is_a_resource_with_its_state(ports: ContextPorts) -> None:
-    family = build_resources(ContextQueries(ports.projects, ports.format))
+def test_a_scope_is_a_resource_with_its_state(ports: Projects) -> None:
+    family = build_resources(ContextQueries(ports))
     for uri in (f"{PREFIX}src/core", f"{PREFIX}src%2Fcore"):
         read = family.read(uri)
         assert read is not None
@@ -265,17 +262,8 @@ def test_a_scope_is_a_resource_with_its_state(ports: ContextPorts) -> None:
         assert family.read(PREFIX + scope) is None
     assert family.entries() == []
     files = {**FILES, ".context.yaml": context("."), "src/.context.yaml": context("src"), "src/b.py": ""}
-    again = build_resources(ContextQueries(memory_contexts(files).projects, ports.format))
+    again = build_resources(ContextQueries(memory_contexts(files)))
     assert [(entry.uri, entry.description) for entry in again.entries()] == [
         (f"{PREFIX}.", "A folder."),
         (f"{PREFIX}src", "A folder."),
     ]
-
-
-@pytest.mark.clause("CX-27")
-def test_scopes_are_completed_folder_by_folder(ports: ContextPorts) -> None:
-    complete = build_resources(ContextQueries(ports.projects, ports.format)).complete["path"]
-    assert list(complete("", {})) == [".", "broken", "later", "src"]
-    assert list(complete("s", {})) == ["src"]
-    assert list(complete("src/", {})) == ["src/core"]
-    assert list(complete("../", {})) == []

@@ -1,1 +1,0 @@
-"""The rules of directory contexts: format, fingerprints, freshness, the scan, and what is generated."""

@@ -1,0 +1,245 @@
+"""What is asked of contexts: which there are, what one says, and whether it is still true.
+
+A list is always complete, and one bad folder never fails it.
+
+What cannot be answered is a value with the words that the format's first tool uses, not an exception: a
+missing context is an answer too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from attrs import frozen
+
+from context_pack.contexts.fingerprint import Freshness, FreshnessState, Method, compared
+from context_pack.contexts.model import (
+    Context,
+    ContextSummary,
+    Corrupt,
+    Unsupported,
+    read_context,
+    read_summary,
+    selected,
+)
+from context_pack.contexts.ports import Check, Project, ProjectFolder, Projects, unwatched
+from context_pack.kernel.ports import Reason
+from context_pack.toolkit.arguments import arg, array, text
+
+PATH_CHARS = 4096
+NAME_CHARS = 200
+MOST_NAMES = 200
+
+SCOPE = (text(0, PATH_CHARS), "Folder below the root: src/core, or . for the root")
+PATH = (text(0, PATH_CHARS), "Another root, in the project or allowed")
+FOLDERS_BETWEEN_CHECKS = 64
+OUTSIDE = Corrupt("it links out of the root")
+UNUSABLE = {
+    **dict.fromkeys((Reason.IO, Reason.NOT_A_FILE), Corrupt("it cannot be read")),
+    Reason.TOO_LARGE: Corrupt("it is larger than 1 MiB"),
+}
+"""The verdict for a file that exists but cannot be read."""
+TRAVERSAL = "Invalid scope: path traversal detected"
+
+
+@frozen(kw_only=True)
+class QueryContext:
+    """Read one context."""
+
+    scope: str = arg(*SCOPE)
+    filter: tuple[str, ...] | None = arg(
+        array(text(0, NAME_CHARS), 0, MOST_NAMES), "Fields to return; all when absent", default=None
+    )
+    path: str | None = arg(*PATH, default=None)
+
+
+@frozen(kw_only=True)
+class CheckFreshness:
+    """Compare one context with its folder."""
+
+    scope: str = arg(*SCOPE)
+    path: str | None = arg(*PATH, default=None)
+
+
+@frozen(kw_only=True)
+class ListContexts:
+    """Read which folders have contexts."""
+
+    path: str | None = arg(*PATH, default=None)
+
+
+@frozen
+class RefusedQuery:
+    """Why there is no answer; `reason` says more of a corrupt file, `root` what could not be scanned."""
+
+    error: str
+    reason: str | None = None
+    root: str | None = None
+
+
+@frozen
+class ContextPart:
+    """The asked-for part of a context, and the names that were no fields."""
+
+    context: dict[str, Any]
+    unknown: Sequence[str] = ()
+
+
+@frozen
+class CheckedContext:
+    """A context's freshness."""
+
+    freshness: Freshness
+    last_updated: str
+    warnings: int = 0
+
+
+@frozen
+class ListedFolder:
+    """One folder of a list; a file that cannot be used counts as missing, and `reason` says why."""
+
+    scope: str
+    state: FreshnessState
+    has_context: bool = False
+    last_updated: str | None = None
+    summary: str | None = None
+    reason: str | None = None
+
+
+@frozen
+class FolderListing:
+    """All folders worth a context, sorted by scope."""
+
+    root: str
+    entries: Sequence[ListedFolder]
+    skipped: int
+    tracked: int
+    warnings: int
+
+
+@frozen
+class ContextQueries:
+    """Answers questions about one scope, and lists them all."""
+
+    projects: Projects
+
+    def query(self, command: QueryContext) -> ContextPart | RefusedQuery:
+        """The context of a scope, whole or the fields asked for."""
+        folder = self._folder(command.path, command.scope)
+        if isinstance(folder, RefusedQuery):
+            return folder
+        verdict = context_of(folder)
+        if not isinstance(verdict, Context):
+            return refused(verdict, command.scope)
+        return ContextPart(*selected(verdict, command.filter or ()))
+
+    def check(self, command: CheckFreshness, check: Check = unwatched) -> CheckedContext | RefusedQuery:
+        """Whether the context of a scope is current."""
+        folder = self._folder(command.path, command.scope)
+        if isinstance(folder, RefusedQuery):
+            return folder
+        verdict = context_of(folder)
+        if not isinstance(verdict, Context):
+            return refused(verdict, command.scope)
+        gist = verdict.gist
+        return CheckedContext(freshness_of(folder, gist, check), gist.last_updated, folder.warnings)
+
+    def _folder(self, path: str | None, scope: str) -> ProjectFolder | RefusedQuery:
+        project = opened(self.projects, path)
+        if isinstance(project, RefusedQuery):
+            return project
+        folder = project.find(scope)
+        return refused(folder, scope) if isinstance(folder, Reason) else folder
+
+    def list(self, command: ListContexts, check: Check = unwatched) -> FolderListing | RefusedQuery:
+        """The contexts of a project."""
+        project = opened(self.projects, command.path)
+        return project if isinstance(project, RefusedQuery) else self.survey(project, check)
+
+    def survey(self, project: Project, check: Check = unwatched) -> FolderListing | RefusedQuery:
+        """The contexts of a project that is already open."""
+        scan = project.scan(check)
+        if scan is None:
+            return unscannable(project.root)
+        chosen, skipped = scan.kept()
+        entries: list[ListedFolder] = []
+        for number, folder in enumerate(chosen):
+            if number % FOLDERS_BETWEEN_CHECKS == 0:
+                check()
+            entries.append(self.entry(folder, check))
+        tracked = sum(entry.has_context for entry in entries)
+        return FolderListing(project.root, entries, skipped, tracked, scan.warnings)
+
+    def entry(self, folder: ProjectFolder, check: Check = unwatched) -> ListedFolder:
+        """The state of one folder.
+
+        It is found out once for as long as the folder stays as it is: by `benches/side_by_side/contexts.py` a
+        repeated list would else cost three times the walk.
+        """
+        known: ListedFolder | None = folder.memo.get("entry")
+        if known is None:
+            known = folder.memo["entry"] = self._entry(folder, check)
+        return known
+
+    def _entry(self, folder: ProjectFolder, check: Check) -> ListedFolder:
+        gist = gist_of(folder)
+        if isinstance(gist, ContextSummary):
+            state = freshness_of(folder, gist, check).state
+            return ListedFolder(folder.scope, state, True, gist.last_updated, gist.summary)
+        if gist is Reason.MISSING:
+            return ListedFolder(folder.scope, FreshnessState.MISSING)
+        reason = (OUTSIDE if isinstance(gist, Reason) else gist).reason
+        return ListedFolder(folder.scope, FreshnessState.MISSING, reason=reason)
+
+
+def opened(projects: Projects, path: str | None) -> Project | RefusedQuery:
+    """The project at a path, or why there is none."""
+    project = projects.open(path)
+    if project is Reason.DENIED:
+        return RefusedQuery(f'Path not allowed: "{path}"')
+    if isinstance(project, Reason):
+        return unscannable(projects.shown(path or ""))
+    return project
+
+
+def unscannable(root: str) -> RefusedQuery:
+    """The refusal of a root that cannot be listed."""
+    return RefusedQuery(f'Failed to scan project at "{root}"', root=root)
+
+
+def refused(found: Unsupported | Corrupt | Reason, scope: str) -> RefusedQuery:
+    """Why a scope has no context to show."""
+    if isinstance(found, Unsupported):
+        words = f"Unsupported schema version {found.version} (this tool supports version 1)."
+        return RefusedQuery(f"{words} Upgrade dotcontext to read this file.", found.reason)
+    if isinstance(found, Corrupt):
+        return RefusedQuery(f'Invalid or corrupt .context.yaml at scope "{scope}"', found.reason)
+    if found is Reason.OUTSIDE:
+        return RefusedQuery(TRAVERSAL)
+    missing = f'No .context.yaml found at scope "{scope}".'
+    hint = "This scope may be below the min_tokens threshold; use list_contexts to see eligible scopes."
+    return RefusedQuery(f"{missing} {hint}")
+
+
+def context_of(folder: ProjectFolder) -> Context | Unsupported | Corrupt | Reason:
+    """The whole context; a reason when there is no file, or when it leads out of the root."""
+    data = folder.context()
+    return UNUSABLE.get(data, data) if isinstance(data, Reason) else read_context(data)
+
+
+def gist_of(folder: ProjectFolder) -> ContextSummary | Unsupported | Corrupt | Reason:
+    """The few lines that a list needs."""
+    data = folder.context()
+    return UNUSABLE.get(data, data) if isinstance(data, Reason) else read_summary(data)
+
+
+def freshness_of(folder: ProjectFolder, gist: ContextSummary, check: Check) -> Freshness:
+    """The freshness of the context compared with its folder now."""
+    stat = folder.stat_fingerprint()
+    return compared(gist.fingerprint, stat, lambda: folder.content_fingerprint(check))
+
+
+def fingerprint_of(folder: ProjectFolder, method: Method, check: Check) -> str | None:
+    """The fingerprint of the folder as it is now; None when a file cannot be read for it."""
+    return folder.stat_fingerprint() if method is Method.STAT else folder.content_fingerprint(check)

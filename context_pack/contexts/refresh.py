@@ -1,0 +1,283 @@
+"""Creates and refreshes contexts without ever changing text that a person wrote.
+
+A missing context is made whole. In one that is there, only the fingerprint, the date and generated fields may
+change. `derived_fields` names each generated field with a digest of what was generated: while the field still
+has that digest, nobody has touched it, and it may be generated again; else it is a person's, and leaves the
+list. What is corrupt or of a later version is left alone, and so is a file that changes meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from attrs import define, field, frozen
+
+from context_pack.contexts.agents import AGENTS_FILE, block_of, with_block
+from context_pack.contexts.fingerprint import FreshnessState, Method
+from context_pack.contexts.generate import (
+    GENERATED,
+    derived_entries,
+    digest_of,
+    generated,
+    new_record,
+    of_other_folders,
+    summary_of,
+)
+from context_pack.contexts.model import CONTEXT_FILE, FIELDS, ROOT_SCOPE, Context, parse, read_context
+from context_pack.contexts.ports import Check, Project, ProjectFolder, Scan, unwatched
+from context_pack.contexts.queries import (
+    OUTSIDE,
+    UNUSABLE,
+    RefusedQuery,
+    fingerprint_of,
+    freshness_of,
+    refused,
+    unscannable,
+)
+from context_pack.contexts.scan import is_within
+from context_pack.contexts.survey import Surveyor
+from context_pack.kernel.errors import Failure
+from context_pack.kernel.instants import format_instant
+from context_pack.kernel.ports import Clock, Reason
+from context_pack.kernel.syntax import Syntax
+from context_pack.kernel.yaml_documents import commented_fields, dump, revise
+
+OURS = ("scope", *GENERATED)
+"""The fields that are written with a digest."""
+Progress = Callable[[int, int, str], None]
+"""Called before each folder with (done, all, scope)."""
+
+
+def silent(_: int, __: int, ___: str) -> None:
+    """Default progress callback: does nothing."""
+
+
+@frozen
+class FolderOutcome:
+    """What became of one folder: `made`, `updated`, `unchanged`, `left` or `failed`, and why.
+
+    `released` are fields that are a person's from now on.
+    """
+
+    scope: str
+    result: str
+    reason: str | None = None
+    released: tuple[str, ...] = ()
+
+
+@frozen
+class RefreshRequest:
+    """What to do: which subtree, whether existing contexts count, which fingerprint (None: the usual one).
+
+    `agents` asks for the block in `AGENTS.md`, which is about the whole project; `adopt` takes over fields
+    that `derived_fields` names without a digest, as dotcontext and earlier versions wrote it.
+    """
+
+    scope: str | None = None
+    only_missing: bool = False
+    method: Method | None = None
+    agents: bool = False
+    adopt: bool = False
+
+    @property
+    def written(self) -> Method:
+        """The fingerprint that is written."""
+        return self.method or Method.CONTENT
+
+
+@frozen
+class ContextRefresher:
+    """Makes and refreshes contexts."""
+
+    clock: Clock
+    syntax: Syntax
+
+    def refresh(
+        self, project: Project, order: RefreshRequest, check: Check = unwatched, progress: Progress = silent
+    ) -> Sequence[FolderOutcome] | RefusedQuery:
+        """Carry out an order on a project; the outcome of every folder it was about, sorted by scope."""
+        scan = project.scan(check)
+        if scan is None:
+            return unscannable(project.root)
+        named: ProjectFolder | None = None
+        if order.scope is not None:
+            found = project.find(order.scope)
+            if isinstance(found, Reason):
+                return refused(found, order.scope)
+            named = found
+        return _RefreshPass(self, project, scan, order, check).run(named, progress)
+
+
+@define
+class _RefreshPass:
+    """One pass over a project."""
+
+    tools: ContextRefresher
+    project: Project
+    scan: Scan
+    order: RefreshRequest
+    check: Check
+    surveyor: Surveyor = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.surveyor = Surveyor(self.project, self.scan, self.tools.syntax)
+
+    def run(self, named: ProjectFolder | None, progress: Progress) -> Sequence[FolderOutcome]:
+        """Every kept folder in a subtree, the innermost first, so that a parent can tell of its children."""
+        scope = None if named is None else named.scope
+        chosen = [each for each in self.scan.kept()[0] if (scope is None or is_within(each.scope, scope))]
+        known = {each.scope for each in chosen}
+        if named is not None and scope not in known and named.context() is not Reason.MISSING:
+            chosen.append(named)  # not worth a context by its size, but somebody made one
+        outcomes: list[FolderOutcome] = []
+        for number, folder in enumerate(sorted(chosen, key=_innermost_first)):
+            self.check()
+            progress(number, len(chosen), folder.scope)
+            if self.order.agents and folder.scope == ROOT_SCOPE:
+                # The root comes last, and its fingerprint is to know the file that this writes.
+                outcomes += self._agents(folder, chosen)
+                found = self.project.find(ROOT_SCOPE)
+                folder = folder if isinstance(found, Reason) else found
+            try:
+                outcomes.append(self._one(folder))
+            except Failure as failure:  # one that cannot be written does not keep the others from it
+                outcomes.append(FolderOutcome(folder.scope, "failed", failure.message))
+        progress(len(chosen), len(chosen), "")
+        return sorted(outcomes, key=lambda outcome: outcome.scope)
+
+    def _agents(self, root: ProjectFolder, chosen: Sequence[ProjectFolder]) -> Iterator[FolderOutcome]:
+        """Bring the managed block up to date; an outcome only if something happened to the file."""
+        before = self.project.text(ROOT_SCOPE, AGENTS_FILE)
+        if before is None and AGENTS_FILE in root.names:
+            yield FolderOutcome(AGENTS_FILE, "left", "it is no text")
+            return
+        summaries = {each.scope: self.surveyor.summary(each) or "" for each in chosen}
+        summaries[ROOT_SCOPE] = self._coming_summary(root)
+        after = with_block(before or "", block_of(summaries.items()))
+        if after is None:
+            yield FolderOutcome(AGENTS_FILE, "left", "its marks do not match; mend or remove them")
+        elif after != before:
+            old = None if before is None else before.encode()
+            written = self.project.write(ROOT_SCOPE, AGENTS_FILE, old, after.encode())
+            why = None if written else "it changed meanwhile"
+            yield FolderOutcome(AGENTS_FILE, "updated" if written else "left", why)
+
+    def _coming_summary(self, root: ProjectFolder) -> str:
+        """The root's summary as this pass will leave it: the root itself comes after the block about it."""
+        data = root.context()
+        verdict = read_context(data) if isinstance(data, bytes) else None
+        if not isinstance(data, bytes) or not isinstance(verdict, Context):
+            return summary_of(self.surveyor.subject(root))
+        if self.order.only_missing:
+            return verdict.gist.summary
+        fresh = freshness_of(root, verdict.gist, self.check).state is FreshnessState.FRESH
+        return str(self._changes(root, data, verdict, fresh)[0].get("summary", verdict.gist.summary))
+
+    def _one(self, folder: ProjectFolder) -> FolderOutcome:
+        data = folder.context()
+        if data is Reason.MISSING:
+            return self._make(folder)
+        if isinstance(data, Reason):
+            return FolderOutcome(folder.scope, "left", UNUSABLE.get(data, OUTSIDE).detail)
+        verdict = read_context(data)
+        if not isinstance(verdict, Context):
+            return FolderOutcome(folder.scope, "left", verdict.reason)
+        if self.order.only_missing:
+            return FolderOutcome(folder.scope, "unchanged")
+        return self._update(folder, data, verdict)
+
+    def _make(self, folder: ProjectFolder) -> FolderOutcome:
+        """A context for a folder that has none."""
+        stored = fingerprint_of(folder, self.order.written, self.check)
+        if stored is None:
+            return FolderOutcome(folder.scope, "left", "a file in the folder cannot be read")
+        record = new_record(self.surveyor.subject(folder), stored, self._now())
+        if not self.project.write(folder.scope, CONTEXT_FILE, None, dump(record).encode()):
+            return FolderOutcome(folder.scope, "left", "the file came into being meanwhile")
+        self.surveyor.keep_summary(folder.scope, record["summary"])
+        return FolderOutcome(folder.scope, "made")
+
+    def _update(self, folder: ProjectFolder, data: bytes, context: Context) -> FolderOutcome:
+        """A context that is there: what has to change, and nothing else."""
+        freshness = freshness_of(folder, context.gist, self.check)
+        is_fresh = freshness.state is FreshnessState.FRESH
+        changes, released = self._changes(folder, data, context, is_fresh)
+        other_method = self.order.method is not None and freshness.method is not self.order.method
+        if is_fresh and not changes and not other_method:
+            return FolderOutcome(folder.scope, "unchanged")
+        stored = fingerprint_of(folder, self.order.written, self.check)
+        if stored is None:
+            return FolderOutcome(folder.scope, "left", "a file in the folder cannot be read")
+        dated = {"fingerprint": stored, "last_updated": self._now()}
+        whole = revise(data, {**dated, **changes}, FIELDS, finite=False)
+        # If not all of it can be done safely, then at least the fingerprint.
+        after = whole or revise(data, dated, FIELDS, finite=False)
+        if after is None:
+            return FolderOutcome(folder.scope, "left", "its layout cannot be changed safely; edit it by hand")
+        if not self.project.write(folder.scope, CONTEXT_FILE, data, after):
+            return FolderOutcome(folder.scope, "left", "the file is a link, or changed meanwhile")
+        return FolderOutcome(folder.scope, "updated", released=released if whole else ())
+
+    def _changes(
+        self, folder: ProjectFolder, data: bytes, context: Context, is_fresh: bool
+    ) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """Which fields of a context change, and which are a person's now."""
+        written, commented = parse(data), commented_fields(data)
+        if "derived_fields" in commented:
+            return {}, ()
+        listed: list[str] = written.get("derived_fields", [])
+        digests = {name: digest for name, _, digest in (each.partition(" ") for each in listed) if digest}
+        digests = {name: digest for name, digest in digests.items() if name in OURS}
+        if self.order.adopt:
+            # A field with keys that the format does not know is a person's.
+            adopted = [
+                name
+                for name in _named_without_digest(listed, written)
+                if context.record.get(name) == written.get(name)
+            ]
+            digests |= {name: digest_of(written.get(name)) for name in adopted}
+        ours = [
+            name
+            for name, digest in digests.items()
+            if digest == digest_of(written.get(name)) and name not in commented
+        ]
+        changes = self._made_again(folder, [name for name in ours if name in GENERATED], is_fresh)
+        if "scope" in ours:
+            changes["scope"] = folder.scope
+        released = tuple(name for name in digests if name not in ours)
+        kept = [each for each in listed if _field_of(each) not in digests]
+        after = derived_entries({**written, **changes}, ours)
+        changes["derived_fields"] = [*kept, *after] or None
+        return {name: value for name, value in changes.items() if value != written.get(name)}, released
+
+    def _made_again(self, folder: ProjectFolder, ours: Sequence[str], is_fresh: bool) -> dict[str, Any]:
+        """Generated fields as they should be; those of a folder that has not changed stay as they are."""
+        if not is_fresh:
+            return generated(self.surveyor.subject(folder), ours)
+        is_root = folder.scope == ROOT_SCOPE
+        others = of_other_folders(is_root, bool(folder.sources))
+        subject = self.surveyor.subject(folder) if is_root else self.surveyor.children(folder)
+        return generated(subject, [name for name in ours if name in others])
+
+    def _now(self) -> str:
+        return format_instant(self.tools.clock.now(), whole_seconds=True)
+
+
+def _field_of(entry: str) -> str:
+    """The field of an entry of `derived_fields`: `summary 3f2a9c10`, or `dependencies.external`."""
+    return entry.partition(" ")[0].partition(".")[0]
+
+
+def _named_without_digest(listed: Sequence[str], written: dict[str, Any]) -> Iterator[str]:
+    """The fields that are listed as generated, whole or by every part (`dependencies.external`)."""
+    for name in OURS:
+        value = written.get(name)
+        parts = [f"{name}.{key}" for key in value] if isinstance(value, dict) else []
+        if name in listed or (parts and all(part in listed for part in parts)):
+            yield name
+
+
+def _innermost_first(folder: ProjectFolder) -> tuple[int, str]:
+    depth = 0 if folder.scope == "." else folder.scope.count("/") + 1
+    return (-depth, folder.scope)
