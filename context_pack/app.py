@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from math import inf
 
 from context_pack.bundles import resources as bundle_resources
 from context_pack.bundles import tools as bundle_tools
@@ -30,15 +31,17 @@ def build(
     over: Ports | UseCases,
     *,
     max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES,
+    search_seconds: float = inf,
     rate_limits: Mapping[str, int] | None = None,
     report: Callable[[Finished], None] = lambda _: None,
     alarm: Callable[[str, BaseException], None] = lambda _, __: None,
 ) -> Registry:
     """Every tool, resource and prompt over these ports, or over use cases that are composed already.
 
+    `search_seconds` is how long a call may search the tree for the code of refs.
     `rate_limits` are calls per minute and tool; `report` hears of each call and `alarm` of the unforeseen.
     """
-    cases = over if isinstance(over, UseCases) else compose(over, max_source_bytes)
+    cases = over if isinstance(over, UseCases) else compose(over, max_source_bytes, search_seconds)
     metrics = Metrics()
     return Registry(
         tools={tool.name: tool for tool in _tools(cases)},

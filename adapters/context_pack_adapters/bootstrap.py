@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from context_pack_adapters.stores.pack_sources import PackSources
     from context_pack_adapters.stores.session_files import SessionFiles
 
+SEARCH_SHARE = 0.5
+"""How much of a call's time the search for the code of refs may take; the rest is for the answer."""
 NOTE_SECONDS = 0.2
 """How long the notes of a session that is not open yet may wait."""
 
@@ -218,6 +220,7 @@ class Connection:
         return build(
             ports,
             max_source_bytes=self._settings.max_source_bytes,
+            search_seconds=self._settings.call_seconds * SEARCH_SHARE,
             rate_limits=self._settings.rate_limits,
             report=report,
             alarm=self._log.alarm,

@@ -14,10 +14,8 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from context_pack.kernel.lines import MAX_LINES
-from context_pack.packs.domain.anchors import MOST_BESIDE, NAME_CHARS, NAME_DIGITS, SIGNATURE_CHARS
-from context_pack.packs.domain.likeness import MOST_PAIRS, PAIR_DIGITS
+from context_pack.packs.domain.anchors import NAME_CHARS, SIGNATURE_CHARS
 from context_pack.packs.domain.model import PackSummary, Status
-from context_pack.packs.domain.source import CHECKSUM_DIGITS
 from context_pack.packs.domain.values import NAME_HIGH, NAME_LOW
 
 # No character is a control character; those beyond ASCII that are not printed are found by `_is_printable`.
@@ -44,9 +42,9 @@ def _text(indent: int) -> str:
     return rf'(?:{_PLAIN}|" *+(?!\\)(?:{_INNER}++|{_ESCAPE})++"|{block})'
 
 
-def _hex(digits: str, begin: str = "") -> str:
+def _hex(digits: str) -> str:
     """Hexadecimal digits; those that begin with a figure could be a number and are quoted."""
-    return rf'(?:"{begin}{digits}"|(?=[a-f]){begin}{digits})'
+    return rf'(?:"{digits}"|(?=[a-f]){digits})'
 
 
 def _short(value: str, most: int) -> str:
@@ -58,9 +56,9 @@ def _fields(indent: int, **values: str) -> str:
     return "".join(rf"\n{' ' * indent}{name}: {value}" for name, value in values.items())
 
 
-def _items(indent: int, item: str, most: str = "+") -> str:
+def _items(indent: int, item: str) -> str:
     """A list of such items, perhaps empty."""
-    return rf"(?: \[\]|(?:\n{' ' * indent}- {item}){most}+)"
+    return rf"(?: \[\]|(?:\n{' ' * indent}- {item})++)"
 
 
 def _parts(indent: int, fields: str) -> str:
@@ -68,8 +66,6 @@ def _parts(indent: int, fields: str) -> str:
     return _items(indent, fields.removeprefix(rf"\n{' ' * indent}  "))
 
 
-_PRINT = _hex("-[0-9a-f]{8}", "[0-9a-f]{1,8}")
-_PRINTS = _items(6, _PRINT, "{1,3}")
 _SYMBOL = r"\n      symbol:" + _fields(
     8,
     kind=_short(_LINE, 40),
@@ -77,15 +73,7 @@ _SYMBOL = r"\n      symbol:" + _fields(
     signature=_short(f'(?:{_LINE}|"")', SIGNATURE_CHARS),
     part=r'(?:all|bare|"[1-9][0-9]{0,9}-[1-9][0-9]{0,9}")',
 )
-_SKETCH = _fields(6, sketch=_hex(f"(?:[0-9a-f]{{{PAIR_DIGITS}}}){{0,{MOST_PAIRS}}}"))
-_BESIDE = _fields(6, beside=_hex(f"(?:[0-9a-f]{{{NAME_DIGITS}}}){{1,{MOST_BESIDE}}}"))
-_ROLLING = f"(?:null|{_hex(f'[0-9a-f]{{{CHECKSUM_DIGITS}}}')})"
-_ANCHOR = (
-    _fields(6, digest=_hex("[0-9a-f]{64}"), lines=_SMALL_NUMBER)
-    + rf"\n      before:{_PRINTS}\n      after:{_PRINTS}"
-    + _fields(6, first=_PRINT, last=_PRINT, rolling=_ROLLING)
-    + f"(?:{_SKETCH})?(?:{_BESIDE})?(?:{_SYMBOL})?"
-)
+_ANCHOR = _fields(6, digest=_hex("[0-9a-f]{64}"), lines=_SMALL_NUMBER) + f"(?:{_SYMBOL})?"
 _REF = (
     _fields(4, key=_KEY, path=_PATH)
     + r"\n    lines:"

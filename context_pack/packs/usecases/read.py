@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
-
 from attrs import evolve, field, frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
-from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.ports import Stamp
 from context_pack.packs.domain.bookmarks import Bookmark, Mode, Position
-from context_pack.packs.domain.budget import Line
-from context_pack.packs.domain.layout import legend_of
 from context_pack.packs.domain.model import Pack, parse_status
 from context_pack.packs.domain.render import Rendered, render
 from context_pack.packs.domain.revisions import Step, steps_between
@@ -22,26 +15,9 @@ from context_pack.packs.usecases.commands import Diff, NamedPack, RenderPack
 from context_pack.packs.usecases.listing import check_budget
 from context_pack.packs.usecases.naming import located
 from context_pack.packs.usecases.resolving import Check, PackAccess, Resolver, unwatched
-from context_pack.toolkit.kept import RecentValues
 
 WITHOUT_END = 10**12
 """A token budget that no pack exceeds."""
-MOST_PAGES, MOST_CHARS = 16, 1024 * 1024
-"""How many pages are kept, and how long each may be."""
-
-
-class KeptPage(NamedTuple):
-    """A page, and all that it was made of: the pack, what its legend says of it, the files of its refs.
-
-    Worth it by `benches/side_by_side/render.py`: "again" takes less time than reading the files, else 3 times
-    that. It is kept only if the own files of its refs prove all of their states, and given again only after
-    a look, in the same call, at whether those files are unchanged.
-    """
-
-    pack: Pack
-    legend: list[Line]
-    stamps: Mapping[RelativePath, Stamp]
-    page: Rendered
 
 
 @frozen
@@ -60,7 +36,6 @@ class PackReader(PackAccess):
 
     watch: ScopeWatch = field(factory=NoScopes)
     history: PackHistory = field(factory=NoHistory, repr=False)
-    pages: RecentValues[KeptPage] = field(factory=lambda: RecentValues(MOST_PAGES), eq=False, repr=False)
 
     def get(self, named: NamedPack) -> Pack:
         """The pack."""
@@ -131,20 +106,9 @@ class PackReader(PackAccess):
     def _rendered(
         self, pack: Pack, mode: Mode, tokens: int, position: Position | None = None, check: Check = unwatched
     ) -> Rendered:
-        """A page; the one of the same request before, if it would be made of the same."""
+        """A page."""
         resolver = Resolver.over(self, check, (ref for _, ref in pack.refs))
-        scopes, now = self.scopes(pack, check), self.clock.now()
-        request, legend = (pack.id, mode, tokens, position), legend_of(pack, now, scopes)
-        known = self.pages.get(request)
-        # Stores hand out the same pack while its file is the same.
-        same = known is not None and known.pack is pack and known.legend == legend
-        if known is not None and same and resolver.unchanged(known.stamps):
-            return known.page
-        page = render(pack, resolver.recalling(), now, mode, tokens, position, scopes)
-        stamps = resolver.proof()
-        if stamps is not None and len(page.text) <= MOST_CHARS:
-            self.pages.keep(request, KeptPage(pack, legend, stamps, page))
-        return page
+        return render(pack, resolver, self.clock.now(), mode, tokens, position, self.scopes(pack, check))
 
 
 def _mode(value: str) -> Mode:
