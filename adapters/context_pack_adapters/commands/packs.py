@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 HOLDS = frozenset({"exact", "moved", "unanchored"})
 HOLDS_STRICTLY = frozenset({"exact"})
+UNDECIDED = 3
+"""The exit code where nothing is known not to hold, and something could not be decided."""
 COLOURS: Mapping[str, str] = {
     "exact": "green",
     "unanchored": "blue",
@@ -26,6 +28,7 @@ COLOURS: Mapping[str, str] = {
     "changed": "yellow",
     "ambiguous": "red",
     "stale": "red",
+    "unknown": "yellow",
 }
 UNITS: Mapping[str, int] = {"m": 1, "h": 60, "d": 24 * 60}
 DAY_SECONDS = 86_400
@@ -236,8 +239,10 @@ def verify(options: Namespace, shell: Shell) -> int:
 
     A ref holds when its code is where it was, has moved as it is, or was never anchored but is there. Exit
     code 1 when one does not hold (changed, ambiguous or stale) or a pack cannot be read; the other packs are
-    checked all the same. A pack in the storage folder that has expired is named and counts as one that does
-    not hold, until it is restored or removed. So a CI job or a pre-commit hook can use it.
+    checked all the same. Exit code 3 when nothing is wrong, but the state of a ref is unknown: its file, or
+    one that may hold its code, could not be read just now. A pack in the storage folder that has expired is
+    named and counts as one that does not hold, until it is restored or removed. So a CI job or a pre-commit
+    hook can use it.
 
     Examples:
       context-pack packs verify                    every pack
@@ -255,15 +260,19 @@ def verify(options: Namespace, shell: Shell) -> int:
             pack = ask(workspace, action="get", id=handle)
             found = ask(workspace, action="verify", id=pack["id"])
             ok = all(ref["state"] in holding for ref in found["refs"])
-            return {**found, "name": pack["name"], "title": pack["title"], "ok": ok}
+            undecided = not ok and all(ref["state"] in {*holding, "unknown"} for ref in found["refs"])
+            return {**found, "name": pack["name"], "title": pack["title"], "ok": ok, "undecided": undecided}
 
         handles, broken = (options.packs, {}) if options.packs else readable_packs(shell, workspace)
         done = each_pack(handles, check, broken)
         over = [] if options.packs or broken else _over(workspace)
     sound = not done.failures and not over and all(pack["ok"] for pack in done.payloads)
     nothing = not done.payloads and not done.failures
+    undecided = (
+        not done.failures and not over and all(pack["ok"] or pack["undecided"] for pack in done.payloads)
+    )
     if nothing and options.strict:
-        sound = False
+        sound = undecided = False
     shell.complain_of(done.failures)
     if options.json:
         told = {"ok": sound, "packs": done.payloads, "failed": done.failed}
@@ -278,7 +287,7 @@ def verify(options: Namespace, shell: Shell) -> int:
             shell.terminal.styled_line(("bold", pack["id"]), words)
         if nothing:
             shell.terminal.line("No context packs found.")
-    return 0 if sound else 1
+    return 0 if sound else UNDECIDED if undecided else 1
 
 
 def _over(workspace: Workspace) -> list[dict[str, Any]]:
@@ -290,7 +299,8 @@ def _over(workspace: Workspace) -> list[dict[str, Any]]:
 def _print_verified(pack: Mapping[str, Any], shell: Shell) -> None:
     """Print one pack: a line for itself, and one for each ref that is not exact."""
     count = counted(len(pack["refs"]), "ref")
-    verdict = ("green", "ok") if pack["ok"] else ("red", "does not hold")
+    verdict = ("yellow", "could not be decided") if pack["undecided"] else ("red", "does not hold")
+    verdict = ("green", "ok") if pack["ok"] else verdict
     shell.terminal.styled_line(("bold", pack["id"]), f"  {_called(pack)}: {count}, ", verdict)
     for ref in pack["refs"]:
         if ref["state"] == "exact":
