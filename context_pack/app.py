@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from math import inf
 from typing import Any
 
 from context_pack.bundles import resources as bundle_resources
@@ -32,6 +33,7 @@ def build(
     over: Ports | UseCases,
     *,
     max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES,
+    search_seconds: float = inf,
     rate_limits: Mapping[str, int] | None = None,
     lock: AbstractContextManager[Any] | None = None,
     root: str | None = None,
@@ -40,11 +42,11 @@ def build(
 ) -> Registry:
     """Every tool, resource and prompt over these ports, or over use cases that are composed already.
 
-    `rate_limits` are calls per minute and tool; `lock` guards what is counted, where several threads call;
-    `root` is where the project is, for advice on absolute paths; `report` hears of each call and `alarm` of
-    the unforeseen.
+    `search_seconds` is how long a call may search the tree for the code of refs; `rate_limits` are calls per
+    minute and tool; `lock` guards what is counted, where several threads call; `root` is where the project
+    is, for advice on absolute paths; `report` hears of each call and `alarm` of the unforeseen.
     """
-    cases = over if isinstance(over, UseCases) else compose(over, max_source_bytes)
+    cases = over if isinstance(over, UseCases) else compose(over, max_source_bytes, search_seconds)
     lock = lock or nullcontext()
     metrics = Metrics(lock=lock)
     return Registry(

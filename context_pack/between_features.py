@@ -23,6 +23,9 @@ from context_pack.packs.usecases.pointing import located, warning_of
 from context_pack.packs.usecases.read import PackReader
 from context_pack.packs.usecases.resolving import Resolver, unwatched
 
+SEARCH_SHARE = 0.125
+"""How much of the time for the code of refs a search spends on that of discoveries."""
+
 
 @frozen
 class ContextsAsScopes:
@@ -56,7 +59,7 @@ class AnchoredPlaces:
             file, lines = located(symbol, file, resolver)
         if file is None:
             raise invalid("'path' is required with 'lines'; say which file", "path")
-        ref = resolver.anchored(Ref("code", file, lines or _whole_file(resolver.text(file))))
+        ref = resolver.anchored(Ref("code", file, lines or _whole_file(resolver.files.text(file))))
         if ref.anchor is None:
             raise invalid(warning_of(ref, resolver) or f"{file} has no such lines", "path")
         return CodePlace(ref.path, ref.lines, symbol, to_record(ref.anchor))
@@ -64,7 +67,8 @@ class AnchoredPlaces:
     def states(self, places: Sequence[CodePlace], check: Waiting = lambda: None) -> Sequence[CodeState]:
         """The state of the code of each place."""
         refs = list(map(_ref, places))
-        resolver = Resolver.over(self.reader(), check, refs).recalling()
+        reader = self.reader()
+        resolver = Resolver.over(reader, check, refs, reader.search_seconds * SEARCH_SHARE)
         states = []
         for found in map(resolver, refs):
             path, lines = (

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from math import inf
 from typing import NamedTuple
 
 from attrs import field, frozen
@@ -44,7 +45,6 @@ from context_pack.packs.ports import (
 from context_pack.packs.usecases.draft import PackDrafter
 from context_pack.packs.usecases.listing import PackLister
 from context_pack.packs.usecases.read import PackReader
-from context_pack.packs.usecases.resolving import RefMemory
 from context_pack.packs.usecases.verify import PackVerifier
 from context_pack.packs.usecases.write import PackWriter
 
@@ -82,8 +82,8 @@ class Ports:
 class PackCases:
     """What is done with packs, each loaded when it is first asked for."""
 
-    def __init__(self, cases: UseCases, max_source_bytes: int) -> None:
-        self._cases, self._ports, self._max_source_bytes = cases, cases.ports, max_source_bytes
+    def __init__(self, cases: UseCases) -> None:
+        self._cases, self._ports = cases, cases.ports
 
     @cached_property
     def lister(self) -> PackLister:
@@ -122,10 +122,10 @@ class PackCases:
     @cached_property
     def _parts(
         self,
-    ) -> tuple[PackStore, SourceTree, Clock, int, RefMemory, Syntax, ExcerptStore]:
-        """Shared: what one of them found out about a file, the others need not find out again."""
-        ports, most = self._ports, self._max_source_bytes
-        return ports.packs, ports.source, ports.clock, most, RefMemory(), ports.syntax, ports.excerpts
+    ) -> tuple[PackStore, SourceTree, Clock, int, Syntax, ExcerptStore, float]:
+        """What each of them works with."""
+        ports, most, seconds = self._ports, self._cases.max_source_bytes, self._cases.search_seconds
+        return ports.packs, ports.source, ports.clock, most, ports.syntax, ports.excerpts, seconds
 
 
 class CodeCases:
@@ -222,14 +222,15 @@ class UseCases:
     Whoever asks for a feature whose ports are missing has not looked at `Ports.has`.
     """
 
-    def __init__(self, ports: Ports, max_source_bytes: int) -> None:
+    def __init__(self, ports: Ports, max_source_bytes: int, search_seconds: float) -> None:
         self.ports = ports
-        self._max_source_bytes = max_source_bytes
+        self.max_source_bytes = max_source_bytes
+        self.search_seconds = search_seconds
 
     @cached_property
     def packs(self) -> PackCases:
         """Packs."""
-        return PackCases(self, self._max_source_bytes)
+        return PackCases(self)
 
     @cached_property
     def code(self) -> CodeCases:
@@ -260,6 +261,12 @@ class UseCases:
         return MemoryCases(self.ports, lambda: self.packs.reader)
 
 
-def compose(ports: Ports, max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES) -> UseCases:
-    """The use cases over these ports, for the registry, the library and the commands."""
-    return UseCases(ports, max_source_bytes)
+def compose(
+    ports: Ports, max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES, search_seconds: float = inf
+) -> UseCases:
+    """The use cases over these ports, for the registry, the library and the commands.
+
+    `search_seconds` is how long a call may look through the tree for the code of refs: a client waits for its
+    answer, whoever runs a command or uses the library can stop it.
+    """
+    return UseCases(ports, max_source_bytes, search_seconds)

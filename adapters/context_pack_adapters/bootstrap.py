@@ -34,6 +34,8 @@ NO_PROJECT = (
     "The server was started in {}, which is no project: set CONTEXT_PACK_SOURCE_ROOT to the folder of the "
     "project in the client's configuration, or start the client in that folder"
 )
+SEARCH_SHARE = 0.5
+"""How much of a call's time the search for the code of refs may take; the rest is for the answer."""
 NOTE_SECONDS = 0.2
 """How long the notes of a session that is not open yet may wait."""
 
@@ -238,6 +240,7 @@ class Connection:
         return build(
             ports,
             max_source_bytes=self._settings.max_source_bytes,
+            search_seconds=self._settings.call_seconds * SEARCH_SHARE,
             rate_limits=self._settings.rate_limits,
             lock=Lock(),
             root=self._settings.source_root,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
-from attrs import field, frozen
+from attrs import frozen
 
 from context_pack.kernel.paths import RelativePath
 
@@ -42,22 +42,14 @@ class Reason(StrEnum):
     IO = "io"
 
 
-Stamp = Hashable
-"""Tells one content of a file from every other; only the tree that gave it can read it."""
-
-
 @frozen
 class SourceFile:
-    """One text file as it was read: `text` has no BOM and keeps its line endings.
-
-    `stamp` is None where nothing tells this content from one that may be written a moment later.
-    """
+    """One text file as it was read: `text` has no BOM and keeps its line endings."""
 
     path: RelativePath
     text: str
     size: int
     modified_ns: int
-    stamp: Stamp | None = field(default=None, eq=False, repr=False)
 
 
 @frozen
@@ -102,11 +94,11 @@ class SourceTree(Protocol):
         Those that `names` has just listed need not be looked at before they are opened.
         """
 
-    def unchanged(self, stamps: Mapping[RelativePath, Stamp]) -> Collection[RelativePath]:
-        """The files that, read now, would give what was read with their stamps; none that is in doubt."""
+    def names(self, go_on: Callable[[], bool] | None = None, /) -> FileNames:
+        """Where files of each name are, from one walk; ignored and denied ones are left out.
 
-    def names(self) -> FileNames:
-        """Where files of each name are, from one bounded walk; ignored and denied ones are left out."""
+        It lasts while `go_on` says so; without it, for a second at most.
+        """
 
     def is_file(self, path: RelativePath) -> bool:
         """Whether there is a regular file inside the root that the policy allows; cheaper than reading it."""

@@ -32,7 +32,7 @@ Take over the work that the context pack {pack} describes.
 {words}
 
 1. Call `input` with {{"action": "verify", "id": {pack}}}. Refs that are `exact`, `moved` or `unanchored` can
-   be relied on; for `changed`, `ambiguous` and `stale` ones read the file itself before you believe the pack.
+   be relied on; for `changed`, `ambiguous`, `stale` and `unknown` ones read the file before you believe it.
 2. Call `output` with {{"id": {pack}}} and read all of it; when a page ends with `> truncated`, go on with its
    cursor.
 3. Say in a few sentences what the pack tells you: the goal, what is decided, what is open, and which refs no

@@ -9,8 +9,9 @@ from html_pages import FULL, Structure, at, pack, page, ref
 
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
+from context_pack.packs.domain.bodies import Body, Style
 from context_pack.packs.domain.model import CodeLocation, Diagram, Section
-from context_pack.packs.domain.states import State
+from context_pack.packs.domain.states import Resolution, State
 from context_pack_adapters.html.page import POLICY, style_sheet
 
 
@@ -169,10 +170,10 @@ def test_a_card_shows_the_state_of_its_ref(state: State) -> None:
         rf'<span class="badge {state}" title="[^"]+"><span aria-hidden="true">\S</span> {state}</span>', card
     )
     assert f"1 {state}</span>" in shown[: shown.index("<nav")]
-    has_code = state not in (State.STALE, State.AMBIGUOUS)
+    has_code = state not in (State.STALE, State.AMBIGUOUS, State.UNKNOWN)
     assert ("<pre" in card) is has_code
     assert ("line_42" in card) is has_code
-    wanting = state in (State.CHANGED, State.STALE, State.AMBIGUOUS)
+    wanting = state in (State.CHANGED, State.STALE, State.AMBIGUOUS, State.UNKNOWN)
     assert ('class="warning"' in card) is wanting
     assert (f'<a href="#flow-loose">Entry</a>: {state}' in shown) is wanting
 
@@ -185,6 +186,16 @@ def test_the_warnings_say_what_is_wrong() -> None:
     assert "Ambiguous ref, no code shown:</strong> lines 3-4, 8-9" in page(one, at(State.AMBIGUOUS))
     assert "1 ref needs attention" in page(one, at(State.STALE))
     assert "attention</h2>" not in page(one, at(State.MOVED))
+
+
+@pytest.mark.clause("HTML-03", "AN-10")
+def test_a_stale_ref_shows_what_it_was_and_says_that_it_is_gone() -> None:
+    one = pack(Section("flow", "Flow", None, (ref("loose"),)))
+    former = Body(Style.FENCE, ["def gone(x):", "    return x < 1"], "python", 42)
+    shown = page(one, lambda _: Resolution(State.STALE, reason="file not found", former=former))
+    assert "<summary>What it was when it was anchored; it is nowhere now</summary>" in shown
+    kept = shown[shown.index('<details class="code former">') : shown.index("</article>")]
+    assert re.sub("<[^>]+>", "", kept).endswith("def gone(x):\n    return x &lt; 1\n")
 
 
 @pytest.mark.clause("HTML-03")

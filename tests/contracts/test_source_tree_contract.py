@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from waiting import until
 
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack.kernel.ports import FolderNames, Reason, SourceFile, SourceTree, Stamp, Unreadable
+from context_pack.kernel.ports import FolderNames, Reason, SourceFile, SourceTree, Unreadable
 from context_pack_adapters.inmemory import MemorySourceTree
 from context_pack_adapters.stores.source_tree import DiskSourceTree
 
@@ -62,19 +61,6 @@ def text_of(tree: SourceTree, path: str) -> str:
     assert isinstance(found, SourceFile), found
     assert found.path == RelativePath(path)
     return found.text
-
-
-def stamped(tree: SourceTree, path: RelativePath) -> Stamp:
-    """The stamp of a file, as soon as it has one."""
-
-    def look() -> Stamp | None:
-        found = tree.read(path, 10_000)
-        assert isinstance(found, SourceFile)
-        return found.stamp
-
-    stamp = until(look)
-    assert stamp is not None
-    return stamp
 
 
 @pytest.mark.clause("ST-45")
@@ -133,25 +119,10 @@ def test_a_file_over_the_cap_is_not_read(tree: SourceTree) -> None:
     assert tree.read(path, 13) == Unreadable(path, Reason.TOO_LARGE)
 
 
-@pytest.mark.clause("ST-50", "ST-52")
-def test_only_files_that_stayed_the_same_are_unchanged(
-    grow: Callable[[Mapping[str, str | bytes]], SourceTree], tmp_path: Path
-) -> None:
-    files: dict[str, str | bytes] = {"a.py": "one\n", "src/b.py": "two\n", "src/c.py": "three\n"}
-    tree = grow(files)
-    paths = [RelativePath(path) for path in files]
-    stamps = {path: stamped(tree, path) for path in paths}
-    assert set(tree.unchanged(stamps)) == set(paths)
-    assert list(tree.unchanged({})) == []
-    for name, text in (("a.py", "ONE\n"), ("src/b.py", None)):
-        files.pop(name)
-        (tmp_path / name).unlink(missing_ok=True)
-        if text is not None:
-            grow({name: text})
-            files[name] = text
-    assert set(tree.unchanged(stamps)) == {RelativePath("src/c.py")}
-    crossed = {RelativePath("src/c.py"): stamps[RelativePath("a.py")], RelativePath(".env"): stamps[paths[2]]}
-    assert list(tree.unchanged(crossed)) == []
+@pytest.mark.clause("ST-49")
+def test_a_walk_lasts_as_long_as_somebody_wants_it(tree: SourceTree) -> None:
+    assert tree.names(lambda: True).complete
+    assert tree.names(lambda: True).paths == tree.names().paths
 
 
 @pytest.mark.clause("ST-49")

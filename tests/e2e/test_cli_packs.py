@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
-from command_line import CommandLine, Done
+from command_line import MAIN, CommandLine, Done
+from stdio_client import environment
 
 from context_pack import Pack, UpsertRef, UpsertSection, open_workspace
 
@@ -249,6 +252,37 @@ def test_verify_passes_while_code_stays_or_moves_and_fails_when_it_changes(shop:
     assert "  changed     main/login  auth.py:4-5" in changed.out
     (shop.folder / "auth.py").unlink()
     assert shop("packs", "verify").code == 1
+
+
+@pytest.mark.clause("CLI-42")
+def test_verify_ends_with_a_code_of_its_own_where_something_could_not_be_decided(shop: Shop) -> None:
+    bounded = ("setpriv", "--bounding-set=-dac_override,-dac_read_search") if os.geteuid() == 0 else ()
+    if bounded and shutil.which("setpriv") is None:
+        pytest.skip("no setpriv here, and root may read everything")
+
+    def verified(*options: str) -> Done:
+        command = [*bounded, *MAIN, "packs", "verify", *options]
+        done = subprocess.run(
+            command, cwd=shop.folder, env=environment(), capture_output=True, text=True, check=False
+        )
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    pack, file = shop.pack(), shop.folder / "auth.py"
+    assert verified().code == 0
+    file.chmod(0)
+    assert verified().code == 3
+    assert verified().out == (
+        f"{pack.id}  auth — How login works: 1 ref, could not be decided\n"
+        "  unknown     main/login  auth.py:4-5 (the file cannot be read)\n"
+    )
+    assert "::warning file=auth.py,line=4,endLine=5" in verified("--github").out
+    told = verified("--json").json
+    assert (told["ok"], told["packs"][0]["ok"], told["packs"][0]["undecided"]) == (False, False, True)
+    shop.pack("gone")
+    with open_workspace(source_root=shop.folder) as workspace:
+        gone = UpsertRef(section_key="main", ref_key="login", path="gone.py", line_start=1, line_end=2)
+        workspace.packs.apply(workspace.packs.get("gone"), gone)
+    assert verified().code == 1
 
 
 @pytest.mark.clause("CLI-42")

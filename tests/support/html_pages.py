@@ -10,7 +10,7 @@ from typing import Any
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason
-from context_pack.packs.domain.ladder import unreadable
+from context_pack.packs.domain.following import unreadable
 from context_pack.packs.domain.model import CodeLocation, Diagram, Pack, Ref, Section, Status
 from context_pack.packs.domain.source import SourceText
 from context_pack.packs.domain.states import Resolution, State
@@ -46,6 +46,8 @@ def at(state: State, found: CodeLocation | None = None, source: str = SOURCE) ->
     def resolve(one: Ref) -> Resolution:
         if state is State.STALE:
             return unreadable(Reason.MISSING)
+        if state is State.UNKNOWN:
+            return unreadable(Reason.IO)
         if state is State.AMBIGUOUS:
             return Resolution(state, reason="ambiguous, lines 3-4, 8-9")
         place = found or CodeLocation(one.path, one.lines)

@@ -9,24 +9,23 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from attrs import define, field, frozen
 
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.text import split_lines
-from context_pack.packs.domain.ladder import Elsewhere, Text, beyond, in_file
+from context_pack.kernel.text import sha256_hex, split_lines
+from context_pack.packs.domain.following import where_it_was
 from context_pack.packs.domain.model import CodeLocation, Ref
 from context_pack.packs.domain.source import SourceText
 from context_pack.packs.domain.states import Resolution, State
+from context_pack.packs.ports import NoExcerptStore
 from context_pack.packs.usecases.resolving import Resolver
 from context_pack_adapters.inmemory import MemorySourceTree
 
 Tree = Mapping[str, str]
-Around = tuple[list[str], list[str]]
-"""The lines before and after some code."""
 SIZES = (1, 2, 3, 5, 8, 13, 21, 40, 80)
 MOST_BYTES = 2 * 1024 * 1024
 
@@ -87,7 +86,8 @@ class Tally:
 
 def judge(old: Tree, new: Tree, rng: random.Random, refs_per_file: int, tally: Tally) -> None:
     """Anchor some refs in every file of the old tree, resolve them in the new one, and count."""
-    before, after = Resolver(MemorySourceTree(old), MOST_BYTES), Resolver(MemorySourceTree(new), MOST_BYTES)
+    before = Resolver(MemorySourceTree(old), MOST_BYTES)
+    after = Resolver(MemorySourceTree(new), MOST_BYTES, excerpts=KeptTexts(before.anchored_texts))
     lines_of = {path: split_lines(text) for path, text in new.items()}
     for path, text in old.items():
         lines = split_lines(text)
@@ -96,21 +96,18 @@ def judge(old: Tree, new: Tree, rng: random.Random, refs_per_file: int, tally: T
             start = rng.randrange(1, len(lines) - size + 2)
             bare = Ref(f"ref-{number}", RelativePath(path), LineRange(start, start + size - 1))
             ref = before.anchored(bare)
-            end = start + size - 1
-            around = (lines[max(0, start - 4) : start - 1], lines[end : end + 3])
-            _count(ref, lines[start - 1 : end], around, after(ref), lines_of, tally)
+            _count(ref, lines[start - 1 : start + size - 1], after(ref), lines_of, tally)
 
 
 def _count(
     ref: Ref,
     code: list[str],
-    around: Around,
     got: Resolution,
     lines_of: Mapping[str, list[str]],
     tally: Tally,
 ) -> None:
     tally.states[got.state] += 1
-    places = _places(ref, code, around, lines_of)
+    places = _places(ref, code, lines_of)
     stays = CodeLocation(ref.path, ref.lines) in places
     once = len(places) == 1 and not stays
     tally.once += once
@@ -127,20 +124,14 @@ def _count(
         tally.wrong.append(Mistake(ref, "exact", got))
 
 
-def _places(
-    ref: Ref, code: list[str], around: Around, lines_of: Mapping[str, list[str]]
-) -> list[CodeLocation]:
-    """Where the code stands: in its file, or else in others, if it tells enough or the same is beside it."""
+def _places(ref: Ref, code: list[str], lines_of: Mapping[str, list[str]]) -> list[CodeLocation]:
+    """Where the code stands: in its file, or, if that is gone, in others; what is short only if called so."""
     home = ref.path.value
-    at_home = list(_copies(home, code, lines_of.get(home, [])))
-    if at_home:
-        return at_home
-    return [
-        found
-        for path, lines in lines_of.items()
-        for found in _copies(path, code, lines)
-        if sum(map(str.isalnum, "\n".join(code))) >= 30 or _beside(found.lines, around, lines)
-    ]
+    if home in lines_of:
+        return list(_copies(home, code, lines_of[home]))
+    telling = sum(map(str.isalnum, "\n".join(code))) >= 30
+    others = [path for path in lines_of if telling or path.rpartition("/")[2] == ref.path.name]
+    return [found for path in others for found in _copies(path, code, lines_of[path])]
 
 
 def _copies(path: str, code: list[str], lines: list[str]) -> Iterator[CodeLocation]:
@@ -149,20 +140,21 @@ def _copies(path: str, code: list[str], lines: list[str]) -> Iterator[CodeLocati
             yield CodeLocation(RelativePath(path), LineRange(at + 1, at + len(code)))
 
 
-def _beside(place: LineRange, around: Around, lines: list[str]) -> bool:
-    """Whether a line of three letters or more is beside this place as it was beside the code."""
-    before, after = around
-    pairs = [
-        *zip(reversed(before), reversed(lines[: place.start - 1]), strict=False),
-        *zip(after, lines[place.end :], strict=False),
-    ]
-    return any(was == is_ and sum(map(str.isalnum, was)) >= 3 for was, is_ in pairs)
+class KeptTexts(NoExcerptStore):
+    """Anchored texts in a dictionary."""
+
+    def __init__(self, kept: Mapping[str, str]) -> None:
+        self.kept = kept
+
+    def texts(self, digests: Collection[str]) -> Mapping[str, str]:
+        """Those that are kept."""
+        return {digest: self.kept[digest] for digest in digests if digest in self.kept}
 
 
-def resolve(ref: Ref, source: SourceText) -> Resolution:
+def resolve(ref: Ref, source: SourceText, *kept: str) -> Resolution:
     """What became of a ref, as far as its own file says."""
-    found = in_file(ref, source)
-    if found is not None or ref.anchor is None:
-        assert found is not None
+    found = where_it_was(ref, source)
+    if found is not None:
         return found
-    return beyond(ref, ref.anchor, Text(ref.path, source), Elsewhere())
+    texts = KeptTexts({sha256_hex(text): text for text in kept})
+    return Resolver(MemorySourceTree({ref.path.value: source.text}), MOST_BYTES, excerpts=texts)(ref)

@@ -38,7 +38,7 @@ def maker(now: datetime = NOON, minutes: float = 60, **fields: Any) -> Callable[
 
 def full_section(key: str = "flow") -> Section:
     """A section with everything a section can have."""
-    anchor = Anchor("0" * 64, 26, ("1-aaaaaaaa",), ("2-bbbbbbbb", "3-cccccccc"), "4-dddddddd", "5-eeeeeeee")
+    anchor = Anchor("0" * 64, 26)
     refs = (
         Ref(
             "entry",

@@ -15,7 +15,8 @@ def annotated(pack: Mapping[str, Any], holding: Collection[str]) -> Iterator[str
         called = pack["name"] or pack["id"]
         reason = f": {ref['reason']}" if ref["reason"] else ""
         words = f"{ref['section']}/{ref['ref']} of the context pack {called} is {ref['state']}{reason}"
-        yield f"::error file={_property(ref['path'])},{lines},title=context-pack::{_data(words)}"
+        level = "warning" if ref["state"] == "unknown" else "error"
+        yield f"::{level} file={_property(ref['path'])},{lines},title=context-pack::{_data(words)}"
 
 
 def _data(text: str) -> str:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 HOLDS = frozenset({"exact", "moved", "unanchored"})
 HOLDS_STRICTLY = frozenset({"exact"})
+UNDECIDED = 3
+"""The exit code where nothing is known not to hold, and something could not be decided."""
 COLOURS: Mapping[str, str] = {
     "exact": "green",
     "unanchored": "blue",
@@ -36,6 +38,7 @@ COLOURS: Mapping[str, str] = {
     "changed": "yellow",
     "ambiguous": "red",
     "stale": "red",
+    "unknown": "yellow",
 }
 DAY_SECONDS = 86_400
 DIFF_COLOURS: Mapping[str, str] = {"+": "green", "-": "red"}
@@ -214,9 +217,10 @@ def verify(options: Namespace, shell: Shell) -> int:
 
     A ref holds when its code is where it was, has moved as it is, or was never anchored but is there. Exit
     code 1 when one does not hold (changed, ambiguous or stale) or a pack cannot be read; the other packs are
-    checked all the same. A pack that has expired is named, and with --strict it does not hold until it is
-    restored or deleted. A diagram that cannot be drawn is named too. So a CI job or a pre-commit hook can use
-    it.
+    checked all the same. Exit code 3 when nothing is wrong, but the state of a ref is unknown: its file, or
+    one that may hold its code, could not be read just now. A pack that has expired is named, and with
+    --strict it does not hold until it is restored or deleted. A diagram that cannot be drawn is named too. So
+    a CI job or a pre-commit hook can use it.
 
     Examples:
       context-pack packs verify                    every pack
@@ -234,15 +238,17 @@ def verify(options: Namespace, shell: Shell) -> int:
             pack = ask(workspace, action="get", id=handle)
             found = ask(workspace, action="verify", id=pack["id"])
             ok = all(ref["state"] in holding for ref in found["refs"])
-            return {**found, "name": pack["name"], "title": pack["title"], "ok": ok}
+            undecided = not ok and all(ref["state"] in {*holding, "unknown"} for ref in found["refs"])
+            return {**found, "name": pack["name"], "title": pack["title"], "ok": ok, "undecided": undecided}
 
         handles, broken = (options.packs, {}) if options.packs else readable_packs(shell, workspace)
         done = each_pack(handles, check, broken)
         over = _expired(workspace, options.packs, done)
     sound = not done.failures and all(pack["ok"] for pack in done.payloads)
     nothing = not done.payloads and not done.failures
+    undecided = not done.failures and all(pack["ok"] or pack["undecided"] for pack in done.payloads)
     if options.strict and (nothing or over):
-        sound = False
+        sound = undecided = False
     shell.complain_of(done.failures)
     if options.json:
         told = {"ok": sound, "packs": done.payloads, "failed": done.failed}
@@ -259,7 +265,7 @@ def verify(options: Namespace, shell: Shell) -> int:
             shell.terminal.line(f"and {len(over) - MOST_EXPIRED} more have expired: packs list --expired")
         if nothing:
             shell.terminal.line("No context packs found.")
-    return 0 if sound else 1
+    return 0 if sound else UNDECIDED if undecided else 1
 
 
 def _expired(workspace: Workspace, handles: Sequence[str], done: PackOutcomes) -> list[dict[str, Any]]:
@@ -277,7 +283,8 @@ def _expired(workspace: Workspace, handles: Sequence[str], done: PackOutcomes) -
 def _print_verified(pack: Mapping[str, Any], shell: Shell) -> None:
     """Print one pack: a line for itself, and one for each ref that is not exact."""
     count = counted(len(pack["refs"]), "ref")
-    verdict = ("green", "ok") if pack["ok"] else ("red", "does not hold")
+    verdict = ("yellow", "could not be decided") if pack["undecided"] else ("red", "does not hold")
+    verdict = ("green", "ok") if pack["ok"] else verdict
     shell.terminal.styled_line(("bold", pack["id"]), f"  {_called(pack)}: {count}, ", verdict)
     for ref in pack["refs"]:
         if ref["state"] == "exact":

@@ -25,6 +25,7 @@ SIGNS: Mapping[State, str] = {
     State.CHANGED: "\u0394",
     State.AMBIGUOUS: "?",
     State.STALE: "\u2715",
+    State.UNKNOWN: "\u2026",
 }
 MEANINGS: Mapping[State, str] = {
     State.EXACT: "the code stands where the ref says, unchanged",
@@ -33,9 +34,10 @@ MEANINGS: Mapping[State, str] = {
     State.CHANGED: "the code is no longer what was anchored",
     State.AMBIGUOUS: "several places fit; none is shown",
     State.STALE: "the code was not found",
+    State.UNKNOWN: "it could not be decided where the code is",
 }
 _MARKS: Mapping[str, str] = {"+": "ins", "-": "del"}
-NEED_ATTENTION = frozenset({State.CHANGED, State.AMBIGUOUS, State.STALE})
+NEED_ATTENTION = frozenset({State.CHANGED, State.AMBIGUOUS, State.STALE, State.UNKNOWN})
 
 
 @frozen
@@ -86,6 +88,7 @@ def card(item: RefCard, level: int) -> str:
         _warning(resolution),
         _code(item),
         _diff(item),
+        _former(item),
         "</article>\n",
     ]
     return "".join(parts)
@@ -116,7 +119,7 @@ def _warning(resolution: Resolution) -> str:
         much = f" Changed: {text(str(resolution.difference))}." if resolution.difference is not None else ""
         return f'<p class="warning" role="note"><strong>Changed.</strong> {words}{much}</p>'
     if resolution.found is None:
-        name = "Ambiguous" if resolution.state is State.AMBIGUOUS else "Stale"
+        name = resolution.state.value.capitalize()
         reason = text((resolution.reason or "the code was not found").removeprefix("ambiguous, "))
         return f'<p class="warning" role="note"><strong>{name} ref, no code shown:</strong> {reason}</p>'
     return ""
@@ -150,6 +153,21 @@ def _diff(item: RefCard) -> str:
     return (
         '<details class="code diff"><summary>What changed since it was anchored</summary>'
         f'<pre tabindex="0" aria-label="Changes of {text(item.title)}"><code>{rows}</code></pre></details>'
+    )
+
+
+def _former(item: RefCard) -> str:
+    """What a ref was anchored to whose code is not found."""
+    former = item.resolution.former
+    if former is None:
+        return ""
+    rows = "".join(
+        f"{line}\n" for line in highlighted("\n".join(former.lines), language_of(str(item.ref.path)))
+    )
+    return (
+        '<details class="code former"><summary>What it was when it was anchored; it is nowhere now</summary>'
+        f'<pre tabindex="0" aria-label="Former code of {text(item.title)}"><code>{rows}</code></pre>'
+        "</details>"
     )
 
 

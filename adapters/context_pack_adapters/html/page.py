@@ -166,7 +166,7 @@ def _moment(value: datetime) -> str:
 
 
 def _attention(cards: list[RefCard]) -> str:
-    """Links to the refs that are changed, ambiguous or stale."""
+    """Links to the refs that are changed, ambiguous, stale or unknown."""
     wanting = [item for item in cards if item.needs_attention]
     if not wanting:
         return ""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack.kernel.ports import FileNames, FolderNames, Reason, SourceFile, Stamp, Unreadable
+from context_pack.kernel.ports import FileNames, FolderNames, Reason, SourceFile, Unreadable
 from context_pack.kernel.text import decode
 
 _POLICY = PathPolicy()
@@ -35,7 +35,7 @@ class MemorySourceTree:
         text = decode(found)
         if isinstance(text, Reason):
             return Unreadable(path, text)
-        return SourceFile(path, text, len(found), self._modified_ns, found)
+        return SourceFile(path, text, len(found), self._modified_ns)
 
     def read_all(
         self, paths: Iterable[RelativePath], max_bytes: int, _: bool = False, /
@@ -43,11 +43,7 @@ class MemorySourceTree:
         """The text of each file."""
         return (self.read(path, max_bytes) for path in paths)
 
-    def unchanged(self, stamps: Mapping[RelativePath, Stamp]) -> Collection[RelativePath]:
-        """The files that have that content."""
-        return [path for path, stamp in stamps.items() if self._bytes(path) == stamp]
-
-    def names(self) -> FileNames:
+    def names(self, _: Callable[[], bool] | None = None, /) -> FileNames:
         """Where files of each name are."""
         found: dict[str, list[str]] = {}
         for path in sorted(self._files):

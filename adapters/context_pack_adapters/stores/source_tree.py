@@ -1,25 +1,24 @@
-"""The source tree on disk: confined reads of text, folders, stamps, and a bounded look at all names."""
+"""The source tree on disk: confined reads of text, folders, and a walk over all names."""
 
 from __future__ import annotations
 
 import os
 import stat
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import groupby, islice
 from pathlib import Path
 
 from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy, RelativePath
-from context_pack.kernel.ports import FileNames, FolderNames, Reason, SourceFile, Stamp, Unreadable
+from context_pack.kernel.ports import FileNames, FolderNames, Reason, SourceFile, Unreadable
 from context_pack.kernel.text import decode
 from context_pack_adapters.disk.ignore import FixedExclusions
-from context_pack_adapters.disk.opening import Handle, leave, read_file, scan, status_of
+from context_pack_adapters.disk.opening import Handle, leave, read_file, scan
 from context_pack_adapters.disk.rooted import Rooted
-from context_pack_adapters.disk.signature import settled_signature, signature
 from context_pack_adapters.disk.walking import files_below, ways_to
 
 NAMES_SECONDS = 1.0
-NAMES_FILES = 50_000
+NAMES_FILES = 1_000_000
 MOST_ENTRIES = 50_000
 
 
@@ -42,9 +41,8 @@ class DiskSourceTree:
 
     def read(self, path: RelativePath, max_bytes: int) -> SourceFile | Unreadable:
         """The text of one file, checked on the opened file itself."""
-        before = time.time_ns()
         found = self._rooted.read(path, max_bytes)
-        return Unreadable(path, found) if isinstance(found, Reason) else _source(path, *found, before)
+        return Unreadable(path, found) if isinstance(found, Reason) else _source(path, *found)
 
     def read_all(
         self, paths: Iterable[RelativePath], max_bytes: int, listed: bool = False, /
@@ -70,56 +68,29 @@ class DiskSourceTree:
         self, folder: Handle, path: RelativePath, max_bytes: int, listed: bool
     ) -> SourceFile | Unreadable:
         """The text of a file in its open folder; of a link, or if there is trouble, as if asked for alone."""
-        before = time.time_ns()
         try:
             if listed or not self._policy.denies(path):
-                return _source(path, *read_file(folder, path.name, max_bytes, listed), before)
+                return _source(path, *read_file(folder, path.name, max_bytes, listed))
         except OSError:
             pass
         return self.read(path, max_bytes)
 
-    def unchanged(self, stamps: Mapping[RelativePath, Stamp]) -> Collection[RelativePath]:
-        """The files that are still those of their stamps; they are looked at, and not read."""
-        folders: dict[tuple[str, ...], list[RelativePath]] = {}
-        for path in stamps:
-            folders.setdefault(path.parts[:-1], []).append(path)
-        same: set[RelativePath] = set()
-        for parts, paths in folders.items():
-            try:
-                with self._rooted.root.below(*parts).held() as folder:
-                    same.update(path for path in paths if self._stamp(path, folder) == stamps[path])
-            except OSError:  # a link is on the way
-                same.update(path for path in paths if self._stamp(path) == stamps[path])
-        return same
-
-    def _stamp(self, path: RelativePath, folder: Handle | None = None) -> Stamp | None:
-        """The stamp of a file, looked at in its open folder if there is no link on the way."""
-        found: os.stat_result | Reason
-        try:
-            found = self._rooted.status(path) if folder is None else status_of(folder, path.name)
-        except OSError:
-            return None
-        if isinstance(found, Reason):
-            return None
-        if stat.S_ISLNK(found.st_mode):
-            return self._stamp(path)
-        return signature(found) if stat.S_ISREG(found.st_mode) else None
-
-    def names(self) -> FileNames:
-        """Where files of each name are; a tree too large to walk in a second is searched as far as that."""
+    def names(self, go_on: Callable[[], bool] | None = None, /) -> FileNames:
+        """Where files of each name are, as far as there is time to walk: a second if nobody says how long."""
         end = time.monotonic() + NAMES_SECONDS
-        late = False
+        more = go_on or (lambda: time.monotonic() < end)
+        stopped = False
 
-        def go_on() -> bool:
-            nonlocal late
-            late = late or time.monotonic() >= end
-            return not late
+        def wanted() -> bool:
+            nonlocal stopped
+            stopped = stopped or not more()
+            return not stopped
 
-        paths = files_below(self._rooted.root, self._policy, EXCLUDED_FOLDERS, go_on, self._own)
+        paths = files_below(self._rooted.root, self._policy, EXCLUDED_FOLDERS, wanted, self._own)
         found: dict[str, list[str]] = {}
         for path in islice(paths, NAMES_FILES):
             found.setdefault(path.rpartition("/")[2], []).append(path)
-        return FileNames(found, complete=not late and len(paths) <= NAMES_FILES)
+        return FileNames(found, complete=not stopped and len(paths) <= NAMES_FILES)
 
     def is_file(self, path: RelativePath) -> bool:
         """Whether there is a regular file inside the root that the policy allows."""
@@ -161,9 +132,8 @@ class DiskSourceTree:
             folders.add(name)
 
 
-def _source(path: RelativePath, data: bytes, status: os.stat_result, before: int) -> SourceFile | Unreadable:
-    """The text of a file that was read after `before`."""
+def _source(path: RelativePath, data: bytes, status: os.stat_result) -> SourceFile | Unreadable:
     text = decode(data)
     if isinstance(text, Reason):
         return Unreadable(path, text)
-    return SourceFile(path, text, len(data), status.st_mtime_ns, settled_signature(status, before))
+    return SourceFile(path, text, len(data), status.st_mtime_ns)

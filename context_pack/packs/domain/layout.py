@@ -29,6 +29,7 @@ from context_pack.packs.domain.states import Resolution, State
 LEGEND, CONTENT = "[LEGEND]", "[CONTENT]"
 CONTINUED = " (continued)"
 WHAT_CHANGED = "> what changed:"
+WHAT_IT_WAS = "> what it was when it was anchored, and is nowhere now:"
 NOTHING_CHANGED = "> nothing has changed since it was anchored"
 UNCHANGED = frozenset({State.EXACT, State.UNANCHORED})
 _CLOSING = re.compile(r"(?:(?<= )|^)(#+)$")
@@ -182,9 +183,11 @@ def block_of(item: Item, line: int, opening: bool, resolution: Resolution | None
     if item.changed is not None:
         ref = [_ref_line(item.part, item.section, True)] if opening else []
         return ItemBlock([*above, *ref, Line(WHAT_CHANGED)], body=_unless_past(item.changed.body, line))
-    shown = {Mode.FULL: state.code, Mode.DIFF: state.diff}.get(mode)
-    body = _unless_past(shown, line)
-    return ItemBlock([*above, *_ref_head(item.part, item.section, state, again)], _ref_notes(state), body)
+    shown = {Mode.FULL: state.code, Mode.DIFF: state.diff or state.former}.get(mode)
+    body, notes = _unless_past(shown, line), _ref_notes(state)
+    if body is not None and state.former is not None:
+        notes = [*notes, Line(WHAT_IT_WAS)]
+    return ItemBlock([*above, *_ref_head(item.part, item.section, state, again)], notes, body)
 
 
 def _unless_past(body: Body | None, line: int) -> Body | None:
@@ -223,7 +226,8 @@ def _ref_notes(resolution: Resolution) -> list[Line]:
     if resolution.state is State.CHANGED:
         return [Line("> ", resolution.change)]
     if resolution.found is None:
-        return [Line("> stale ref: ", resolution.reason or "unknown")]
+        state = "unknown" if resolution.state is State.UNKNOWN else "stale"
+        return [Line(f"> {state} ref: ", resolution.reason or "the code was not found")]
     return []
 
 

@@ -33,15 +33,14 @@ FIELDS: Mapping[type, Sequence[str]] = {
     CodeLocation: ("path", "lines"),
     LineRange: ("start", "end"),
     Diagram: ("key", "title", "mermaid", "why"),
-    Anchor: (
-        *("digest", "lines", "before", "after", "first", "last", "rolling"),
-        *("sketch", "beside", "symbol"),
-    ),
+    Anchor: ("digest", "lines", "symbol"),
     Symbol: ("kind", "name", "signature", "part"),
 }
 """The fields of a pack and of its parts, in the order in which they are written."""
-LATER = frozenset({"scope", "sketch", "beside", "symbol"})
+LATER = frozenset({"scope", "symbol"})
 """Fields that older readers do not know: they are written only where they are there."""
+FORMER = frozenset({"before", "after", "first", "last", "rolling", "sketch", "beside"})
+"""Fields of anchors of older packs: they say nothing any more, and are not written again."""
 
 
 def to_record(
@@ -134,7 +133,7 @@ def _diagram(value: Any, at: str) -> Diagram:
 def anchor_from(value: Any, at: str) -> Anchor:
     """The anchor that a record describes; `at` is where it stands, for the reason if it describes none."""
     item = _object(value, FIELDS[Anchor], at)
-    item["before"], item["after"] = tuple(_list(item, "before", at)), tuple(_list(item, "after", at))
+    item["extra"] = {name: each for name, each in item["extra"].items() if name not in FORMER}
     if item["symbol"] is not None:
         symbol = _object(item["symbol"], FIELDS[Symbol], f"{at}.symbol")
         item["symbol"] = _built(f"{at}.symbol", lambda: Symbol(**symbol))

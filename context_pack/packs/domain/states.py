@@ -1,7 +1,8 @@
-"""The state of a ref and where its code is, as a value and as plain data; `ladder` finds it.
+"""The state of a ref and where its code is, as a value and as plain data; `following` decides it.
 
 `exact`, `unanchored` and `moved` are trusted and may be finalized; `changed` is shown with a warning;
-`ambiguous` and `stale` show no code at all, because a guess would look like the truth.
+`ambiguous`, `stale` and `unknown` (it could not be decided) show no code, because a guess would look like the
+truth. What a `stale` ref was anchored to can be told, as what it was.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 from attrs import field, frozen
 
 from context_pack.kernel.languages import language_of
+from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.packs.domain.bodies import Body, Style
 from context_pack.packs.domain.difference import Difference
@@ -30,6 +32,7 @@ class State(StrEnum):
     CHANGED = "changed"
     AMBIGUOUS = "ambiguous"
     STALE = "stale"
+    UNKNOWN = "unknown"
 
 
 TRUSTED = frozenset({State.EXACT, State.UNANCHORED, State.MOVED})
@@ -50,6 +53,12 @@ WORDS: Mapping[Reason, str] = {
 }
 
 
+def fence_language(path: RelativePath) -> str:
+    """What a fence around code of a file names; nothing for plain text."""
+    language = language_of(path.value)
+    return "" if language == PLAIN else language
+
+
 @frozen(slots=False)
 class Resolution:
     """A ref's state, where its code is (if anywhere), why not (if not), and the code."""
@@ -62,15 +71,16 @@ class Resolution:
     """The head of the definition that was found, where that was how."""
     difference: Difference | None = field(default=None, eq=False, repr=False)
     """What changed, where the anchored text is still known."""
+    former: Body | None = field(default=None, eq=False, repr=False)
+    """What a stale ref was anchored to, where that is still known."""
 
     @cached_property
     def code(self) -> Body | None:
         """The code with its line numbers, as it is shown; laid out once, however often that is."""
         if self.excerpt is None or self.found is None:
             return None
-        language = language_of(self.found.path.value)
-        shown = "" if language == PLAIN else language
-        return Body(Style.FENCE, self.excerpt.split("\n"), shown, self.found.lines.start)
+        language = fence_language(self.found.path)
+        return Body(Style.FENCE, self.excerpt.split("\n"), language, self.found.lines.start)
 
     @property
     def diff(self) -> Body | None:
@@ -80,7 +90,10 @@ class Resolution:
     @property
     def change(self) -> str:
         """The line that says the code changed, and how much where that is known."""
-        return f"{self.reason}: {self.difference}" if self.difference is not None else self.reason or ""
+        reason = self.reason or ""
+        if self.difference is None:
+            return reason
+        return f"{CHANGED_SINCE}: {self.difference}{reason.removeprefix(CHANGED_SINCE)}"
 
     @property
     def trusted(self) -> bool:

@@ -6,6 +6,7 @@ name that no definition has, or several, gives no lines and is refused.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from context_pack.kernel.errors import Failure, invalid
@@ -13,14 +14,17 @@ from context_pack.kernel.lines import MAX_LINES, LineRange
 from context_pack.kernel.nearness import MOST_NEAR, close, near_paths
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason
-from context_pack.kernel.syntax import name_parts, named
-from context_pack.packs.domain.ladder import Text
+from context_pack.kernel.syntax import Definition, DefinitionKind, name_parts, named
+from context_pack.packs.domain.following import Text
 from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.source import SourceText
 from context_pack.packs.domain.states import WORDS
 from context_pack.packs.usecases.resolving import Resolver
 
 Place = tuple[RelativePath, LineRange]
+_TYPES = frozenset({DefinitionKind.INTERFACE, DefinitionKind.TYPE})
+_OVERLOAD = re.compile(r"^\s*@(?:\w+\.)*overload\b", re.MULTILINE)
+_DOCSTRING = re.compile(r'\n\s*(?:"""(?s:.*?)"""|\'\'\'(?s:.*?)\'\'\')')
 
 
 def located(symbol: str, path: RelativePath | None, resolver: Resolver) -> Place:
@@ -33,6 +37,8 @@ def located(symbol: str, path: RelativePath | None, resolver: Resolver) -> Place
     places = [(text, each) for text in texts for each in named(text.definitions, symbol)]
     parts = name_parts(symbol)
     places = [(text, each) for text, each in places if name_parts(each.qualified) == parts] or places
+    if len(places) > 1:
+        places = _with_bodies(places)
     if not places and complete:
         names = {name for text in texts for name in text.names}
         if path is None:
@@ -51,9 +57,23 @@ def located(symbol: str, path: RelativePath | None, resolver: Resolver) -> Place
     return text.path, LineRange(found.start, found.end)
 
 
+def _with_bodies(places: list[tuple[Text, Definition]]) -> list[tuple[Text, Definition]]:
+    """Those of some definitions of a name that do something: not stubs and declarations; all if none does."""
+    rest = [(text, each) for text, each in places if not _is_stub(each, text.source.lines)] or places
+    return [(text, each) for text, each in rest if each.kind not in _TYPES] or rest
+
+
+def _is_stub(definition: Definition, lines: Sequence[str]) -> bool:
+    """Whether a definition is only a head, an `@overload`, or has `...` in place of a body."""
+    above = "\n".join(lines[definition.start - 1 : definition.line - 1])
+    text = _DOCSTRING.sub("", "\n".join(lines[definition.line - 1 : definition.end]))
+    code, head = "".join(text.split()).removesuffix("..."), "".join(definition.signature.split())
+    return _OVERLOAD.search(above) is not None or code.rstrip(":;,") == head.rstrip(":;,")
+
+
 def warning_of(ref: Ref, resolver: Resolver) -> str | None:
     """A warning if the lines of a ref do not exist, with near suggestions; else None."""
-    text = resolver.text(ref.path)
+    text = resolver.files.text(ref.path)
     if isinstance(text, SourceText):
         if ref.lines.end <= text.count:
             return None
@@ -67,7 +87,7 @@ def warning_of(ref: Ref, resolver: Resolver) -> str | None:
 
 
 def _text(path: RelativePath, resolver: Resolver) -> Text:
-    found = resolver.parsed(path)
+    found = resolver.files.parsed(path)
     if isinstance(found, Text):
         return found
     near = near_paths(path, resolver.names()) if found is Reason.MISSING else []

@@ -106,7 +106,8 @@ class PackReader(PackAccess):
     def _rendered(
         self, pack: Pack, mode: Mode, tokens: int, position: Position | None = None, check: Check = unwatched
     ) -> Rendered:
-        resolver = Resolver.over(self, check, (ref for _, ref in pack.refs)).recalling()
+        """A page."""
+        resolver = Resolver.over(self, check, (ref for _, ref in pack.refs))
         return render(pack, resolver, self.clock.now(), mode, tokens, position, self.scopes(pack, check))
 
 

@@ -1,16 +1,15 @@
 """Where the code of refs is now: given refs and a source tree, the state of each.
 
-The only calls of the pack feature to `SourceTree`; what files say about a ref is decided in the domain. A
-file is read once per call. What its own file proves about a ref is kept from call to call, and used only
-after a look, in the same call, at whether the file is unchanged; what was found in the tree is never kept.
-The first ref whose file does not have its text has the tree searched for all such refs of the call.
+The only calls of the pack feature to `SourceTree`; what files say about a ref is decided by `following`. A
+file is read once per call and nothing is kept for the next one. The first ref whose lines are not its code
+has all such refs of the call looked for, with one walk over the tree.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import inf
 
 from attrs import define, evolve, field, frozen
 
@@ -18,76 +17,31 @@ from context_pack.kernel.errors import Failure
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.nearness import close
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.ports import Clock, FileNames, Reason, SourceFile, SourceTree, Stamp, Unreadable
-from context_pack.kernel.syntax import Definition, NoSyntax, Spans, Syntax, name_parts
+from context_pack.kernel.ports import Clock, FileNames, Reason, SourceTree
+from context_pack.kernel.syntax import NoSyntax, Spans, Syntax, name_parts
+from context_pack.packs.domain import following
 from context_pack.packs.domain.anchors import Anchor, anchor_of
+from context_pack.packs.domain.bodies import Body, Style
 from context_pack.packs.domain.difference import ComparedText, difference
-from context_pack.packs.domain.ladder import Text, beyond, in_file, named, unreadable
+from context_pack.packs.domain.following import Candidate, Elsewhere, KeptText, Text
 from context_pack.packs.domain.model import CodeLocation, Pack, Ref
 from context_pack.packs.domain.source import SourceText
-from context_pack.packs.domain.states import Checked, Resolution, State
+from context_pack.packs.domain.states import Checked, Resolution, State, fence_language
 from context_pack.packs.ports import ExcerptStore, NoExcerptStore, PackStore
-from context_pack.packs.usecases.tree_search import Keys, TreeSearch, Unheld
+from context_pack.packs.usecases.source_files import SourceFiles
+from context_pack.packs.usecases.tree_search import TreeSearch
 
 MOST_SOURCE_BYTES = 2 * 1024 * 1024
 """How large a source file may be if no setting says so."""
-MOST_TEXT_CHARS = 64 * 1024 * 1024
-"""How much text one call keeps."""
-SEARCH_SECONDS, SEARCH_CHARS = 3.0, 256 * 1024 * 1024
-"""How long the tree is searched, and how much text of it."""
-NAMED_SECONDS = 10.0
-"""How long it is searched for a name that somebody gave, and that is refused if the time is too short."""
-MOST_KEPT_CHARS, ENTRY_CHARS = 16 * 1024 * 1024, 1_024
-"""How much is kept from call to call, and what an entry of it weighs besides its code."""
-MOST_FILES, MOST_KEYS = 50_000, 1_000
-"""Of how many files it is kept what they do not hold, and of how many things."""
+STOPPED = "the search of the tree was stopped by its time limit"
+TOO_LONG = "its kept text is lost, and its file is too long to search without it"
 
 Check = Callable[[], None]
 """Returns while the caller still wants the answer, raises when not."""
 
 
-RefKey = tuple[str, int, int, str | None]
-"""Where a ref points, and the digest of what it is anchored to, which stands for the whole anchor."""
-
-
 def unwatched() -> None:
     """A check for callers that never cancel."""
-
-
-class KeptResolution(NamedTuple):
-    """The resolution of a ref when its file had this stamp."""
-
-    stamp: Stamp
-    resolution: Resolution
-
-
-class RefMemory:
-    """A cache of resolutions between calls; cleared when it is full.
-
-    Worth it by `benches/side_by_side/render.py`: with it, "again" and "one edited" are within 3 times reading
-    the files, without it 7 times and more. Safe to share between threads: what is lost is found out again.
-    """
-
-    def __init__(self, most_chars: int = MOST_KEPT_CHARS) -> None:
-        self._most = most_chars
-        self._chars = 0
-        self._kept: dict[RefKey, KeptResolution] = {}
-        self.without: dict[RelativePath, tuple[Stamp, Keys]] = {}
-        """What files were found not to hold when they had this stamp."""
-
-    def of(self, ref: Ref) -> KeptResolution | None:
-        """The cached resolution of a ref."""
-        return self._kept.get(_key(ref))
-
-    def keep(self, ref: Ref, stamp: Stamp | None, found: Resolution) -> None:
-        """Keep what became of the lines of a ref, if a stamp can tell whether it still holds."""
-        if stamp is None:
-            return
-        if self._chars > self._most:
-            self._kept, self._chars = {}, 0
-        self._kept[_key(ref)] = KeptResolution(stamp, found)
-        # The code is held twice: as it is, and as it is shown.
-        self._chars += ENTRY_CHARS + 2 * len(found.excerpt or "")
 
 
 @frozen
@@ -98,10 +52,10 @@ class PackAccess:
     tree: SourceTree
     clock: Clock
     max_source_bytes: int = MOST_SOURCE_BYTES
-    memory: RefMemory = field(factory=RefMemory, eq=False, repr=False)
-    """What earlier calls found out."""
     syntax: Syntax = field(factory=NoSyntax, repr=False)
     excerpts: ExcerptStore = field(factory=NoExcerptStore, repr=False)
+    search_seconds: float = inf
+    """How long a call may search the tree: only a client that waits for an answer has a limit."""
 
     def forget_excerpts(self, digests: set[str]) -> None:
         """Remove those of these texts, and of the forgotten ones, that no pack names, expired or not.
@@ -119,12 +73,6 @@ class PackAccess:
             return
 
 
-def _key(ref: Ref) -> RefKey:
-    """What the resolution of a ref depends on."""
-    digest = None if ref.anchor is None else ref.anchor.digest
-    return ref.path.value, ref.lines.start, ref.lines.end, digest
-
-
 @define
 class Resolver:
     """Finds the code of refs for one call."""
@@ -132,115 +80,232 @@ class Resolver:
     tree: SourceTree
     max_bytes: int
     check: Check = unwatched
-    memory: RefMemory = field(factory=RefMemory)
     syntax: Syntax = field(factory=NoSyntax)
-    monotonic: Callable[[], float] = lambda: 0.0
     expected: Sequence[Ref] = ()
+    """The refs of the call, which are looked for together."""
     excerpts: ExcerptStore = field(factory=NoExcerptStore)
+    monotonic: Callable[[], float] = lambda: 0.0
+    seconds: float = inf
     anchored_texts: dict[str, str] = field(factory=dict, init=False)
     """The text of every anchor that was made, by its digest."""
-    _found: dict[RefKey, Resolution] = field(factory=dict, init=False)
-    _recalled: dict[int, Resolution] = field(factory=dict, init=False)
-    """What earlier calls found out about refs of this one, by their identity, where that still holds."""
-    _texts: OrderedDict[RelativePath, SourceText | Reason] = field(factory=OrderedDict, init=False)
-    _chars: int = field(default=0, init=False)
-    _read: int = field(default=0, init=False)
+    _resolved: dict[Ref, Resolution] = field(factory=dict, init=False)
+    files: SourceFiles = field(init=False)
+    _fetched: bool = field(default=False, init=False)
+    _end: float | None = field(default=None, init=False)
     _names: FileNames | None = field(default=None, init=False)
 
+    def __attrs_post_init__(self) -> None:
+        self.files = SourceFiles(self.tree, self.max_bytes, self.check, self.syntax)
+
     @classmethod
-    def over(cls, access: PackAccess, check: Check, refs: Iterable[Ref] = ()) -> Resolver:
-        """A resolver for one call that is about these refs; it reads every file anew."""
-        parts = (access.memory, access.syntax, access.clock.monotonic, list(refs), access.excerpts)
-        return cls(access.tree, access.max_source_bytes, check, *parts)
-
-    def recalling(self) -> Resolver:
-        """Look, all at once, which files of the refs are as they were in an earlier call; read the others."""
-        kept = [(ref, found) for ref in self.expected if (found := self.memory.of(ref)) is not None]
-        stamps = {ref.path: found.stamp for ref, found in kept}
-        self.check()
-        same = self.tree.unchanged(stamps) if stamps else ()
-        unchanged = {path: stamps[path] for path in same}
-        self._recalled = {
-            id(ref): found.resolution for ref, found in kept if found.stamp == unchanged.get(ref.path)
-        }
-        self.fetch(ref.path for ref in self.expected if id(ref) not in self._recalled)
-        return self
-
-    def unchanged(self, stamps: Mapping[RelativePath, Stamp]) -> bool:
-        """Whether all of these files are as they were."""
-        self.check()
-        return len(self.tree.unchanged(stamps)) == len(stamps)
-
-    def proof(self) -> Mapping[RelativePath, Stamp] | None:
-        """The files that prove the state of every ref of the call; None if it takes more than those."""
-        stamps: dict[RelativePath, Stamp] = {}
-        for ref in self.expected:
-            kept = self.memory.of(ref)
-            if kept is None or stamps.setdefault(ref.path, kept.stamp) != kept.stamp:
-                return None
-            # What another thread keeps meanwhile may be of another state of the file.
-            given = self._recalled.get(id(ref))
-            if given is not kept.resolution and (given is not None or self._stamp(ref.path) != kept.stamp):
-                return None
-        return stamps
+    def over(
+        cls, access: PackAccess, check: Check, refs: Iterable[Ref] = (), seconds: float = inf
+    ) -> Resolver:
+        """A resolver for one call that is about these refs."""
+        return cls(
+            access.tree,
+            access.max_source_bytes,
+            check,
+            access.syntax,
+            list(refs),
+            access.excerpts,
+            access.clock.monotonic,
+            min(access.search_seconds, seconds),
+        )
 
     def __call__(self, ref: Ref) -> Resolution:
         """Find the ref's code and its state."""
-        found = self._recalled.get(id(ref))
-        if found is None and self._found:
-            found = self._found.get(_key(ref))
-        found = found or self._at_home(ref)
-        if found is None:
-            self._search(ref)
-            found = self._found[_key(ref)]
-        return found
+        if not self._fetched:
+            self._fetched = True
+            self.files.fetch(each.path for each in self.expected)
+        if ref not in self._resolved:
+            found = self._where_it_was(ref)
+            if found is None:
+                every = dict.fromkeys([ref, *self.expected])
+                self._look_for([each for each in every if each not in self._resolved])
+            else:
+                self._resolved[ref] = found
+        return self._resolved[ref]
 
     def checked(self, pack: Pack) -> tuple[Checked, ...]:
         """Every ref of a pack with what became of its code, in stored order."""
         return tuple(Checked(section, ref, self(ref)) for section, ref in pack.refs)
 
-    def _at_home(self, ref: Ref) -> Resolution | None:
-        """The resolution within the ref's own file; None if the rest of the tree must be searched."""
-        text = self.text(ref.path)
-        if isinstance(text, Reason):
-            return None if text is Reason.MISSING and ref.anchor is not None else unreadable(text)
-        found = in_file(ref, text)
-        if found is not None:
-            self.memory.keep(ref, text.stamp, found)
-        return found
+    def _where_it_was(self, ref: Ref) -> Resolution | None:
+        """The state of a ref that its own lines, or their absence, decide; None if it must be looked for."""
+        source = self.files.text(ref.path)
+        if isinstance(source, Reason):
+            missing = source is Reason.MISSING and ref.anchor is not None
+            return None if missing else following.unreadable(source)
+        found = following.where_it_was(ref, source)
+        symbol = None if ref.anchor is None else ref.anchor.symbol
+        if found is None or symbol is None or found.excerpt is None or source.text.count(found.excerpt) < 2:
+            return found
+        # The same text stands elsewhere in the file: perhaps that is where the definition went.
+        text = Text(ref.path, source, self.files.definitions(ref.path, source))
+        here = following.of_the_name(symbol, text, [ref.lines])
+        elsewhere = any(each.qualified == symbol.name for each in text.definitions)
+        return None if elsewhere and not here else found
 
-    def _search(self, ref: Ref) -> None:
-        """Look in the tree for every ref of the call whose file does not have its text."""
-        asked = [
-            each
-            for each in dict.fromkeys([ref, *self.expected])
-            if _key(each) not in self._found and id(each) not in self._recalled
-        ]
-        self.fetch(each.path for each in asked)
-        homes = {
-            each: (each.anchor, self._home(each))
-            for each in asked
-            if each.anchor is not None and self._at_home(each) is None
+    def _look_for(self, refs: Sequence[Ref]) -> None:
+        """Decide about every ref whose lines are not its code."""
+        self.files.fetch(ref.path for ref in refs)
+        lost: list[tuple[Ref, Anchor]] = []
+        for ref in refs:
+            found = self._where_it_was(ref)
+            if found is not None:
+                self._resolved[ref] = found
+            elif ref.anchor is not None:
+                lost.append((ref, ref.anchor))
+        kept = {
+            digest: KeptText(text)
+            for digest, text in self.excerpts.texts({anchor.digest for _, anchor in lost}).items()
         }
-        wanted = [
-            (each, not isinstance(home, Text) or named(anchor, home) is None)
-            for each, (anchor, home) in homes.items()
-        ]
-        elsewhere = self._tree_search().elsewhere(wanted)
-        for each, (anchor, home) in homes.items():
-            found = beyond(each, anchor, home, elsewhere[each])
-            self._found[_key(each)] = self._compared(each, anchor, found, elsewhere[each].text)
+        anchors = dict(lost)
+        candidates: dict[Ref, Candidate | None] = {}
 
-    def _compared(self, ref: Ref, anchor: Anchor, found: Resolution, text: str | None) -> Resolution:
-        """The resolution with its diff, if the anchored text is known."""
-        if found.state is not State.CHANGED or text is None or found.excerpt is None or found.found is None:
+        def look_in(path: RelativePath, ref: Ref) -> bool:
+            """Look for a ref in a file; whether that says anything."""
+            found = self._in_file(ref, anchors[ref], kept.get(anchors[ref].digest), path)
+            if isinstance(found, Resolution):
+                self._resolved[ref] = found
+            else:
+                candidates[ref] = found
+            return found is not None
+
+        for ref in anchors:
+            look_in(ref.path, ref)
+        lost = [(ref, anchor) for ref, anchor in lost if ref not in self._resolved]
+        elsewhere = self._elsewhere(lost, kept, candidates) if lost else {}
+        for ref, path in self._renamed(elsewhere).items():
+            # The file went there: what it is now says more than copies and namesakes in others.
+            if look_in(path, ref):
+                elsewhere[ref] = Elsewhere()
+        for ref, around in elsewhere.items():
+            if ref not in self._resolved:
+                source = self.files.text(ref.path)
+                home = source if isinstance(source, Reason) else Text(ref.path, source)
+                self._resolved[ref] = following.decided(ref, home, candidates[ref], around)
+        self._tell_changes(refs, kept)
+
+    def _in_file(
+        self, ref: Ref, anchor: Anchor, kept: KeptText | None, path: RelativePath
+    ) -> Resolution | Candidate | None:
+        """What a file, the ref's own or the one that this became, says of it."""
+        self.check()
+        text = self.files.parsed(path)
+        if isinstance(text, Reason):
+            return None
+        others = {
+            other.anchor.symbol.name
+            for other in self.expected
+            if other.path == ref.path and other.anchor is not None and other.anchor.symbol is not None
+        }
+        try:
+            return following.in_file(ref, anchor, kept, text, others)
+        except OverflowError:
+            return following.unknown(TOO_LONG)
+
+    def _elsewhere(
+        self,
+        lost: Sequence[tuple[Ref, Anchor]],
+        kept: Mapping[str, KeptText],
+        candidates: Mapping[Ref, Candidate | None],
+    ) -> dict[Ref, Elsewhere]:
+        """What the tree holds of refs outside their files."""
+        search = self.tree_search()
+        wanted = {anchor.digest for _, anchor in lost}
+        symbols = [anchor.symbol for ref, anchor in lost if candidates[ref] is None]
+        names = {symbol.name for symbol in symbols if symbol is not None}
+        held = search.holding({digest: kept[digest].text for digest in wanted & kept.keys()}, names)
+        result: dict[Ref, Elsewhere] = {}
+        for ref, anchor in lost:
+            text, unsearched = kept.get(anchor.digest), STOPPED if search.stopped else None
+            if text is None:
+                try:
+                    copies = self._same_name_copies(ref, anchor, search.names)
+                except OverflowError:
+                    copies, unsearched = [], TOO_LONG
+            else:
+                copies = [place for place in held.copies.get(anchor.digest, ()) if place.path != ref.path]
+                if not text.telling:
+                    copies = [place for place in copies if place.path.name == ref.path.name]
+            excerpt = "" if not copies else text.text if text is not None else self._cut(copies[0])
+            defining = () if anchor.symbol is None or copies else held.defining.get(anchor.symbol.name, ())
+            others = (following.namesake(anchor, text, each) for each in defining if each.path != ref.path)
+            namesakes = list(filter(None, others))
+            called_the_same = [each for each in namesakes if each.text.path.name == ref.path.name]
+            result[ref] = Elsewhere(
+                excerpt,
+                self._meant(anchor, copies),
+                called_the_same if len(called_the_same) == 1 else namesakes,
+                unsearched,
+                search.unread,
+            )
+        return result
+
+    def _same_name_copies(self, ref: Ref, anchor: Anchor, names: FileNames) -> list[CodeLocation]:
+        """Where a text of which only the digest is known stands in files that are called as its own was."""
+        places = []
+        for path in names.named(ref.path.name):
+            source = self.files.text(path) if path != ref.path else Reason.MISSING
+            if isinstance(source, SourceText):
+                places += [CodeLocation(path, lines) for lines in following.copies_in(anchor, None, source)]
+        return places
+
+    def _meant(self, anchor: Anchor, copies: Sequence[CodeLocation]) -> Sequence[CodeLocation]:
+        """Of several copies, those in a definition of the anchored name, if there are any."""
+        if len(copies) < 2 or anchor.symbol is None:
+            return copies
+        meant = []
+        for place in copies:
+            text = self.files.parsed(place.path)
+            if isinstance(text, Text) and following.of_the_name(anchor.symbol, text, [place.lines]):
+                meant.append(place)
+        return meant or copies
+
+    def _renamed(self, elsewhere: Mapping[Ref, Elsewhere]) -> dict[Ref, RelativePath]:
+        """Where the files of refs went that are gone, if the text of most of their other refs says so."""
+        gone = [ref for ref in elsewhere if self.files.text(ref.path) is Reason.MISSING]
+        votes: dict[RelativePath, Counter[RelativePath]] = {}
+        for ref in gone:
+            paths = {place.path for place in elsewhere[ref].copies}
+            if len(paths) == 1 and elsewhere[ref].unsearched is None:
+                votes.setdefault(ref.path, Counter()).update(paths)
+        went = {path: counts.most_common(1)[0] for path, counts in votes.items()}
+        sure = {path: to for path, (to, count) in went.items() if 2 * count > votes[path].total()}
+        return {ref: sure[ref.path] for ref in gone if ref.path in sure and len(elsewhere[ref].copies) != 1}
+
+    def _cut(self, place: CodeLocation) -> str:
+        source = self.files.text(place.path)
+        return "" if isinstance(source, Reason) else source.cut(place.lines.start, place.lines.end) or ""
+
+    def _tell_changes(self, refs: Iterable[Ref], kept: Mapping[str, KeptText]) -> None:
+        """Add what the kept texts say: the diff of what changed, the text of what is gone."""
+        for ref in refs:
+            found, text = self._resolved[ref], kept.get(ref.anchor.digest) if ref.anchor else None
+            if text is None or found.difference is not None:
+                continue
+            if found.state is State.CHANGED:
+                self._resolved[ref] = self._compared(ref, found, text)
+            elif found.state in (State.STALE, State.UNKNOWN):
+                language = fence_language(ref.path)
+                body = Body(Style.FENCE, text.lines, language, ref.lines.start)
+                self._resolved[ref] = evolve(found, former=body)
+
+    def _compared(self, ref: Ref, found: Resolution, text: KeptText) -> Resolution:
+        """The resolution with its diff."""
+        if found.excerpt is None or found.found is None:
             return found
         language = language_of(str(found.found.path))
-        head = None if anchor.symbol is None else anchor.symbol.signature
-        old = ComparedText(text, str(ref.path), ref.lines.start, head)
+        head = (
+            ref.anchor.symbol.signature if ref.anchor is not None and ref.anchor.symbol is not None else None
+        )
+        old = ComparedText(text.text, str(ref.path), ref.lines.start, head)
         new = ComparedText(found.excerpt, str(found.found.path), found.found.lines.start, found.signature)
-        change = difference(old, new, lambda part: self._without_comments(language, part))
-        return evolve(found, difference=change)
+        return evolve(
+            found, difference=difference(old, new, lambda part: self._without_comments(language, part))
+        )
 
     def _without_comments(self, language: str, text: str) -> str:
         spans = self.syntax.spans(language, text) if self.syntax.knows(language) else None
@@ -248,129 +313,52 @@ class Resolver:
             text = text[:start] + text[end:]
         return text
 
-    def _tree_search(self, seconds: float = SEARCH_SECONDS) -> TreeSearch:
-        """A search that ends in time."""
-        end, most = self.monotonic() + seconds, self._read + SEARCH_CHARS
-        return TreeSearch(
-            self.names(),
-            self.texts,
-            lambda: self.monotonic() <= end and self._read <= most,
-            self.syntax,
-            self._without(),
-            self._note_without,
-            self.excerpts.texts,
-        )
+    def tree_search(self) -> TreeSearch:
+        """A search that ends when the caller's time is over; all of a call share the time."""
+        return TreeSearch(self._all_names(), self.files.read_all, self.go_on, self.syntax)
 
-    def names(self) -> FileNames:
-        """The files of the tree, from one walk."""
-        if self._names is None:
-            self._names = self.tree.names()
+    def go_on(self) -> bool:
+        """Whether there is time left to search.
+
+        Raises:
+            Cancelled: the caller does not want the answer any more.
+        """
+        self.check()
+        if self._end is None:
+            self._end = self.monotonic() + self.seconds
+        return self.monotonic() <= self._end
+
+    def _all_names(self) -> FileNames:
+        if self._names is None or not self._names.complete:
+            self._names = self.tree.names(self.go_on)
         return self._names
 
-    def parsed(self, path: RelativePath) -> Text | Reason:
-        """A file with its definitions."""
-        text = self.text(path)
-        return text if isinstance(text, Reason) else Text(path, text, self._definitions(path, text))
+    def names(self) -> FileNames:
+        """Files of the tree, to suggest some: all of them if they are known, else those of a quick look."""
+        return self._names or self.tree.names()
 
     def defining(self, name: str) -> tuple[Sequence[Text], bool]:
         """The files that hold the parts of a name and can be parsed, and whether all were looked at."""
-        search = self._tree_search(NAMED_SECONDS)
-        return [text for text, _ in search.defining([name])], search.complete
+        search = self.tree_search()
+        texts = search.holding({}, [name]).defining.get(name, [])
+        return texts, not search.stopped
 
     def names_like(self, name: str) -> set[str]:
         """Names of definitions in files with words like this one; those words too if the time was over."""
-        search, last = self._tree_search(), name_parts(name)[-1]
+        search, last = self.tree_search(), name_parts(name)[-1]
         files = search.words_like(last)
         words = close(last, files)
         paths = {path for word in words for path in files[word]}
-        found = {each for text, _ in search.defining(words, paths) for each in text.names}
-        return found if search.complete else {*found, *words}
-
-    def _without(self) -> dict[RelativePath, Keys]:
-        """The texts that unchanged files are known not to contain."""
-        known = dict(self.memory.without)
-        same = self.tree.unchanged({path: stamp for path, (stamp, _) in known.items()}) if known else ()
-        return {path: known[path][1] for path in same}
-
-    def _note_without(self, files: Iterable[Unheld], keys: Keys) -> None:
-        kept = self.memory.without
-        for path, stamp in files:
-            known = kept.get(path)
-            if stamp is None or (known is None and len(kept) >= MOST_FILES):
-                continue
-            more = known is not None and known[0] == stamp and len(known[1]) < MOST_KEYS
-            kept[path] = (stamp, keys | known[1] if known is not None and more else keys)
-
-    def _home(self, ref: Ref) -> Text | Reason:
-        text = self.text(ref.path)
-        if isinstance(text, Reason):
-            return text
-        parsed = ref.anchor is not None and (ref.anchor.symbol or ref.anchor.beside)
-        return Text(ref.path, text, self._definitions(ref.path, text) if parsed else ())
+        texts = [text for path in paths if isinstance(text := self.files.parsed(path), Text)]
+        found = {each for text in texts for each in text.names}
+        return {*found, *words} if search.stopped else found
 
     def anchored(self, ref: Ref) -> Ref:
         """The ref with an anchor of its lines as they are now; without one when they cannot be read."""
-        text = self.text(ref.path)
+        text = self.files.text(ref.path)
         if not isinstance(text, SourceText):
             return evolve(ref, anchor=None)
-        ref = evolve(ref, anchor=anchor_of(text, ref.lines, self._definitions(ref.path, text)))
+        ref = evolve(ref, anchor=anchor_of(text, ref.lines, self.files.definitions(ref.path, text)))
         if ref.anchor is not None:
-            excerpt = text.cut(ref.lines.start, ref.lines.end) or ""
-            self.anchored_texts[ref.anchor.digest] = excerpt
-            place = CodeLocation(ref.path, ref.lines)
-            found = self._found[_key(ref)] = Resolution(State.EXACT, place, None, excerpt)
-            self.memory.keep(ref, text.stamp, found)
+            self.anchored_texts[ref.anchor.digest] = text.cut(ref.lines.start, ref.lines.end) or ""
         return ref
-
-    def _definitions(self, path: RelativePath, text: SourceText) -> Sequence[Definition]:
-        language = language_of(path.value)
-        return self.syntax.parse(language, text.text).definitions if self.syntax.knows(language) else ()
-
-    def text(self, path: RelativePath) -> SourceText | Reason:
-        """The text of a file, read once while it is kept."""
-        self.check()
-        kept = self._texts.get(path)
-        if kept is not None:
-            return kept
-        return self._taken(path, self.tree.read(path, self.max_bytes))
-
-    def _stamp(self, path: RelativePath) -> Stamp | None:
-        text = self._texts.get(path)
-        return text.stamp if isinstance(text, SourceText) else None
-
-    def fetch(self, paths: Iterable[RelativePath]) -> None:
-        """Read files that will be asked for, quicker than one by one, as far as they are kept until then."""
-        most = self._read + MOST_TEXT_CHARS // 2
-        for _ in self.texts(dict.fromkeys(paths), keep=True, listed=False):
-            if self._read > most:
-                return
-
-    def texts(
-        self, paths: Iterable[RelativePath], keep: bool, listed: bool = True
-    ) -> Iterator[tuple[RelativePath, SourceText | Reason]]:
-        """The text of each of these different files of `names`, read in one go where it is not kept."""
-        asked = list(paths)
-        kept = list(map(self._texts.get, asked))
-        new = [path for path, text in zip(asked, kept, strict=True) if text is None]
-        reading = self.tree.read_all(new, self.max_bytes, listed)
-        for path, text in zip(asked, kept, strict=True):
-            self.check()
-            yield path, self._taken(path, next(reading), keep) if text is None else text
-
-    def _taken(
-        self, path: RelativePath, read: SourceFile | Unreadable, keep: bool = True
-    ) -> SourceText | Reason:
-        """A file that was read, as it is kept for the rest of the call if it is."""
-        text = read.reason if isinstance(read, Unreadable) else SourceText(read.text, read.stamp)
-        size = _weight(text)
-        self._read += size
-        if keep:
-            self._texts[path] = text
-            self._chars += size
-            while self._chars > MOST_TEXT_CHARS and len(self._texts) > 1:
-                self._chars -= _weight(self._texts.popitem(last=False)[1])
-        return text
-
-
-def _weight(text: SourceText | Reason) -> int:
-    return len(text.text) if isinstance(text, SourceText) else 0

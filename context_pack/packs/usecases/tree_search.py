@@ -1,52 +1,37 @@
-"""What the rest of the tree holds of some refs: copies of their text and definitions of their names.
+"""What the files of a tree hold of some texts and names: one walk for all, which says if it saw everything.
 
-One walk for all refs of a call, bounded in time and in text, that says whether it saw everything. A text that
-is known is looked for by its `probes`; one of which only the anchor is known by the hashes of its ends, as in
-`places`, until a first file has it. Only files that hold every part of a name are parsed for it. A file that
-was found to hold nothing is not read again while it is as it was.
+A text is known by its longest line: files without that line are passed over. Only files that hold every part
+of a name are parsed for it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import islice
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.ports import FileNames, Reason, Stamp
+from context_pack.kernel.ports import FileNames, Reason
 from context_pack.kernel.syntax import Syntax, name_parts
-from context_pack.kernel.text import sha256_hex
-from context_pack.packs.domain.anchors import Anchor
-from context_pack.packs.domain.ladder import Elsewhere, Text, at, is_copy, named
-from context_pack.packs.domain.model import Ref
-from context_pack.packs.domain.places import MOST_PLACES
-from context_pack.packs.domain.probes import Probes
-from context_pack.packs.domain.source import SourceText, length_of
-from context_pack.packs.domain.states import Resolution, State
+from context_pack.packs.domain.following import Text
+from context_pack.packs.domain.model import CodeLocation
+from context_pack.packs.domain.source import SourceText
 
-Texts = Callable[[Iterable[RelativePath], bool], Iterator[tuple[RelativePath, SourceText | Reason]]]
-Unheld = tuple[RelativePath, Stamp | None]
-"""A file that does not hold something, as it was then."""
-Keys = frozenset[str]
-"""What is looked for: digests of texts, names of definitions."""
-MOST_COPIES = 1_000
-"""Places of one text in one file that are looked at; only blank lines and braces have more."""
+MOST_COPIES = 32
+"""Places of one text that are looked at; only what tells nothing has more."""
+Texts = Callable[[Iterable[RelativePath]], Iterator[tuple[RelativePath, SourceText | Reason]]]
 
 
-@define(eq=False)
-class _SearchedRef:
-    """A ref to look for, and what was found of it so far."""
+@frozen
+class Held:
+    """Where texts stand, by their digests, and files that hold the parts of names, by these."""
 
-    ref: Ref
-    anchor: Anchor
-    excerpt: str | None = None
-    copies: list[Resolution] = field(factory=list)
-    namesakes: list[Resolution] = field(factory=list)
-    complete: bool = True
+    copies: Mapping[str, list[CodeLocation]]
+    defining: Mapping[str, list[Text]]
 
 
 @define
@@ -55,162 +40,75 @@ class TreeSearch:
 
     names: FileNames
     texts: Texts
-    """Reads files one after the other; the flag says if they will be asked for again."""
+    """Reads files one after the other."""
     go_on: Callable[[], bool]
     syntax: Syntax
-    without: Mapping[RelativePath, Keys] = field(factory=dict)
-    """Files that need not be read, by what they are known not to hold."""
-    note: Callable[[Iterable[Unheld], Keys], None] = lambda _, __: None
-    """Called for files that do not contain a searched text or name."""
-    kept: Callable[[Collection[str]], Mapping[str, str]] = lambda _: {}
-    """The texts with these digests, as far as they are kept."""
-    complete: bool = field(init=False)
-    """Whether everything was looked at."""
+    stopped: bool = field(init=False)
+    """Whether it was stopped before everything was looked at."""
+    unread: RelativePath | None = field(default=None, init=False)
+    """A file that could not be read, for a reason that may pass."""
 
     def __attrs_post_init__(self) -> None:
-        self.complete = self.names.complete
+        self.stopped = not self.names.complete
 
-    def elsewhere(self, refs: Iterable[tuple[Ref, bool]]) -> dict[Ref, Elsewhere]:
-        """What the tree holds of each ref outside its file; the flag says if its definition is wanted too."""
-        wanted = dict(refs)
-        sought = [_SearchedRef(ref, ref.anchor) for ref in wanted if ref.anchor is not None]
-        self._at_same_lines(sought)
-        unknown = [one for one in sought if one.excerpt is None]
-        kept = self.kept({one.anchor.digest for one in unknown})
-        for one in unknown:
-            one.excerpt = kept.get(one.anchor.digest)
-        self._copies(sought)
-        self._namesakes([one for one in sought if wanted[one.ref] and not one.copies])
-        return {
-            one.ref: Elsewhere(one.copies, one.namesakes, self.complete and one.complete, one.excerpt)
-            for one in sought
-        }
-
-    def _sources(
-        self, paths: Iterable[RelativePath], keep: bool
-    ) -> Iterator[tuple[RelativePath, SourceText]]:
+    def _sources(self, paths: Iterable[RelativePath]) -> Iterator[tuple[RelativePath, SourceText]]:
         """Every one of these files that can be read, while there is time."""
-        for path, text in self.texts(paths, keep):
+        for path, text in self.texts(paths):
             if not self.go_on():
-                self.complete = False
+                self.stopped = True
                 return
             if isinstance(text, SourceText):
                 yield path, text
+            elif text is Reason.IO:
+                self.unread = self.unread or path
 
-    def _every(self, keys: Keys) -> Iterator[tuple[RelativePath, SourceText]]:
-        """Every file that may hold one of these."""
-        paths = [RelativePath(path) for paths in self.names.paths.values() for path in paths]
-        if self.without:
-            paths = [path for path in paths if not keys <= self.without.get(path, frozenset())]
-        return self._sources(paths, keep=False)
+    def _every(self) -> list[RelativePath]:
+        return [RelativePath(path) for paths in self.names.paths.values() for path in paths]
 
-    def _at_same_lines(self, sought: Iterable[_SearchedRef]) -> None:
-        """Look in files of the same name on the same lines first: most moved files match there."""
-        alike = _grouped((one.ref.path.name, one) for one in sought)
-        paths = (path for name in alike for path in self.names.named(name))
-        for path, source in self._sources(paths, keep=True):
-            for one in alike[path.name]:
-                lines = one.ref.lines
-                cut = source.cut(lines.start, lines.end) if path != one.ref.path else None
-                if cut is not None and sha256_hex(cut) == one.anchor.digest:
-                    one.excerpt = cut
-
-    def _copies(self, sought: Sequence[_SearchedRef]) -> None:
-        known = Probes[_SearchedRef]()
-        for one in sought:
-            if one.excerpt is not None:
-                known.add(one.excerpt, one)
-        unknown = _grouped((one.anchor.first, one) for one in sought if one.excerpt is None)
-        keys = frozenset(one.anchor.digest for one in sought)
-        without: list[Unheld] = []
-        for path, source in self._every(keys) if sought else ():
-            for one, one.excerpt in dict(_by_ends(source, unknown)).items() if unknown else ():
-                known.add(one.excerpt, one)
-                unknown[one.anchor.first].remove(one)
-                if not unknown[one.anchor.first]:
-                    del unknown[one.anchor.first]
-            found = known.found(source.text)
-            for one in found:
-                _add_copies(one, path, source)
-            if not found:
-                without.append((path, source.stamp))
-        self.note(without, keys)
-
-    def _namesakes(self, sought: Sequence[_SearchedRef]) -> None:
-        by_name = _grouped((one.anchor.symbol.name, one) for one in sought if one.anchor.symbol is not None)
-        for text, here in self.defining(by_name):
-            for one in (one for name in here for one in by_name[name] if one.ref.path != text.path):
-                place = named(one.anchor, text)
-                if place is not None:
-                    one.namesakes.append(place)
-
-    def defining(
-        self, names: Collection[str], paths: Collection[RelativePath] | None = None
-    ) -> Iterator[tuple[Text, list[str]]]:
-        """The files, of these or all, that can be parsed and hold all parts of a name, with those names."""
-        parts, keys = {name: name_parts(name) for name in names}, frozenset(names)
+    def holding(self, texts: Mapping[str, str], names: Collection[str]) -> Held:
+        """Where these texts stand, up to a few places, and the parsed files that hold all parts of a name."""
+        by_line: dict[str, list[str]] = {}
+        for digest, text in texts.items():
+            by_line.setdefault(max(text.split("\n"), key=len), []).append(digest)
+        parts = {name: name_parts(name) for name in names}
+        copies: dict[str, list[CodeLocation]] = {}
         chosen: list[tuple[RelativePath, SourceText, list[str]]] = []
-        without: list[Unheld] = []
-        every = paths is None and bool(parts)
-        for path, source in self._every(keys) if every else self._sources(paths or (), keep=False):
+        for path, source in self._sources(self._every()) if texts or names else ():
+            for line in by_line.keys() & set(source.lines) if by_line else ():
+                for digest in by_line[line]:
+                    _add_copies(copies.setdefault(digest, []), path, source, digest, texts[digest])
             here = [name for name, words in parts.items() if all(word in source.text for word in words)]
             if here and self.syntax.knows(language_of(path.value)):
                 chosen.append((path, source, here))
-            else:
-                without.append((path, source.stamp))
-        self.note(without, keys)
-        parsed = self.syntax.parse_all((language_of(path.value), text.text) for path, text, _ in chosen)
+        defining: dict[str, list[Text]] = {}
+        parsed = self.syntax.parse_all((language_of(path.value), source.text) for path, source, _ in chosen)
         for (path, source, here), found in zip(chosen, parsed, strict=False):
             if not self.go_on():
-                self.complete = False
-                return
-            yield Text(path, source, found.definitions), here
+                self.stopped = True
+                break
+            for name in here:
+                defining.setdefault(name, []).append(Text(path, source, found.definitions))
+        return Held(copies, defining)
 
     def words_like(self, name: str) -> dict[str, list[RelativePath]]:
         """The words that begin like a name and are about as long, with their files that can be parsed."""
         first = re.escape(name[0].lower() + name[0].upper())
         # Looking back from the first letter takes a third of the time of a search for the end of a word.
         pattern = re.compile(rf"[{first}](?<!\w.)\w{{{max(0, len(name) - 3)},{len(name) + 1}}}\b")
-        paths = [RelativePath(path) for paths in self.names.paths.values() for path in paths]
-        parsed = (path for path in paths if self.syntax.knows(language_of(path.value)))
+        parsed = (path for path in self._every() if self.syntax.knows(language_of(path.value)))
         files: dict[str, list[RelativePath]] = {}
-        for path, source in self._sources(parsed, keep=False):
+        for path, source in self._sources(parsed):
             for word in set(pattern.findall(source.text)):
                 files.setdefault(word, []).append(path)
         return files
 
 
-def _grouped(pairs: Iterable[tuple[str, _SearchedRef]]) -> dict[str, list[_SearchedRef]]:
-    groups: dict[str, list[_SearchedRef]] = {}
-    for key, one in pairs:
-        groups.setdefault(key, []).append(one)
-    return groups
-
-
-def _by_ends(
-    source: SourceText, unknown: Mapping[str, Sequence[_SearchedRef]]
-) -> Iterator[tuple[_SearchedRef, str]]:
-    """The refs whose text is in a file, with that text, found by hashes of first and last line."""
-    lines, lengths = source.lines, frozenset(map(length_of, unknown))
-    for start, line in enumerate(lines):
-        if len(line) not in lengths:
-            continue
-        for one in unknown.get(source.fingerprints[line], ()):
-            end = start + one.anchor.lines
-            if end <= len(lines) and source.fingerprints[lines[end - 1]] == one.anchor.last:
-                text = "\n".join(lines[start:end])
-                if sha256_hex(text) == one.anchor.digest:
-                    yield one, text
-
-
-def _add_copies(one: _SearchedRef, path: RelativePath, source: SourceText) -> None:
-    if path == one.ref.path or len(one.copies) >= MOST_PLACES or one.excerpt is None:
+def _add_copies(
+    places: list[CodeLocation], path: RelativePath, source: SourceText, digest: str, text: str
+) -> None:
+    """Add the places of a text in a file, unless it is what a store kept of it, and no source."""
+    if len(places) >= MOST_COPIES or path.name.startswith(digest):
         return
-    if path.name.startswith(one.anchor.digest):
-        return  # what some store kept of it, and no source
-    starts = list(islice(source.occurrences(one.excerpt), MOST_COPIES))
-    one.complete = one.complete and len(starts) < MOST_COPIES
-    for start in starts:
-        lines = LineRange(start, start + one.anchor.lines - 1)
-        if is_copy(one.anchor, one.excerpt, lines, source):
-            one.copies.append(at(State.MOVED, path, lines, one.excerpt))
+    last = text.count("\n")
+    for start in islice(source.occurrences(text), MOST_COPIES):
+        places.append(CodeLocation(path, LineRange(start, start + last)))

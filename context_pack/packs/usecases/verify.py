@@ -44,7 +44,7 @@ class PackVerifier(PackAccess):
     def verify(self, named: NamedPack, check: Check = unwatched) -> Verified:
         """The state of every ref; changes nothing."""
         pack = located(self.store, named)
-        resolver = Resolver.over(self, check, (ref for _, ref in pack.refs)).recalling()
+        resolver = Resolver.over(self, check, (ref for _, ref in pack.refs))
         return Verified(pack, resolver.checked(pack))
 
     def repair(self, command: Repair, check: Check = unwatched) -> Repaired:

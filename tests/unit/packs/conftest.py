@@ -13,7 +13,13 @@ from context_pack.cases import Ports
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import Registry
 from context_pack.toolkit.spec import Answer
-from context_pack_adapters.inmemory import FixedClock, MemoryPackStore, MemorySourceTree, SeededIds
+from context_pack_adapters.inmemory import (
+    FixedClock,
+    MemoryExcerptStore,
+    MemoryPackStore,
+    MemorySourceTree,
+    SeededIds,
+)
 
 CODE = "".join(f"line {number}\n" for number in range(1, 101))
 
@@ -34,7 +40,7 @@ class Desk:
         self.store = MemoryPackStore(self.clock, SeededIds())
         self.tree = MemorySourceTree(self.files)
         self.registry = build(
-            Ports(self.clock, self.tree, self.store),
+            Ports(self.clock, self.tree, self.store, excerpts=MemoryExcerptStore(self.clock)),
             max_source_bytes=self.max_source_bytes,
             alarm=lambda _, error: self.alarms.append(error),
         )

@@ -10,6 +10,7 @@ from context_pack.app import build
 from context_pack.cases import Ports
 from context_pack.toolkit.budget import tokens_of as estimate_tokens
 from context_pack.toolkit.call import QuietCall
+from context_pack_adapters.inmemory import MemoryExcerptStore
 
 MUTATION = ["id", "name", "title", "status", "revision", "updated_at", "expires_at"]
 MUTATION += ["ttl_remaining_seconds", "changed"]
@@ -19,7 +20,8 @@ PAGE_TOKENS = 2_500
 @pytest.fixture
 def desk(desk: Any) -> Any:
     """A desk that keeps earlier revisions."""
-    desk.registry = build(Ports(desk.clock, desk.tree, desk.store, history=desk.store.history))
+    kept = MemoryExcerptStore(desk.clock)
+    desk.registry = build(Ports(desk.clock, desk.tree, desk.store, excerpts=kept, history=desk.store.history))
     return desk
 
 

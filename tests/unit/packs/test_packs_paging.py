@@ -219,7 +219,7 @@ def test_a_file_that_shrinks_between_pages_ends_nothing_and_repeats_nothing(desk
     desk.ref(pack, "small", 1, 2)
     cursor = TRAILER.findall(desk.output(id=pack, max_tokens=500))[0][1]
     desk.files["src/app.py"] = "".join(rows[:12])
-    text = desk.output(cursor=cursor, max_tokens=500)
+    text = desk.output(cursor=cursor, max_tokens=4000)
     assert "#### ref [main] (continued)\n- path: src/app.py\n- lines: 1-12 (moved from 1-30)\n" in text
     assert "> changed since anchored" in text
     assert [line[:11] for line in code_lines(text)] == ["   1: row 1", "   2: row 2"]

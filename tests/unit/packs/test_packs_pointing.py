@@ -10,7 +10,7 @@ from context_pack.app import build
 from context_pack.cases import Ports
 from context_pack.kernel.errors import Failure
 from context_pack.packs.usecases.pointing import located
-from context_pack.packs.usecases.resolving import NAMED_SECONDS, Resolver
+from context_pack.packs.usecases.resolving import Resolver
 from context_pack_adapters.syntax import shared_syntax
 
 SHOP = '''\
@@ -145,8 +145,8 @@ def test_a_symbol_search_that_timed_out_does_not_claim_absence(shop: tuple[Any, 
     desk, _ = shop
     desk.files["src/till.py"] = "def pay():\n    load('till')\n"
     for looks, found in [(0, "not found"), (5, "found once")]:
-        moments = iter([0.0] * (1 + looks) + [NAMED_SECONDS + 1] * 100)
-        resolver = Resolver(desk.tree, 1_000, syntax=shared_syntax(), monotonic=moments.__next__)
+        moments = iter([0.0] * (1 + looks) + [99.0] * 100)
+        resolver = Resolver(desk.tree, 1_000, syntax=shared_syntax(), monotonic=moments.__next__, seconds=9)
         with pytest.raises(Failure, match=f"'load' was {found} before the time was over"):
             located("load", None, resolver)
 
@@ -164,6 +164,73 @@ def test_a_whole_qualified_name_wins_over_an_end_of_one(shop: tuple[Any, str]) -
     desk, pack = shop
     desk.files["src/other.py"] = "class Loader:\n    def load(self):\n        pass\n"
     assert upsert(desk, pack, symbol="load")["path"] == "src/shop.py"
+
+
+OVERLOADS = """\
+from typing import overload
+
+
+@overload
+def read(key: int) -> int: ...
+
+
+@overload
+def read(key: str) -> str:
+    ...
+
+
+def read(key):
+    return STORE[key]
+"""
+INTERFACE = """\
+export interface Stall {
+  name: string;
+}
+
+export const Stall = {
+  open: (name: string) => ({ name }),
+};
+
+export function sell(item: string): void;
+export function sell(item: number): void;
+export function sell(item: any): void {
+  till.add(item);
+}
+"""
+DECLARED = "static int step(int count);\n\nint run(void) {\n  return step(2);\n}\n\n"
+DECLARED += "static int step(int count) {\n  return count + 1;\n}\n"
+ABSTRACT = "import abc\n\n\nclass Base(abc.ABC):\n    @abc.abstractmethod\n    def pay(self, sum):\n"
+ABSTRACT += (
+    '        """Pay it."""\n        ...\n\n\nclass Card(Base):\n    def pay(self, sum):\n        bank(sum)\n'
+)
+
+
+@pytest.mark.clause("PK-69")
+@pytest.mark.parametrize(
+    ("path", "text", "symbol", "lines"),
+    [
+        ("api.py", OVERLOADS, "read", (13, 14)),
+        ("shop.ts", INTERFACE, "Stall", (5, 7)),
+        ("shop.ts", INTERFACE, "sell", (11, 13)),
+        ("step.c", DECLARED, "step", (7, 9)),
+        ("pay.py", ABSTRACT, "pay", (12, 13)),
+        (
+            "shop.go",
+            "package shop\n\ntype Till interface {\n\tPay() int\n}\n\n"
+            "func (c *Cash) Pay() int {\n\treturn c.sum\n}\n",
+            "Pay",
+            (7, 9),
+        ),
+    ],
+)
+def test_stubs_and_declarations_are_not_what_a_name_means_where_one_has_a_body(
+    shop: tuple[Any, str], path: str, text: str, symbol: str, lines: tuple[int, int]
+) -> None:
+    desk, pack = shop
+    desk.files[path] = text
+    for where in ({"path": path}, {}):
+        ref = upsert(desk, pack, symbol=symbol, **where)
+        assert (ref["path"], ref["lines"]) == (path, {"start": lines[0], "end": lines[1]})
 
 
 @pytest.mark.clause("PK-69")

@@ -117,27 +117,12 @@ def test_invalid_pack_values_cannot_be_constructed(build: Callable[[], object]) 
         {"lines": 0},
         {"lines": 2001},
         {"lines": True},
-        {"first": "zz"},
-        {"last": None},
-        {"before": ("1-00000000",) * 4},
-        {"after": ["1-00000000"]},
-        {"after": (5,)},
-        {"rolling": "0123abc"},
-        {"rolling": "0123ABCD"},
-        {"rolling": 5},
+        {"symbol": "load"},
     ],
 )
-def test_an_anchor_is_made_of_hashes(wrong: dict[str, Any]) -> None:
-    good: dict[str, Any] = {
-        "digest": "0" * 64,
-        "lines": 3,
-        "before": (),
-        "after": ("1f-0123abcd",),
-        "first": "0-00000000",
-        "last": "0-00000000",
-    }
+def test_an_anchor_is_a_digest_and_a_number_of_lines(wrong: dict[str, Any]) -> None:
+    good: dict[str, Any] = {"digest": "0" * 64, "lines": 3}
     Anchor(**good)
-    Anchor(**good, rolling="0123abcd")
     refused(lambda: Anchor(**{**good, **wrong}))
 
 
@@ -207,7 +192,6 @@ def test_absent_texts_and_anchors_are_fine(absent: str) -> None:
         ((), "tags"),
         (("sections", 0), "refs"),
         (("sections", 0), "diagrams"),
-        (("sections", 0, "refs", 0, "anchor"), "before"),
     ],
 )
 def test_a_list_that_is_missing_is_never_taken_for_an_empty_one(path: tuple[Any, ...], field: str) -> None:
@@ -221,17 +205,6 @@ def test_a_list_that_is_missing_is_never_taken_for_an_empty_one(path: tuple[Any,
         assert caught.value.code == "malformed_pack"
         reason = caught.value.details["reason"]
         assert reason == f"{'.'.join(map(str, (*path, field)))} is missing or no list"
-
-
-@pytest.mark.clause("AN-01")
-def test_an_anchor_of_an_older_file_has_no_checksum_and_is_read() -> None:
-    record = to_record(a_pack())
-    del record["sections"][0]["refs"][0]["anchor"]["rolling"]
-    old, new = (ref.anchor for ref in from_record(record).sections[0].refs)
-    assert old is not None
-    assert new is not None
-    assert (old.digest, old.rolling) == (new.digest, None)
-    assert new.rolling is not None
 
 
 @pytest.mark.clause("PK-07")

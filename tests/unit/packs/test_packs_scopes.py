@@ -133,7 +133,7 @@ def test_the_legend_names_the_scopes_whose_context_is_stale_and_no_other(desk: A
 
 
 @pytest.mark.clause("PK-67", "PK-66")
-def test_a_cached_page_is_rendered_again_when_a_scope_becomes_stale(desk: Any) -> None:
+def test_a_page_says_at_once_that_a_scope_became_stale(desk: Any) -> None:
     pack, watch = with_scopes(desk, "src"), KnownScopes(src=ScopeState.FRESH)
     reader = PackReader(desk.store, desk.tree, desk.clock, desk.max_source_bytes, watch=watch)
     assert "stale_scopes" not in reader.render(RenderPack(id=pack)).text
