@@ -109,7 +109,7 @@ def test_an_expired_pack_is_deleted_for_good(shop: Shop) -> None:
 def test_commands_look_at_every_ref_of_a_large_pack(shop: Shop) -> None:
     lines = [f"value_{number} = {number}" for number in range(1_200)]
     (shop.folder / "large.py").write_text("\n".join(lines) + "\n")
-    with open_workspace(source_root=shop.folder) as workspace:
+    with open_workspace(shop.folder) as workspace:
         pack = workspace.packs.create(ttl_minutes=60, name="large", title="T")
         pack = workspace.packs.upsert_section(pack, section_key="main", section_title="Main")
         for start in range(0, 600, 100):
@@ -279,7 +279,7 @@ def test_verify_ends_with_a_code_of_its_own_where_something_could_not_be_decided
     told = verified("--json").json
     assert (told["ok"], told["packs"][0]["ok"], told["packs"][0]["undecided"]) == (False, False, True)
     shop.pack("gone")
-    with open_workspace(source_root=shop.folder) as workspace:
+    with open_workspace(shop.folder) as workspace:
         gone = UpsertRef(section_key="main", ref_key="login", path="gone.py", line_start=1, line_end=2)
         workspace.packs.apply(workspace.packs.get("gone"), gone)
     assert verified().code == 1
