@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from context_pack.cases import Ports
+    from context_pack.composition import Ports
     from context_pack.kernel.errors import Code, Failure, Kind
     from context_pack.packs.domain.model import Diagram, Pack, Ref, Section, Status
     from context_pack.packs.domain.states import State

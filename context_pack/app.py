@@ -9,10 +9,10 @@ from typing import Any
 
 from context_pack.bundles import resources as bundle_resources
 from context_pack.bundles import tools as bundle_tools
-from context_pack.cases import DEFAULT_MAX_SOURCE_BYTES, Ports, UseCases, compose
 from context_pack.code.outline_tools import outline_tool, usages_tool
 from context_pack.code.search_tools import grep_tool
 from context_pack.code.tools import read_tool
+from context_pack.composition import DEFAULT_MAX_SOURCE_BYTES, Ports, UseCases, compose
 from context_pack.contexts import resources as context_resources
 from context_pack.contexts import tools as context_tools
 from context_pack.documents import resources as document_resources
@@ -46,7 +46,7 @@ def build(
     minute and tool; `lock` guards what is counted, where several threads call; `root` is where the project
     is, for advice on absolute paths; `report` hears of each call and `alarm` of the unforeseen.
     """
-    cases = over if isinstance(over, UseCases) else compose(over, max_source_bytes, search_seconds)
+    cases = over if isinstance(over, UseCases) else compose(over, max_source_bytes, search_seconds, lock)
     lock = lock or nullcontext()
     metrics = Metrics(lock=lock)
     return Registry(
@@ -69,11 +69,12 @@ def _tools(cases: UseCases) -> Iterator[Tool]:
         yield search_tool(cases.memory.searcher)
         yield record_tool(cases.memory.recorder)
     yield from reversed(pack_tools.build(cases.packs, ports.clock))  # `output` is read first
-    yield outline_tool(cases.code.outliner)
-    if ports.has("search"):
-        yield usages_tool(cases.code.usages)
-        yield grep_tool(cases.code.searcher)
-    yield read_tool(cases.code.reader, lambda: ports.access, ports.clock.now)
+    code = cases.code
+    yield outline_tool(code.outliner)
+    if code.usages is not None and code.searcher is not None:
+        yield usages_tool(code.usages)
+        yield grep_tool(code.searcher)
+    yield read_tool(code.reader, ports.access, ports.clock.now)
     if ports.has("documents"):
         yield from document_tools.build(*cases.documents)
     if ports.has("contexts"):

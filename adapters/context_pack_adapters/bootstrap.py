@@ -17,7 +17,7 @@ from context_pack_adapters.logs import Log
 from context_pack_adapters.settings import AUTO, Settings, no_project
 
 if TYPE_CHECKING:
-    from context_pack.cases import Ports
+    from context_pack.composition import Ports
     from context_pack.kernel.ports import Clock, IdSource
     from context_pack.toolkit.limits import Metrics
     from context_pack.toolkit.registry import Finished, Registry
@@ -85,7 +85,7 @@ def memory_ports(
     files: Mapping[str, str | bytes], clock: Clock | None, ids: IdSource | None, deny: tuple[str, ...]
 ) -> Ports:
     """The ports in memory, over the given files; the real clock and randomness unless others are given."""
-    from context_pack.cases import Ports
+    from context_pack.composition import Ports
     from context_pack.documents.ports import DocumentPorts
     from context_pack.kernel.instants import format_instant
     from context_pack.kernel.paths import PathPolicy

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from context_pack.cases import Ports
+from context_pack.composition import Ports
 from context_pack_adapters.disk.opening import Place
 from context_pack_adapters.private_places import PrivatePlaces, open_places
 from context_pack_adapters.settings import Settings
@@ -98,6 +98,16 @@ class DiskPorts(Ports):
     def opened(self, feature: str) -> object:
         """The port, if it has been asked for."""
         return vars(self).get(feature)
+
+    def close(self) -> None:
+        """Close the indexes and the connections to the team's database, where they were opened."""
+        documents, memory = vars(self).get("documents"), vars(self).get("memory")
+        if documents is not None:
+            documents.index.close()
+        if memory is not None and "index" in vars(memory):
+            memory.index.close()
+        if "team" in vars(self):
+            self.team.close()
 
     @cached_property
     def policy(self) -> PathPolicy:

@@ -29,7 +29,7 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "adapters")]
 
 from context_pack.app import build  # noqa: E402
-from context_pack.cases import Ports  # noqa: E402
+from context_pack.composition import Ports  # noqa: E402
 from context_pack.kernel.languages import language_of  # noqa: E402
 from context_pack.kernel.syntax import NotParsed, Parsed, Spans, Syntax  # noqa: E402
 from context_pack.memory.domain.entries import CODE, PLAIN  # noqa: E402

@@ -128,7 +128,7 @@ def sync(project: Path) -> float:
 
 def warm_sync(project: Path) -> Callable[[], object]:
     """A sync in this process, which is asked again and again."""
-    from context_pack.cases import compose
+    from context_pack.composition import compose
     from context_pack_adapters.bootstrap import open_ports
     from context_pack_adapters.settings import read_settings
 

@@ -30,14 +30,15 @@ READ_SCHEMA = shape(
 """What the three hold is in the contract: the list of tools has no room for it."""
 
 
-def read_tool(reader: FileReader, access: Callable[[], AccessLog], now: Callable[[], datetime]) -> Tool:
-    """`read_file`; that a file was read is recorded after the reply has gone, when `access` is opened."""
+def read_tool(reader: FileReader, access: AccessLog | None, now: Callable[[], datetime]) -> Tool:
+    """`read_file`; that a file was read is recorded after the reply has gone."""
 
     def run(command: ReadFile, call: Call) -> Answer:
         tokens = call.page_tokens if command.max_tokens is None else command.max_tokens
         # As many tokens as a file may have bytes: then it is wanted whole.
         read = reader.read(command, call.check, room_of(tokens) if tokens < MAX_BYTES else WHOLE)
-        call.after(lambda: access().record(read.source.path, now()))
+        if access is not None:
+            call.after(lambda: access.record(read.source.path, now()))
         return json_answer(_record(read))
 
     return tool(

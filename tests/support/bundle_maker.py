@@ -12,7 +12,7 @@ from attrs import define, field
 
 from context_pack.app import build
 from context_pack.bundles.ports import BundleStore
-from context_pack.cases import Ports
+from context_pack.composition import Ports
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import Registry
 from context_pack.toolkit.spec import Answer

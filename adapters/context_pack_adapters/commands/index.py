@@ -16,6 +16,7 @@ from attrs import field, frozen
 
 from context_pack.kernel.sentences import counted
 from context_pack.memory.domain.entries import CODE, CORPORA, FAILED, PLAIN, SKIPPED
+from context_pack.memory.usecases.indexing import CodeIndexer
 from context_pack_adapters.commands.arguments import command, flag
 from context_pack_adapters.commands.shell import Shell
 
@@ -49,7 +50,8 @@ def index(options: Namespace, shell: Shell) -> int:
 
     start = time.monotonic()
     cases = shell.cases().memory
-    indexer, memory = cases.indexer, cases.searcher.ports
+    memory = cases.searcher.ports
+    indexer = CodeIndexer.over(memory)
     # Looking into an index makes one where there is none.
     fresh = options.dry_run and MEMORY_INDEX not in open_places(shell.settings).cache.names()
     before = IndexState() if fresh else IndexState.of(memory.index)

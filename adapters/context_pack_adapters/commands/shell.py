@@ -16,7 +16,7 @@ from context_pack_adapters.settings import Settings
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from context_pack.cases import Ports, UseCases
+    from context_pack.composition import Ports, UseCases
     from context_pack.toolkit.registry import Registry
     from context_pack.toolkit.spec import Answer
     from context_pack_adapters.workspace import Workspace
@@ -101,7 +101,7 @@ class Shell(NamedTuple):
 
     def cases(self) -> UseCases:
         """Every use case over the real ports."""
-        from context_pack.cases import compose
+        from context_pack.composition import compose
 
         return compose(self.ports(), self.settings.max_source_bytes)
 

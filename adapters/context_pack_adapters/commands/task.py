@@ -13,12 +13,13 @@ from collections.abc import Callable
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
+from context_pack.memory.usecases.indexing import CodeIndexer
 from context_pack_adapters.commands.arguments import argument, command
 from context_pack_adapters.commands.shell import Shell
 from context_pack_adapters.settings import Settings
 
 if TYPE_CHECKING:
-    from context_pack.cases import UseCases
+    from context_pack.composition import UseCases
 
 Stop = Callable[[], bool]
 NICENESS = 10
@@ -46,7 +47,7 @@ def task(options: Namespace, shell: Shell) -> int:
 
 def perform(task: str, settings: Settings, stop: Stop) -> int:
     """Do the task under its lock; 0 at once if another process holds it."""
-    from context_pack.cases import compose
+    from context_pack.composition import compose
     from context_pack.kernel.errors import Code, Failure
     from context_pack_adapters.bootstrap import open_ports
     from context_pack_adapters.index.background import task_lock
@@ -119,7 +120,8 @@ def _memory(cases: UseCases, stop: Stop) -> int:
     from context_pack.retrieval.model import Scope
     from context_pack.retrieval.ports import EmbedderFailed
 
-    indexer, memory = cases.memory.indexer, cases.memory.searcher.ports
+    memory = cases.memory.searcher.ports
+    indexer = CodeIndexer.over(memory)
     for _ in range(MOST_ROUNDS):
         plan = indexer.plan()
         if stop() or not (plan.changed or plan.gone):

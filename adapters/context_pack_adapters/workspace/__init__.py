@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from threading import Lock
+from threading import RLock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -24,7 +24,7 @@ from context_pack_adapters.settings import (
 )
 
 if TYPE_CHECKING:
-    from context_pack.cases import Ports, UseCases
+    from context_pack.composition import Ports, UseCases
     from context_pack.kernel.ports import Clock, IdSource
     from context_pack.toolkit.registry import Registry
     from context_pack.toolkit.spec import Answer
@@ -49,13 +49,13 @@ class Workspace:
     """
 
     def __init__(self, ports: Ports, max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES) -> None:
-        from context_pack.cases import compose
+        from context_pack.composition import compose
 
         self._ports = ports
-        self._cases = compose(ports, max_source_bytes)
+        self._lock = RLock()
+        self._cases = compose(ports, max_source_bytes, lock=self._lock)
         self._made: dict[object, Any] = {}
         self._registry: Registry | None = None
-        self._lock = Lock()
         self._closed = False
 
     @property
@@ -109,10 +109,11 @@ class Workspace:
     def _feature(self, kind: Callable[[UseCases], T]) -> T:
         """The use cases of one feature, made when they are first asked for."""
         self._check_open()
-        if kind not in self._made:
-            self._made[kind] = kind(self._cases)
-        found: T = self._made[kind]
-        return found
+        with self._lock:
+            if kind not in self._made:
+                self._made[kind] = kind(self._cases)
+            feature: T = self._made[kind]
+            return feature
 
     @property
     def tools(self) -> Sequence[str]:
@@ -139,9 +140,7 @@ class Workspace:
     def close(self) -> None:
         """Close all files; closing twice is fine."""
         self._closed = True
-        for searched in map(self._ports.opened, ("documents", "memory")):
-            if (close := getattr(getattr(searched, "index", None), "close", None)) is not None:
-                close()
+        self._ports.close()
 
     def __enter__(self) -> Workspace:
         self._check_open()

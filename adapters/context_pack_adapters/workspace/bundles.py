@@ -18,7 +18,7 @@ from context_pack.bundles.exports import (
 )
 from context_pack.bundles.model import Bundle, Unloadable
 from context_pack.bundles.ports import BundlePlace
-from context_pack.cases import UseCases
+from context_pack.composition import UseCases
 from context_pack.toolkit.budget import room_of
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS

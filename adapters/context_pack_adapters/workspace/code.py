@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from context_pack.cases import UseCases
 from context_pack.code.domain.search import DEFAULT_HITS
 from context_pack.code.usecases.grep import GrepCodebase, Searched
 from context_pack.code.usecases.outline import TOKENS as OUTLINE_TOKENS
 from context_pack.code.usecases.outline import CodeOutline, Outlined
 from context_pack.code.usecases.read_file import FileRead, ReadFile
 from context_pack.code.usecases.usages import DEFAULT_USES, FindUsages, Usages
+from context_pack.composition import UseCases
 from context_pack.toolkit.call import QuietCall
 from context_pack_adapters.workspace.spelling import spelled
 
@@ -18,7 +18,7 @@ class SourceCode:
 
     def __init__(self, cases: UseCases) -> None:
         self._access, self._now = cases.ports.access, cases.ports.clock.now
-        self._cases, self._searches = cases.code, cases.ports.has("search")
+        self._cases = cases.code
 
     def read(
         self,
@@ -43,7 +43,8 @@ class SourceCode:
             numbered=numbered,
         )
         read = self._cases.reader.read(command)
-        self._access.record(read.source.path, self._now())
+        if self._access is not None:
+            self._access.record(read.source.path, self._now())
         return read
 
     def outline(
@@ -66,7 +67,7 @@ class SourceCode:
         Raises:
             ValueError: these ports have no search.
         """
-        if not self._searches:
+        if self._cases.usages is None:
             raise ValueError("these ports have no search")
         command = spelled(FindUsages, name=name, path=path, limit=limit, offset=offset)
         return self._cases.usages.find(command, QuietCall())
@@ -84,7 +85,7 @@ class SourceCode:
         Raises:
             ValueError: these ports have no search.
         """
-        if not self._searches:
+        if self._cases.searcher is None:
             raise ValueError("these ports have no search")
         command = spelled(
             GrepCodebase,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from context_pack.cases import UseCases
+from context_pack.composition import UseCases
 from context_pack.contexts.fingerprint import Method
 from context_pack.contexts.queries import (
     CheckedContext,

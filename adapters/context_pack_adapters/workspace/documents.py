@@ -9,7 +9,7 @@ import builtins
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from context_pack.cases import UseCases
+from context_pack.composition import UseCases
 from context_pack.documents.domain.model import Outcome
 from context_pack.documents.domain.sections import DocumentSection
 from context_pack.documents.usecases import commands

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from context_pack.cases import UseCases
+from context_pack.composition import UseCases
 from context_pack.memory.domain.discovery import Discovery
 from context_pack.memory.ports import Recorded
 from context_pack.memory.usecases.record import ContextRecord

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from context_pack.cases import UseCases
+from context_pack.composition import UseCases
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.paging import Page
 from context_pack.packs.domain.bookmarks import Mode

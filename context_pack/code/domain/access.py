@@ -7,7 +7,7 @@ that one more read brings an old file back with all its history.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from attrs import evolve, frozen
@@ -49,14 +49,3 @@ def ranked(items: Iterable[ContextItem], now: datetime, budget: int = ACTIVE_ITE
     scored = [evolve(item, score=score(item.count, item.last_access, now)) for item in items]
     scored.sort(key=lambda item: (-item.score, item.path))
     return [evolve(item, archived=place >= budget) for place, item in enumerate(scored)]
-
-
-class UnkeptAccess:
-    """An access log that stores nothing, for library callers without one."""
-
-    def record(self, path: RelativePath, at: datetime) -> None:
-        """Record nothing."""
-
-    def items(self) -> Sequence[ContextItem]:
-        """No items."""
-        return ()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack.code.domain.access import ContextItem, UnkeptAccess, ranked, score
+from context_pack.code.domain.access import ContextItem, ranked, score
 from context_pack.kernel.paths import RelativePath
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -64,10 +64,3 @@ def test_one_more_read_keeps_the_history_and_never_goes_back_in_time() -> None:
     once = item("a", 3, 1)
     assert once.seen(2, NOW) == ContextItem(once.path, 5, NOW)
     assert once.seen(1, NOW - timedelta(days=9)).last_access == once.last_access
-
-
-@pytest.mark.clause("CD-40")
-def test_without_an_access_log_no_read_is_counted() -> None:
-    log = UnkeptAccess()
-    log.record(RelativePath("a"), NOW)
-    assert log.items() == ()

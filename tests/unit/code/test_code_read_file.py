@@ -13,7 +13,6 @@ from import_projects import SYNTAX
 from jsonschema import Draft202012Validator
 
 from context_pack.app import build
-from context_pack.cases import Ports
 from context_pack.code.domain.pages import paged
 from context_pack.code.tools import READ_SCHEMA
 from context_pack.code.usecases.read_file import (
@@ -24,6 +23,7 @@ from context_pack.code.usecases.read_file import (
     count_lines,
     numbered_lines,
 )
+from context_pack.composition import Ports
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import FolderNames
 from context_pack.kernel.syntax import NoSyntax, NotParsed, Syntax

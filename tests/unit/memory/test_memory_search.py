@@ -10,7 +10,7 @@ import pytest
 from attrs import evolve
 
 from context_pack.app import build
-from context_pack.cases import Ports
+from context_pack.composition import Ports
 from context_pack.kernel.errors import Code, Failure
 from context_pack.memory.domain.discovery import uuid_of
 from context_pack.memory.domain.session import Session

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from context_pack.app import build
-from context_pack.cases import Ports
+from context_pack.composition import Ports
 from context_pack_adapters.inmemory import MemoryExcerptStore
 from context_pack_adapters.syntax import shared_syntax
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from context_pack.app import build
-from context_pack.cases import Ports
+from context_pack.composition import Ports
 from context_pack.toolkit.budget import tokens_of as estimate_tokens
 from context_pack.toolkit.call import QuietCall
 from context_pack_adapters.inmemory import MemoryExcerptStore

@@ -18,7 +18,7 @@ from hypothesis.stateful import (
 )
 
 from context_pack.app import build
-from context_pack.cases import Ports
+from context_pack.composition import Ports
 from context_pack.toolkit.call import QuietCall
 from context_pack_adapters.inmemory import FixedClock, MemoryPackStore, MemorySourceTree, SeededIds
 

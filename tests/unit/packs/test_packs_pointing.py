@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from context_pack.app import build
-from context_pack.cases import Ports
+from context_pack.composition import Ports
 from context_pack.kernel.errors import Failure
 from context_pack.packs.usecases.pointing import located
 from context_pack.packs.usecases.resolving import Resolver

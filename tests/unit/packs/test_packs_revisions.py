@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from context_pack.app import build
-from context_pack.cases import Ports
+from context_pack.composition import Ports
 
 
 @pytest.fixture

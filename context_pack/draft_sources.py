@@ -8,7 +8,7 @@ at some moment, the callers of the best definitions answer it, too, and follow t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from attrs import evolve, frozen
 
@@ -49,12 +49,12 @@ NO_ANSWER = frozenset({Code.NOTHING_INDEXED, Code.EMBEDDER_FAILED})
 
 @frozen
 class FoundExcerpts:
-    """An `Excerpts` over the searches that there are; they are loaded with the first question."""
+    """An `Excerpts` over the searches that there are."""
 
     tree: SourceTree
-    memory: Callable[[], MemorySearcher | None]
-    documents: Callable[[], Finder | None]
-    usages: Callable[[], UsageFinder | None]
+    memory: MemorySearcher | None
+    documents: Finder | None
+    usages: UsageFinder | None
 
     def best(self, query: str, limit: int, check: Waiting = patiently, /) -> Excerpted:
         """The passages of all searches, the best first."""
@@ -62,7 +62,7 @@ class FoundExcerpts:
         found = [*self._remembered(query, limit, notes, check), *self._documented(query, limit, notes, check)]
         worth = [item for item in found if item.score >= WORTH_SHOWING]
         best = sorted(worth, key=lambda item: -item.score)[:limit]
-        usages = self.usages() if _HAPPENING.search(query) else None
+        usages = self.usages if _HAPPENING.search(query) else None
         if usages is not None:
             best = list(_with_callers(best, usages, check))
         return Excerpted(best, notes)
@@ -70,7 +70,7 @@ class FoundExcerpts:
     def _remembered(
         self, query: str, limit: int, notes: dict[str, object], check: Waiting
     ) -> Iterator[Excerpt]:
-        memory = self.memory()
+        memory = self.memory
         if memory is None:
             return
         try:
@@ -92,7 +92,7 @@ class FoundExcerpts:
     def _documented(
         self, query: str, limit: int, notes: dict[str, object], check: Waiting
     ) -> Iterator[Excerpt]:
-        documents = self.documents()
+        documents = self.documents
         if documents is None:
             return
         found = documents.search(DocumentSearch(query, limit=min(limit, MOST_HITS)), check)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from attrs import frozen
 
@@ -27,17 +27,9 @@ SEARCH_SHARE = 0.125
 """How much of the time for the code of refs a search spends on that of discoveries."""
 
 
-@frozen
-class ContextsAsScopes:
-    """How the contexts of folders stand, for packs whose sections name the folders."""
-
-    queries: Callable[[], ContextQueries | None]
-    """Loads them; None where there are no contexts."""
-
-    def states(self, scopes: Sequence[str], waiting: Waiting = lambda: None, /) -> Scopes:
-        """The state of each scope; a context that is not there or cannot be read is missing."""
-        queries = self.queries() if scopes else None
-        return {} if queries is None else {scope: _state(queries, scope, waiting) for scope in scopes}
+def scope_states(queries: ContextQueries, scopes: Sequence[str], waiting: Waiting) -> Scopes:
+    """How the contexts of folders stand; one that is not there or cannot be read is missing."""
+    return {scope: _state(queries, scope, waiting) for scope in scopes}
 
 
 def _state(queries: ContextQueries, scope: str, waiting: Waiting) -> ScopeState:
@@ -49,11 +41,11 @@ def _state(queries: ContextQueries, scope: str, waiting: Waiting) -> ScopeState:
 class AnchoredPlaces:
     """The code that discoveries are about, anchored and found again as the refs of packs are."""
 
-    reader: Callable[[], PackReader]
+    reader: PackReader
 
     def anchored(self, path: str | None, lines: LineRange | None, symbol: str | None) -> CodePlace:
         """The place of a file, of lines of it or of a definition, with an anchor of its text as it is now."""
-        resolver = Resolver.over(self.reader(), unwatched)
+        resolver = Resolver.over(self.reader, unwatched)
         file = None if path is None else parse_path(path)
         if symbol is not None:
             file, lines = located(symbol, file, resolver)
@@ -67,7 +59,7 @@ class AnchoredPlaces:
     def states(self, places: Sequence[CodePlace], check: Waiting = lambda: None) -> Sequence[CodeState]:
         """The state of the code of each place."""
         refs = list(map(_ref, places))
-        reader = self.reader()
+        reader = self.reader
         resolver = Resolver.over(reader, check, refs, reader.search_seconds * SEARCH_SHARE)
         states = []
         for found in map(resolver, refs):
@@ -99,11 +91,11 @@ def _ref(place: CodePlace) -> Ref:
 class PacksAsNotes:
     """The texts of live packs, for memory to search."""
 
-    packs: Callable[[], PackStore]
+    packs: PackStore
 
     def notes(self) -> Iterator[PackNote]:
         """Every section and every ref of every live pack."""
-        for pack in self.packs().all():
+        for pack in self.packs.all():
             yield from _notes(pack)
 
 
