@@ -147,7 +147,8 @@ class CodeCases:
     def usages(self) -> UsageFinder:
         """Finds where names are used."""
         assert self._ports.search is not None
-        return UsageFinder(self._ports.source, self._ports.syntax, self._ports.search)
+        ports = self._ports
+        return UsageFinder(ports.source, ports.syntax, ports.search, ports.clock.monotonic)
 
 
 class ContextCases:

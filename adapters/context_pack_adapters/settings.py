@@ -64,7 +64,6 @@ class Settings(NamedTuple):
     max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES
     deny: tuple[str, ...] = ()
     rate_limits: Mapping[str, int] = DEFAULT_RATE_LIMITS
-    grep: str = "auto"
     bundles: tuple[str, ...] = ()
     allowed_roots: tuple[str, ...] = ()
     embedder: str = "auto"
@@ -108,7 +107,6 @@ def read_settings(environ: Mapping[str, str], cwd: str) -> Settings:
         max_source_bytes=reader.whole("CONTEXT_PACK_MAX_SOURCE_BYTES", DEFAULT_MAX_SOURCE_BYTES, **sizes),
         deny=tuple(glob for glob in map(str.strip, environ.get("CONTEXT_PACK_DENY", "").split(",")) if glob),
         rate_limits=reader.read("CONTEXT_PACK_RATE_LIMITS", parse_rate_limits, DEFAULT_RATE_LIMITS),
-        grep=reader.read("CONTEXT_PACK_GREP", parse_engine, "auto"),
         bundles=tuple(
             filter(None, map(str.strip, environ.get("CONTEXT_PACK_BUNDLES", "").split(os.pathsep)))
         ),
@@ -222,12 +220,6 @@ def parse_tools(text: str) -> tuple[str, ...] | None:
     if names == ("all",):
         return ()
     return names if names == (AUTO,) or (names and TOOL_FAMILIES.issuperset(names)) else None
-
-
-def parse_engine(text: str) -> str | None:
-    """The name of a search engine; None for any other word."""
-    name = text.strip().lower()
-    return name if name in ("auto", "rg", "pure") else None
 
 
 def parse_embedder(text: str) -> str | None:

@@ -85,6 +85,8 @@ def usage_lines(usages: Usages, most: int) -> Iterator[str]:
     how = f"[{' and '.join(cut)} shown; narrow path{f', or go on with offset {end}' * (end < usages.total)}]"
     if cut:
         yield how
+    if usages.unsearched:
+        yield f"[the time was over before {counted(usages.unsearched, 'more file')} could be searched; narrow path]"
     for usage in definitions:
         yield f"defined {usage.path}:{usage.line} {usage.inside}: {usage.text}"
     last = None

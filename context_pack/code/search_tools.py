@@ -26,6 +26,7 @@ with line, column and two lines of context; context 0 is far shorter."""
 ENVELOPE_BYTES = 400
 """Room for everything beside the matches and the pattern."""
 SHORT_CONTEXT_CHARS = 120
+_NARROW = "narrow the pattern or filePattern"
 
 GREP_SCHEMA = shape(
     matches="rows", totalMatches="whole", filesSearched="whole", pattern="text", searchTime="whole",
@@ -57,12 +58,17 @@ def grep_tool(searcher: CodeSearcher) -> Tool:
 
 def _record(command: GrepCodebase, searched: Searched, most: int) -> dict[str, Any]:
     found = searched.found
+    over = ""
+    if found.unsearched:
+        over = f"the time was over after {found.files} of {found.files + found.unsearched} files; {_NARROW}"
     if not found.total:
+        none = f"No matches found for pattern '{command.pattern}'"
         return {
             "matches": [],
             "totalMatches": 0,
             "filesSearched": found.files,
-            "message": f"No matches found for pattern '{command.pattern}'",
+            "message": f"{none} so far: {over}" if over else none,
+            **({"truncated": True} if over else {}),
         }
     room = most - ENVELOPE_BYTES - weight(command.pattern)
     matches: list[dict[str, Any]]
@@ -78,16 +84,15 @@ def _record(command: GrepCodebase, searched: Searched, most: int) -> dict[str, A
         "filesSearched": found.files,
         "searchTime": searched.milliseconds,
     }
-    if shown < found.total:
+    if shown < found.total or over:
         record["truncated"] = True
+    words = [f"These are not all matches: {over}"] if over else []
     if shown < len(found.hits):
-        words = (
+        words.append(
             f"Only {shown} of {len(found.hits)} matches fit into {command.max_tokens} tokens; "
-            f"{'ask with context 0, or ' if command.context else ''}"
-            "narrow the pattern or filePattern to see the others"
+            f"{'ask with context 0, or ' if command.context else ''}{_NARROW} to see the others"
         )
-        record = {"message": words, **record}
-    return record
+    return {"message": ". ".join(words), **record} if words else record
 
 
 def by_file(hits: Sequence[LineHit], most: int) -> tuple[list[dict[str, Any]], int]:
