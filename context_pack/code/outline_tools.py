@@ -26,7 +26,9 @@ def outline_tool(outliner: Outliner) -> Tool:
     """`code_outline` over the source tree."""
 
     def run(command: CodeOutline, call: Call) -> Answer:
-        return Answer("\n".join(outlined_lines(command, outliner.outline(command, call.check))))
+        in_time = call.request_id is not None  # commands and the library have all the time
+        outlined = outliner.outline(command, call.check, in_time)
+        return Answer("\n".join(outlined_lines(command, outlined)))
 
     return tool(
         "code_outline", "Outline code", OUTLINE_ABOUT, FAMILY, CodeOutline, run, READS,
@@ -86,7 +88,8 @@ def usage_lines(usages: Usages, most: int) -> Iterator[str]:
     if cut:
         yield how
     if usages.unsearched:
-        yield f"[the time was over before {counted(usages.unsearched, 'more file')} could be searched; narrow path]"
+        late = counted(usages.unsearched, "more file")
+        yield f"[the time was over before {late} could be searched; narrow path]"
     for usage in definitions:
         yield f"defined {usage.path}:{usage.line} {usage.inside}: {usage.text}"
     last = None

@@ -1,8 +1,8 @@
 """`CodeSearch` over a tree on disk: one walk, then file by file.
 
-Files are opened from the root by descriptor and never through a link. Texts are kept as they are searched, and used
-again while the signature of their file is the same. In a large tree that was not read before, ripgrep names the
-files that have the pattern's longest word, where it is installed; the others are not read.
+Files are opened from the root by descriptor and never through a link. Texts are kept as they are searched,
+and used again while the signature of their file is the same. In a large tree that was not read before,
+ripgrep names the files that have the pattern's longest word, where it is installed; the others are not read.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ SHORTEST_WORD = 3
 HINT = "search fewer files with filePattern (of find_usages: path), or write a simpler pattern"
 
 
-class _File(NamedTuple):
+class _ListedFile(NamedTuple):
     path: str
     state: Signature
     size: int
@@ -55,8 +55,8 @@ class _File(NamedTuple):
 class FileTreeSearch:
     """Searches the files under `root`; safe to share between threads.
 
-    Folders among `copies` are not searched; what is in `storage` comes last. `seconds` is the time of a search
-    that must be in time, and `large` the number of files that make a tree a large one.
+    Folders among `copies` are not searched; what is in `storage` comes last. `seconds` is the time of a
+    search that must be in time, and `large` the number of files that make a tree a large one.
     """
 
     def __init__(
@@ -90,9 +90,9 @@ class FileTreeSearch:
         found = search_texts(pattern, self._texts(files, pattern, check), len(files), query.limit, check)
         return answer_of(found, query)
 
-    def _listed(self, call: Call) -> list[_File]:
+    def _listed(self, call: Call) -> list[_ListedFile]:
         """Every file that counts, in the order in which they are searched."""
-        files: list[_File] = []
+        files: list[_ListedFile] = []
 
         def entered(_: Level) -> None:
             call.check()
@@ -102,7 +102,7 @@ class FileTreeSearch:
                 status = entry.stat(follow_symlinks=False)
             except OSError:
                 return
-            files.append(_File(path, signature(status), status.st_size))
+            files.append(_ListedFile(path, signature(status), status.st_size))
 
         visit(
             self._root,
@@ -119,7 +119,7 @@ class FileTreeSearch:
         return files
 
     def _texts(
-        self, files: Sequence[_File], pattern: Pattern, check: Check
+        self, files: Sequence[_ListedFile], pattern: Pattern, check: Check
     ) -> Iterator[tuple[str, str | None]]:
         """The files with their texts; of one that cannot match, any text will do."""
         named = self._with_word(files, pattern, check)
@@ -132,8 +132,8 @@ class FileTreeSearch:
             else:
                 yield file.path, self._read(file)
 
-    def _with_word(self, files: Sequence[_File], pattern: Pattern, check: Check) -> set[str] | None:
-        """The files with the pattern's word among those that were not read, if ripgrep is there to name them."""
+    def _with_word(self, files: Sequence[_ListedFile], pattern: Pattern, check: Check) -> set[str] | None:
+        """Which of the files that were not read have the pattern's word, if ripgrep is there to say so."""
         if len(pattern.word) < SHORTEST_WORD or "\n" in pattern.word:
             return None
         unread = [
@@ -145,7 +145,7 @@ class FileTreeSearch:
             return None
         return files_with(pattern.word, pattern.case_sensitive, unread, binary, self._root, check)
 
-    def _read(self, file: _File) -> str | None:
+    def _read(self, file: _ListedFile) -> str | None:
         """The text of a file; None if it is none."""
         if file.size > MAX_FILE_BYTES:
             return None

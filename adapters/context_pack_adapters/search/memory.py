@@ -26,7 +26,9 @@ class MemorySearch:
     def search(self, query: LineQuery, call: Call) -> FoundLines:
         """The lines that match."""
         pattern, wanted = compiled(query.pattern, query.case_sensitive), wanted_by(query.glob)
-        paths = sorted((path for path in self._files if wanted(path) and self._counts(path)), key=search_order)
+        paths = sorted(
+            (path for path in self._files if wanted(path) and self._counts(path)), key=search_order
+        )
         texts = ((path, self._text(path)) for path in paths)
         check = time_limit(SECONDS if query.in_time else math.inf, call)
         return answer_of(search_texts(pattern, texts, len(paths), query.limit, check), query)

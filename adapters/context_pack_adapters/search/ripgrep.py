@@ -1,7 +1,8 @@
 """Ripgrep names the files that have a word, among those that we name.
 
-It opens files by path, so its answer only says which files we need not read. The child is given nothing of ours but
-a pipe to write to: should we be killed, it ends with the next name that it writes, or with the last of its files.
+It opens files by path, so its answer only says which files we need not read. The child is given nothing of
+ours but a pipe to write to: should we be killed, it ends with the next name that it writes, or with the last
+of its files.
 """
 
 from __future__ import annotations
@@ -39,7 +40,12 @@ def files_with(
     word: str, case_sensitive: bool, paths: Sequence[str], binary: str, root: str, check: Check
 ) -> set[str] | None:
     """Those of the files below the root that have a word; None if ripgrep could not look into all of them."""
-    command = [binary, *_OPTIONS, "--case-sensitive" if case_sensitive else "--ignore-case", f"--regexp={word}"]
+    command = [
+        binary,
+        *_OPTIONS,
+        "--case-sensitive" if case_sensitive else "--ignore-case",
+        f"--regexp={word}",
+    ]
     found: set[str] = set()
     for at in range(0, len(paths), BATCH):
         names = [f"./{path}" for path in paths[at : at + BATCH]]

@@ -1,8 +1,9 @@
 """A search pattern: Python's `regex` for each line by itself.
 
-Three things keep a search of many lines quick. A plain text is looked for without `regex`. Of any other pattern the
-longest word that every match must have is looked for first, and only lines with it are tried. And watching the clock
-costs more than most searches, so a pattern that cannot take long on a short line is not watched there.
+Three things keep a search of many lines quick. A plain text is looked for without `regex`. Of any other
+pattern the longest word that every match must have is looked for first, and only lines with it are tried. And
+watching the clock costs more than most searches, so a pattern that cannot take long on a short line is not
+watched there.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ SLICE_SECONDS = 0.25
 """How long one line is tried before somebody asks whether that is still wanted; then twice as long."""
 SHORT_LINE = 200
 _PLAIN = re.compile(r"(?:[\w :;,=<>@%!\"'`/~&#-]|\\[^\w\s])+", re.ASCII)
-_BRACE = re.compile(r"(\\[pPN]\{[^}]*\}|\\.)|\{(?!\d*,?\d*\})|(?:(?<=^)|(?<=[(|]))\{", re.DOTALL)
+_BRACE = re.compile(r"(\\[pPN]\{[^}]*\}|\\.)|\{(?!\d*,?\d*\})", re.DOTALL)
 """A `{` that counts nothing; `regex` would take `{e}` for fuzzy matching."""
-_SET = r"\[\^?\]?(?:\\.|[^\]\\])*\]"
+_SET = r"\[\^?\]?(?:\\.|\[:[^\]]*:\]|[^\]\\])*\]"
 _MAY_BE_ABSENT = re.compile(r"\||\(\?|\(\*|\\[^\WbBdDwWsSAZ]|\)[?*{]")
 """Choices, groups that need not match, and escapes that spell characters: no word is surely needed then."""
 _NO_WORD = re.compile(rf"(?:\\.|{_SET}|.)(?:[?*]|\{{[^}}]*\}})|\\.|{_SET}|\W", re.DOTALL)
@@ -150,7 +151,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _lines_with(word: str, searched: str, text: str) -> Iterator[tuple[int, str]]:
-    """The lines of a text that have a word, which is looked for in `searched`: the text, or that in lower case."""
+    """The lines that have a word, which is looked for in `searched`: the text, or that in lower case."""
     for at in _places(searched, word):
         begin = text.rfind("\n", 0, at) + 1
         yield begin, text[begin : text.find("\n", at)]
