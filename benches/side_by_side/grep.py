@@ -59,12 +59,6 @@ def start(tree: Path) -> Server:
     return Server(OURS, tree, {**os.environ, **settings, "PYTHONPATH": path})
 
 
-def processor_ms(server: Server) -> float:
-    """How much processor time the server has used."""
-    fields = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
-    return 1000 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def found(server: Server, asked: bytes) -> None:
     """Search, and see that it was one."""
     reply = server.ask(asked)
@@ -133,11 +127,11 @@ def compare(tree: Path, binary: str | None, rounds: int) -> bool:
     for title, pattern in QUERIES.items():
         words = [binary or "true", *FLAGS, *(f"--glob=!**/{name}/**" for name in GLOBS)]
         asked = call(4, pattern)
-        used = processor_ms(server)
+        used = server.processor_seconds()
         floor, ours = best(
             rounds, partial(bare, [*words, f"--regexp={pattern}", "."], tree), partial(found, server, asked)
         )
-        used = (processor_ms(server) - used) / rounds
+        used = 1000 * (server.processor_seconds() - used) / rounds
         held = held and used <= MOST_PROCESSOR_MS
         mark = "" if used <= MOST_PROCESSOR_MS else "  TOO SLOW"
         print(f"  {title:16} {floor:7.1f} ms {ours:7.1f} ms {used:7.1f} ms{mark}")
