@@ -40,7 +40,6 @@ from context_pack_adapters.inmemory import (
     SeededIds,
 )
 from context_pack_adapters.syntax.guarded_syntax import GuardedSyntax
-from context_pack_adapters.syntax.parser_process import ParseRequest
 
 Files = dict[str, str | bytes]
 MODIFIED = 1_736_931_600_123_456_789
@@ -498,9 +497,9 @@ def test_parsed_texts_are_kept_by_content_and_bounded() -> None:
     asked: list[tuple[str, str]] = []
 
     class Asked(GuardedSyntax):
-        def _ask(self, request: ParseRequest) -> NotParsed:
-            asked.append((request.language, request.text))
-            return NotParsed(request.text)
+        def _ask(self, *question: str) -> NotParsed:
+            asked.append((question[1], question[2]))
+            return NotParsed(question[2])
 
     kept = Asked(most_kept=2)
     for text in ("a", "b", "a", "c", "a", "b"):
