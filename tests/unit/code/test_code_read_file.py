@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,7 +26,6 @@ from context_pack.code.usecases.read_file import (
     numbered_lines,
 )
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack.kernel.ports import FolderNames
 from context_pack.kernel.syntax import NoSyntax, NotParsed, Syntax
 from context_pack.kernel.text import split_lines
 from context_pack.toolkit.call import Cancelled, QuietCall
@@ -39,6 +39,7 @@ from context_pack_adapters.inmemory import (
     MemorySourceTree,
     SeededIds,
 )
+from context_pack_adapters.stores.source_tree import DiskSourceTree
 from context_pack_adapters.syntax.guarded_syntax import GuardedSyntax
 
 Files = dict[str, str | bytes]
@@ -370,13 +371,16 @@ def test_non_text_dependencies_have_no_content_and_denied_ones_are_omitted() -> 
 
 
 @pytest.mark.clause("CD-13")
-def test_a_dependency_with_a_too_long_path_is_omitted() -> None:
+def test_a_dependency_with_a_too_long_path_is_omitted(tmp_path: Path) -> None:
     folder = "/".join(["d" * 250] * 4)
-    files: Files = {f"{folder}/use.c": '#include "a.h"\n#include "' + "x" * 25 + '.h"'}
-    files |= {f"{folder}/a.h": "", f"{folder}/{'x' * 25}.h": ""}
+    (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / folder / "use.c").write_text('#include "a.h"\n#include "' + "x" * 25 + '.h"')
+    for name in ("a.h", f"{'x' * 25}.h"):
+        (tmp_path / folder / name).touch()
     assert len(f"{folder}/use.c") < 1024 < len(f"{folder}/{'x' * 25}.h")
-    found = Reading(files).read(f"{folder}/use.c", includeDeps=True)["dependencies"]
-    assert [each["path"] for each in found] == [f"{folder}/a.h"]
+    reader = FileReader(DiskSourceTree(tmp_path, PathPolicy()), SYNTAX)
+    found = reader.read(ReadFile(path=f"{folder}/use.c", include_deps=True)).dependencies
+    assert [each.path for each in found] == [f"{folder}/a.h"]
 
 
 @pytest.mark.clause("CD-26")
@@ -459,37 +463,47 @@ def test_a_cancelled_call_stops_between_dependencies() -> None:
 
 @pytest.mark.clause("CD-09")
 def test_a_cancelled_call_stops_while_imports_are_resolved() -> None:
-    listed: list[str] = []
+    asked: list[str] = []
 
-    class Listing(MemorySourceTree):
-        def folder(self, path: RelativePath | None) -> FolderNames:
-            listed.append("" if path is None else path.value)
-            return super().folder(path)
+    class Asked(MemorySourceTree):
+        def is_file(self, path: RelativePath) -> bool:
+            asked.append(path.value)
+            return super().is_file(path)
 
     def check() -> None:
-        if len(listed) > 3:
+        if len(asked) > 3:
             raise Cancelled("read_file")
 
     files: dict[str, str | bytes] = {f"f{number}/x.js": "" for number in range(50)}
     files["a.js"] = "".join(f'import "./f{number}/y";' for number in range(50))
     with pytest.raises(Cancelled):
-        FileReader(Listing(files), SYNTAX).read(ReadFile(path="a.js", include_deps=True), check)
-    assert len(listed) == 4
+        FileReader(Asked(files), SYNTAX).read(ReadFile(path="a.js", include_deps=True), check)
+    assert len(asked) == 4
 
 
 @pytest.mark.clause("CD-10")
-def test_missing_folders_are_not_listed_for_imports() -> None:
+def test_files_of_missing_folders_are_not_looked_for() -> None:
     asked: list[str] = []
 
     class Asked(MemorySourceTree):
-        def folder(self, path: RelativePath | None) -> FolderNames:
-            asked.append("" if path is None else path.value)
-            return super().folder(path)
+        def is_file(self, path: RelativePath) -> bool:
+            asked.append(path.value)
+            return super().is_file(path)
 
     names = [f'#include "lib{number}/deep/x.h"' for number in range(50)]
     reader = FileReader(Asked({"src/a.c": "\n".join(names)}), SYNTAX)
     reader.read(ReadFile(path="src/a.c", include_deps=True))
-    assert sorted(asked) == ["", "src"]
+    assert asked == []
+
+
+@pytest.mark.clause("CD-10")
+def test_an_imported_file_that_is_ignored_is_found_beside_others(tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").write_text("_version.py\n")
+    (tmp_path / "_version.py").write_text("version = 1\n")
+    (tmp_path / "use.py").write_text("import _version\n")
+    reader = FileReader(DiskSourceTree(tmp_path, PathPolicy()), SYNTAX)
+    found = reader.read(ReadFile(path="use.py", include_deps=True)).dependencies
+    assert [each.path for each in found] == ["_version.py"]
 
 
 @pytest.mark.clause("CD-27")

@@ -187,7 +187,7 @@ def _script_folder(folder: str, typed: bool, tree: SourceFiles) -> str | None:
     endings = _TS_FIRST if typed else _JS_FIRST
     starts = [within(folder, "index")]
     if (manifest := within(folder, "package.json")) in tree.files:
-        main = main_places(folder, read_json(tree.text(manifest)), typed)[:-2]
+        main = main_places(folder, read_json(tree.text(manifest)), typed)
         starts = [*(each for place in main for each in (place, within(place, "index"))), *starts]
     return tree.first(start + ending for start in starts for ending in ("", *endings))
 
@@ -225,13 +225,16 @@ def _go_files(folder: str | None, tree: SourceFiles) -> list[str]:
     ]
 
 
-# Java and Kotlin: the nearest file that ends in the parts of a class; of a Kotlin name without a file of its own
-# the files of its package that declare it. In multiplatform projects what is common comes first.
+# Java and Kotlin: the nearest file that ends in the parts of a class; of a Kotlin name without a file of its
+# own the files of its package that declare it. In multiplatform projects what is common comes first.
 
 _PLATFORM = frozenset({"java", "javax", "jakarta", "kotlin", "kotlinx", "android", "androidx", "jdk"})
 """Beginnings of names that are looked for in the file's own module only."""
 MOST_DECLARING = 200
-_DECLARES = r"^(?:[\w@][^\n]*?\s)?(?:fun|va[lr]|class|interface|object|typealias)\s+(?:<[^\n>]*>+\s*)?(?:[\w.<>?*, ]+\.)?`?{}\b"
+_DECLARES = (
+    r"^(?:[\w@][^\n]*?\s)?(?:fun|va[lr]|class|interface|object|typealias)\s+"
+    r"(?:<[^\n>]*>+\s*)?(?:[\w.<>?*, ]+\.)?`?{}\b"
+)
 
 
 def _jvm(parsed: Parsed, path: str, tree: SourceFiles) -> Found:
@@ -288,7 +291,7 @@ class _JvmFiles:
         """The files of a package, module by module, the nearest first."""
         folders = self.tree.folders_ending_in(parts)
         files = [within(folder, name) for folder in folders for name in self.tree.folders[folder]]
-        sources = self._seen([file for file in files if file.endswith((".java", ".kt"))], parts[0])
+        sources = self._seen([file for file in files if file.endswith((".java", ".kt"))], "".join(parts[:1]))
         for _, near in groupby(sources, key=lambda path: in_common(path, self._module)):
             yield list(near)
 
@@ -334,7 +337,7 @@ def _source_set(path: str) -> str:
     return parts[parts.index("src") + 1] if "src" in parts[:-1] else ""
 
 
-# C, C++ and Objective-C: quoted names beside the file, then where headers are kept above it, then the nearest.
+# C, C++ and Objective-C: quoted names beside the file, then where headers are kept above it, then nearest.
 
 HEADER_FOLDERS = ("include", "src", "")
 
@@ -469,7 +472,7 @@ def _csharp(parsed: Parsed, path: str, tree: SourceFiles) -> Found:
 
 
 def _namespace_folders(parts: Sequence[str], own: str, tree: SourceFiles) -> list[str]:
-    """The folders that spell a namespace, with dots or one in the other, its beginning left out at most once."""
+    """The folders that spell a namespace, with dots or one in the other; own ones may leave out a part."""
     for start in range(len(parts) if parts[0] == own else 1):
         tail = "." + ".".join(parts[start:])
         ends = tree.folders_by_name

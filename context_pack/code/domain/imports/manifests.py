@@ -1,7 +1,6 @@
 """What a project calls its own code: names with the places that they stand for, read from its manifests.
 
-Each manifest becomes rows of one kind: a pattern with at most one star, and places with the same star. A row may hold
-below one folder only, as the paths of a tsconfig.json do.
+Each manifest becomes rows of one kind: a pattern with at most one star, and a place with the same star.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from context_pack.code.domain.imports.tree import SourceFiles, ancestors, folder
 from context_pack.kernel.paths import EXCLUDED_FOLDERS
 
 MOST_MANIFESTS = 500
+MOST_EXTENDED = 50
 MOST_TARGETS = 50
 """How many places a pattern may have."""
 LONGEST_MANIFEST = 200_000
@@ -128,16 +128,21 @@ def typescript_paths(tree: SourceFiles, near: str) -> Iterator[Names]:
     """The `paths` and the `baseUrl` of the tsconfig and jsconfig files above a file, the nearest first."""
     for folder in ancestors(folder_of(near)):
         names = [name for name in tree.folders.get(folder, ()) if _is_config(name)]
-        for name in sorted(names, key=lambda each: (each != "tsconfig.json", each)):
-            options = _table(read_json(tree.text(within(folder, name))), "compilerOptions")
-            written = options.get("baseUrl")
-            base = join(folder, written) if isinstance(written, str) else None
+        for path in _extended([within(folder, name) for name in sorted(names, key=_main_first)], tree):
+            options = _table(read_json(tree.text(path)), "compilerOptions")
+            home, written = folder_of(path), options.get("baseUrl")
+            base = join(home, written) if isinstance(written, str) else None
             rows = []
             for pattern, targets in _table(options, "paths").items():
                 for target in (
                     _listed(targets) if isinstance(targets, list) and pattern.count("*") < 2 else ()
                 ):
-                    place = join(folder if base is None else base, target)
+                    inside = target.removeprefix("${configDir}/")
+                    place = (
+                        join(folder, inside)
+                        if inside != target
+                        else join(home if base is None else base, target)
+                    )
                     if place is not None and not target.startswith("/"):
                         rows.append(Row(pattern, place))
             if rows or base is not None:
@@ -146,6 +151,23 @@ def typescript_paths(tree: SourceFiles, near: str) -> Iterator[Names]:
 
 def _is_config(name: str) -> bool:
     return name.startswith(("tsconfig", "jsconfig")) and name.endswith(".json")
+
+
+def _main_first(name: str) -> tuple[bool, str]:
+    return name != "tsconfig.json", name
+
+
+def _extended(paths: list[str], tree: SourceFiles) -> list[str]:
+    """The configurations and those that they extend by path, each once."""
+    for path in paths:
+        for written in (
+            _listed(read_json(tree.text(path)).get("extends")) if len(paths) < MOST_EXTENDED else ()
+        ):
+            place = join(folder_of(path), written) if written.startswith(".") else None
+            found = tree.first((place, f"{place}.json")) if place else None
+            if found is not None and found not in paths:
+                paths.append(found)
+    return paths
 
 
 def node_packages(tree: SourceFiles, near: str) -> Names:
@@ -162,7 +184,8 @@ def node_packages(tree: SourceFiles, near: str) -> Names:
         if isinstance(exports, str) or not any(key[:1] == "." for key in _table(exports)):
             exports = {".": exports}
         rows += _below(folder, exports, name)
-        rows += [Row(name, place) for place in main_places(folder, config)]
+        starts = [*main_places(folder, config), *(within(folder, each) for each in ("src/index", "index"))]
+        rows += [Row(name, place) for place in sorted(starts, key=_is_built)]
         rows += [Row(f"{name}/*", within(folder, inner, "*")) for inner in ("", "src")]
     return Names(rows)
 
@@ -197,13 +220,8 @@ def _chosen(value: Any, depth: int = 8) -> Iterator[str]:
 
 
 def main_places(folder: str, config: dict[str, Any], typed: bool = True) -> list[str]:
-    """Where a package may begin: what its manifest says, sources before what was built, else its index."""
+    """Where the manifest of a package says that it begins."""
     fields = sorted(MAIN_FIELDS, key=lambda name: name == "types" and not typed)
     written = [value for name in fields if isinstance(value := config.get(name), str)]
-    places = [
-        place
-        for each in written
-        if (place := join(folder, each)) and (not folder or place.startswith(f"{folder}/"))
-    ]
-    places.sort(key=_is_built)
-    return [*places, *(within(folder, name) for name in ("src/index", "index"))]
+    places = (join(folder, each) for each in written)
+    return [place for place in places if place and (not folder or place.startswith(f"{folder}/"))]

@@ -1,8 +1,8 @@
 """Imports of Rust: `mod`, `use` trees and `extern crate`.
 
-A declared module is its file; a used path is the deepest module on it that has a file. A crate is a root file and the
-folder of its top-level modules; which one a file belongs to follows Cargo's layout. Other crates of the tree are
-known by their packages' names, and by dependencies with a path.
+A declared module is its file; a used path is the deepest module on it that has a file. A crate is a root file
+and the folder of its top-level modules; which one a file belongs to follows Cargo's layout. Other crates of the
+tree are known by their packages' names, and by dependencies with a path.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _used(
 
 
 def _paths(tree: str) -> Iterator[tuple[tuple[str, ...], bool]]:
-    """The paths that a `use` tree spells, and whether it begins with `::`; names given with `as` are left off."""
+    """The paths that a `use` tree spells without new names, and whether it begins with `::`."""
     prefixes: list[tuple[str, ...]] = [()]
     path: list[str] = []
     renamed, outside = False, tree.lstrip().startswith("::")
@@ -139,7 +139,7 @@ class _Crate:
             return cls(tree, path, library, folder_of(library))
         parts = (path.removeprefix(f"{package}/") if package else path).split("/")
         source = next((above for above in ancestors(here) if name_of(above) == "src"), here)
-        if manifest and parts[0] in ("tests", "examples", "benches") or parts[:2] == ["src", "bin"]:
+        if (manifest and parts[0] in ("tests", "examples", "benches")) or parts[:2] == ["src", "bin"]:
             depth = 2 if parts[0] == "src" else 1
             top = within(package, *parts[:depth])
             own = within(top, parts[depth])
@@ -217,7 +217,7 @@ def _library(package: str, tree: SourceFiles) -> str | None:
 def _section(text: str, table: str) -> str:
     """The lines of a table of a manifest."""
     heads = list(_TABLE.finditer(text))
-    for head, after in zip(heads, [*heads[1:], None], strict=True):
+    for head, after in zip(heads, [*heads[1:], None], strict=False):
         if head[1].strip() == table:
             return text[head.end() : None if after is None else after.start()]
     return ""

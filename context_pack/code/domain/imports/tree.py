@@ -1,7 +1,7 @@
 """The files of a tree as imports are looked for in it.
 
-Paths are plain strings, relative to the root with `/` between parts and "" for the root itself. `join` is the only
-way to follow `..`, and it never leaves the root.
+Paths are plain strings, relative to the root with `/` between parts and "" for the root itself. `join` is the
+only way to follow `..`, and it never leaves the root.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from functools import cached_property
 
 MOST_PARTS = 60
 """A name of more parts is not looked for."""
+MOST_LOOKS = 20_000
+"""How many files are looked for that the list of the tree does not have."""
 
 
 def join(folder: str, written: str) -> str | None:
@@ -62,9 +64,15 @@ def in_common(one: str, other: str) -> int:
 class SourceFiles:
     """Every file of the tree by its name, and the text of those that are asked for."""
 
-    def __init__(self, by_name: Mapping[str, Sequence[str]], text: Callable[[str], str | None]) -> None:
+    def __init__(
+        self,
+        by_name: Mapping[str, Sequence[str]],
+        text: Callable[[str], str | None],
+        is_file: Callable[[str], bool],
+    ) -> None:
         self.by_name = by_name
         self.text = text
+        self._is_file, self._looks = is_file, 0
 
     @cached_property
     def files(self) -> frozenset[str]:
@@ -94,7 +102,16 @@ class SourceFiles:
 
     def first(self, places: Iterable[str | None]) -> str | None:
         """The first place that is a file."""
-        return next((place for place in places if place in self.files), None)
+        return next((place for place in places if place is not None and self.has(place)), None)
+
+    def has(self, place: str) -> bool:
+        """Whether there is a file; in known folders also one that is ignored, as what was generated is."""
+        if place in self.files:
+            return True
+        if folder_of(place) not in self.folders or place in self.folders or self._looks >= MOST_LOOKS:
+            return False
+        self._looks += 1
+        return self._is_file(place)
 
     def nearest(self, folder: str, *names: str) -> str | None:
         """The file of one of these names closest above a folder."""
