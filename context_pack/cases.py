@@ -146,8 +146,8 @@ class CodeCases:
     @cached_property
     def usages(self) -> UsageFinder:
         """Finds where names are used."""
-        assert self._ports.search is not None
         ports = self._ports
+        assert ports.search is not None
         return UsageFinder(ports.source, ports.syntax, ports.search, ports.clock.monotonic)
 
 

@@ -255,7 +255,7 @@ def test_of_a_namespace_the_files_count_whose_names_are_used() -> None:
     files = {
         "src/Shop/Models/Order.cs": "namespace Shop.Models;",
         "src/Shop/Models/Money.cs": "namespace Shop.Models;",
-        "src/Shop/Web/Home.cs": "using Shop.Models;\nusing System;\nnamespace Shop.Web;\nclass A { Order o; }",
+        "src/Shop/Web/Home.cs": "using Shop.Models;\nusing System;\nnamespace Shop.Web;\nclass A : Order {}",
     }
     found = imported(files, "src/Shop/Web/Home.cs")
     assert (found.paths, found.external) == (["src/Shop/Models/Order.cs"], ["System"])

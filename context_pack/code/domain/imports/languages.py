@@ -4,35 +4,24 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Callable, Sequence
 
 from attrs import frozen
 
-from context_pack.code.domain.imports.manifests import (
-    Names,
-    go_modules,
-    main_places,
-    node_packages,
-    psr4,
-    read_json,
-    typescript_paths,
-)
+from context_pack.code.domain.imports.jvm import jvm
+from context_pack.code.domain.imports.manifests import Names, go_modules, psr4
 from context_pack.code.domain.imports.rust import rust
+from context_pack.code.domain.imports.scripts import script
 from context_pack.code.domain.imports.tree import (
     MOST_PARTS,
+    Found,
     SourceFiles,
     ancestors,
     folder_of,
-    in_common,
     join,
-    name_of,
     within,
 )
 from context_pack.kernel.syntax import Import, Parsed
-
-Found = Iterator[tuple[str, Iterable[str] | str | None]]
-"""Each imported name with the path or paths that it leads to."""
 
 
 class Unparsable(Exception):
@@ -118,80 +107,6 @@ def _python_file(tree: SourceFiles, base: str, parts: Sequence[str]) -> str | No
     )
 
 
-# JavaScript and TypeScript: as compilers and bundlers look, then by tsconfig paths and the tree's packages.
-
-TYPED = (".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte")
-_OTHERS = (".json", ".vue", ".svelte")
-_TS_FIRST = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs", *_OTHERS)
-_JS_FIRST = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".d.ts", *_OTHERS)
-_COMPILED = {
-    ".js": (".ts", ".tsx", ".d.ts"),
-    ".jsx": (".tsx", ".d.ts"),
-    ".mjs": (".mts", ".d.mts"),
-    ".cjs": (".cts", ".d.cts"),
-    ".ts": (".tsx", ".d.ts"),
-    ".mts": (".d.mts",),
-    ".cts": (".d.cts",),
-}
-"""What a name with one ending may stand for besides itself: sources, or their types."""
-_ESCAPE = re.compile(r"\\(?:u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|(?s:(.)))")
-
-
-def script_names(parsed: Parsed) -> tuple[str, ...]:
-    """The literal names that a script imports, in order, each once."""
-    found = (_ESCAPE.sub(_unescaped, each.specifier) for each in parsed.imports)
-    return tuple(dict.fromkeys(name for name in found if name.strip()))
-
-
-def _unescaped(escape: re.Match[str]) -> str:
-    digits = escape[1] or escape[2] or escape[3]
-    if digits is None:
-        return str(escape[4])
-    value = int(digits, 16)
-    return chr(value) if value < 0xD800 or 0xE000 <= value <= 0x10FFFF else "\0"
-
-
-def _script(parsed: Parsed, path: str, tree: SourceFiles) -> Found:
-    here, typed = folder_of(path), path.endswith(TYPED)
-    names: list[Names] | None = None
-    for name in script_names(parsed):
-        if name in (".", "..") or name.startswith(("./", "../")):
-            written = dict.fromkeys((name, re.split(r"[?#]", name, maxsplit=1)[0]))
-            places = [place for each in written if (place := join(here, each)) is not None]
-            as_folder = name.endswith(("/", "/.", "/..")) or name in (".", "..")
-            look = _script_folder if as_folder else _script_file
-            yield name, next(filter(None, (look(place, typed, tree) for place in places)), None)
-            continue
-        if names is None:
-            names = [*typescript_paths(tree, path), node_packages(tree, path)]
-        known = (join("", place) for each in names for place, _ in each.places(name) if name != "/")
-        yield name, next(filter(None, (_script_file(place, typed, tree) for place in known if place)), None)
-
-
-def _script_file(place: str, typed: bool, tree: SourceFiles) -> str | None:
-    """The file that a name without its ending, or with another's, stands for."""
-    exact = [place] if place else []
-    others = [
-        place[: -len(end)] + real for end, reals in _COMPILED.items() if place.endswith(end) for real in reals
-    ]
-    sources_first = typed and not place.endswith((".ts", ".mts", ".cts"))
-    tried = [*others, *exact] if sources_first else [*exact, *others]
-    tried += [place + ending for ending in (_TS_FIRST if typed else _JS_FIRST)]
-    return tree.first(tried) or _script_folder(place, typed, tree)
-
-
-def _script_folder(folder: str, typed: bool, tree: SourceFiles) -> str | None:
-    """The file that a folder stands for: what its package.json says, else its index."""
-    if folder not in tree.folders:
-        return None
-    endings = _TS_FIRST if typed else _JS_FIRST
-    starts = [within(folder, "index")]
-    if (manifest := within(folder, "package.json")) in tree.files:
-        main = main_places(folder, read_json(tree.text(manifest)), typed)
-        starts = [*(each for place in main for each in (place, within(place, "index"))), *starts]
-    return tree.first(start + ending for start in starts for ending in ("", *endings))
-
-
 # Go: a package is every file of its folder that is neither a test nor hidden.
 
 
@@ -223,118 +138,6 @@ def _go_files(folder: str | None, tree: SourceFiles) -> list[str]:
         for name in names
         if name.endswith(".go") and not name.endswith("_test.go") and not name.startswith(("_", "."))
     ]
-
-
-# Java and Kotlin: the nearest file that ends in the parts of a class; of a Kotlin name without a file of its
-# own the files of its package that declare it. In multiplatform projects what is common comes first.
-
-_PLATFORM = frozenset({"java", "javax", "jakarta", "kotlin", "kotlinx", "android", "androidx", "jdk"})
-"""Beginnings of names that are looked for in the file's own module only."""
-MOST_DECLARING = 200
-_DECLARES = (
-    r"^(?:[\w@][^\n]*?\s)?(?:fun|va[lr]|class|interface|object|typealias)\s+"
-    r"(?:<[^\n>]*>+\s*)?(?:[\w.<>?*, ]+\.)?`?{}\b"
-)
-
-
-def _jvm(parsed: Parsed, path: str, tree: SourceFiles) -> Found:
-    here, package = folder_of(path).split("/"), _dotted(parsed.package)
-    agree = 0
-    while agree < min(len(here), len(package)) and here[-agree - 1] == package[-agree - 1]:
-        agree += 1
-    omitted = package[
-        : len(package) - agree
-    ]  # what this file's folders do not spell, others leave out as well
-    sources = _JvmFiles(tree, "/".join(here[: len(here) - agree]))
-    for specifier, how, whole in dict.fromkeys(
-        (each.specifier, each.how, "*" in each.names) for each in parsed.imports
-    ):
-        # `import module …` is newer than the grammar.
-        first, *rest = _dotted(specifier)
-        name = (first.split()[-1] if first else "", *rest)
-        spelled = [name] if len(name) <= MOST_PARTS else []
-        if omitted and name[: len(omitted)] == omitted and spelled:
-            spelled.append(name[len(omitted) :])
-        found = (sources.named(parts, how == "static", whole) for parts in spelled if parts)
-        yield ".".join(name) + (".*" if whole else ""), next(filter(None, found), None)
-
-
-def _dotted(name: str) -> tuple[str, ...]:
-    return tuple(part.strip(" \t\r\n`") for part in name.split(".")) if name else ()
-
-
-@frozen
-class _JvmFiles:
-    """The classes and packages that a file sees; `root` is the folder that its own package begins in."""
-
-    tree: SourceFiles
-    root: str
-
-    def named(self, parts: tuple[str, ...], static: bool, whole: bool) -> list[str]:
-        """The files that an import leads to: a package, a class or the one around it, else a declaration."""
-        if whole and not static and (files := next(self._packages(parts), [])):
-            return files
-        longest = len(parts) - (static and not whole)
-        types = (self._type(parts[:length]) for length in range(longest, max(longest - 3, 1), -1))
-        return next(filter(None, types), None) or self._type(parts) or self._declaring(parts)
-
-    def _type(self, parts: Sequence[str]) -> list[str]:
-        """The file of a class."""
-        *package, last = parts
-        names = [f"{last}.java", f"{last}.kt", *([f"{last[:-2]}.kt"] if last.endswith("Kt") else [])]
-        files = [
-            path for name in names if package for path in self.tree.ending_in((*package, name), self.root)
-        ]
-        return self._seen(files, parts[0])[:1]
-
-    def _packages(self, parts: Sequence[str]) -> Iterator[list[str]]:
-        """The files of a package, module by module, the nearest first."""
-        folders = self.tree.folders_ending_in(parts)
-        files = [within(folder, name) for folder in folders for name in self.tree.folders[folder]]
-        sources = self._seen([file for file in files if file.endswith((".java", ".kt"))], "".join(parts[:1]))
-        for _, near in groupby(sources, key=lambda path: in_common(path, self._module)):
-            yield list(near)
-
-    def _declaring(self, parts: Sequence[str]) -> list[str]:
-        """The Kotlin files of a package that declare a name at their top."""
-        declares = re.compile(_DECLARES.format(re.escape(parts[-1])), re.MULTILINE)
-        for files in self._packages(parts[:-1]):
-            kotlin = [path for path in files if path.endswith(".kt")][:MOST_DECLARING]
-            texts = ((path, self.tree.text(path) or "") for path in kotlin)
-            if found := [path for path, text in texts if parts[-1] in text and declares.search(text)]:
-                return found
-        return []
-
-    @property
-    def _module(self) -> str:
-        """The `src` folder that the file is in, else where its package begins."""
-        return next((place for place in ancestors(self.root) if name_of(place) == "src"), self.root)
-
-    def _seen(self, paths: Iterable[str], first: str) -> list[str]:
-        """Those that the file can see, the own source folder first, then the nearest, then what is common.
-
-        Nothing but tests sees tests.
-        """
-        tests = "test" in self.root.lower()
-        seen = [each for each in paths if tests or "test" not in _source_set(each).lower()]
-        if first in _PLATFORM:
-            seen = [each for each in seen if each.startswith(within(self._module, ""))]
-        own = within(self.root, "")
-        return sorted(
-            seen,
-            key=lambda path: (
-                not path.startswith(own),
-                -in_common(path, self._module),
-                "commonMain" not in path,
-                path,
-            ),
-        )
-
-
-def _source_set(path: str) -> str:
-    """The source set that a file is in, as `main` of `src/main/java/A.java`."""
-    parts = path.split("/")
-    return parts[parts.index("src") + 1] if "src" in parts[:-1] else ""
 
 
 # C, C++ and Objective-C: quoted names beside the file, then where headers are kept above it, then nearest.
@@ -488,10 +291,10 @@ def _namespace_folders(parts: Sequence[str], own: str, tree: SourceFiles) -> lis
 
 _LANGUAGES: dict[str, Callable[[Parsed, str, SourceFiles], Found]] = {
     "python": _python,
-    **dict.fromkeys(("javascript", "jsx", "typescript", "tsx", "vue", "svelte"), _script),
+    **dict.fromkeys(("javascript", "jsx", "typescript", "tsx", "vue", "svelte"), script),
     "go": _go,
     "rust": rust,
-    **dict.fromkeys(("java", "kotlin"), _jvm),
+    **dict.fromkeys(("java", "kotlin"), jvm),
     **dict.fromkeys(("c", "cpp", "objectivec"), _c),
     "ruby": _ruby,
     "php": _php,

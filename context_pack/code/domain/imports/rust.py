@@ -1,19 +1,21 @@
 """Imports of Rust: `mod`, `use` trees and `extern crate`.
 
 A declared module is its file; a used path is the deepest module on it that has a file. A crate is a root file
-and the folder of its top-level modules; which one a file belongs to follows Cargo's layout. Other crates of the
-tree are known by their packages' names, and by dependencies with a path.
+and the folder of its top-level modules; which one a file belongs to follows Cargo's layout. Other crates are
+known by their packages' names, and by dependencies with a path.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from attrs import define, field
 
 from context_pack.code.domain.imports.tree import (
     MOST_PARTS,
+    Found,
     SourceFiles,
     ancestors,
     folder_of,
@@ -23,23 +25,15 @@ from context_pack.code.domain.imports.tree import (
     within,
 )
 from context_pack.kernel.syntax import Parsed
+from context_pack.kernel.toml_source import toml_of
 
 MOST_NESTED = 64
 MOST_MANIFESTS = 500
 _STEP = re.compile(r"::|[{},*]|(?:r#)?+(\w++)")
-_TABLE = re.compile(r"^\[\s*+([^\]\n]++)\]", re.MULTILINE)
-_NAME = re.compile(r"^[ \t]*+name[ \t]*+=[ \t]*+\"([^\"\n]++)\"", re.MULTILINE)
-_PATH = re.compile(r"^[ \t]*+path[ \t]*+=[ \t]*+\"([^\"\n]++)\"", re.MULTILINE)
-_LOCAL = re.compile(
-    r"^[ \t]*+([\w-]++)[ \t]*+=[ \t]*+\{[^}\n]*?\bpath[ \t]*+=[ \t]*+\"([^\"\n]++)\"", re.MULTILINE
-)
 _ROOTS = ("lib.rs", "main.rs")
 
-UsePath = tuple[tuple[str, ...], tuple[str, ...], bool]
-"""The inline modules around a `use`, the parts of its path, and whether it begins with `::`."""
 
-
-def rust(parsed: Parsed, path: str, tree: SourceFiles) -> Iterator[tuple[str, Iterable[str] | str | None]]:
+def rust(parsed: Parsed, path: str, tree: SourceFiles) -> Found:
     """Where the modules and used paths of a file lead."""
     crate = _Crate.of(path, tree)
     declared = {(each.inside, each.specifier) for each in parsed.imports if each.how == "mod"}
@@ -195,29 +189,38 @@ class _Crate:
 def _crates(tree: SourceFiles, near: str) -> Iterator[tuple[str, str]]:
     """The libraries of the tree by the names that they may be used by, the nearest last."""
     manifests = sorted(tree.by_name.get("Cargo.toml", ()), key=lambda path: (in_common(path, near), path))
-    for manifest in manifests[-MOST_MANIFESTS:]:
-        package, text = folder_of(manifest), tree.text(manifest) or ""
-        for name, written in _LOCAL.findall(text):
-            folder = join(package, written)
-            if folder is not None and (root := _library(folder, tree)):
-                yield name.replace("-", "_"), root
+    for path in manifests[-MOST_MANIFESTS:]:
+        package, manifest = folder_of(path), _manifest(folder_of(path), tree)
+        platforms = _table(manifest, "target")
+        for holder in (manifest, *(_table(platforms, each) for each in platforms)):
+            for table in ("dependencies", "dev-dependencies", "build-dependencies"):
+                for name, entry in _table(holder, table).items():
+                    written = entry.get("path") if isinstance(entry, dict) else None
+                    folder = join(package, written) if isinstance(written, str) else None
+                    if folder is not None and (root := _library(folder, tree)):
+                        yield name.replace("-", "_"), root
         if root := _library(package, tree):
-            for table in ("package", "lib"):
-                for name in _NAME.findall(_section(text, table))[:1]:
-                    yield name.replace("-", "_"), root
+            for own in (_table(manifest, table).get("name") for table in ("package", "lib")):
+                if isinstance(own, str):
+                    yield own.replace("-", "_"), root
 
 
 def _library(package: str, tree: SourceFiles) -> str | None:
     """The root file of a package's library."""
-    text = tree.text(within(package, "Cargo.toml")) if within(package, "Cargo.toml") in tree.files else None
-    named = [join(package, written) for written in _PATH.findall(_section(text or "", "lib"))]
-    return tree.first([*named, within(package, "src/lib.rs")])
+    written = _table(_manifest(package, tree), "lib").get("path")
+    named = join(package, written) if isinstance(written, str) else None
+    return tree.first((named, within(package, "src/lib.rs")))
 
 
-def _section(text: str, table: str) -> str:
-    """The lines of a table of a manifest."""
-    heads = list(_TABLE.finditer(text))
-    for head, after in zip(heads, [*heads[1:], None], strict=False):
-        if head[1].strip() == table:
-            return text[head.end() : None if after is None else after.start()]
-    return ""
+def _manifest(package: str, tree: SourceFiles) -> dict[str, Any]:
+    path = within(package, "Cargo.toml")
+    try:
+        return toml_of((tree.text(path) if path in tree.files else None) or "")
+    except ValueError:
+        return {}
+
+
+def _table(manifest: dict[str, Any], name: str) -> dict[str, Any]:
+    """A table of a manifest; empty where it is missing or something else."""
+    found = manifest.get(name)
+    return found if isinstance(found, dict) else {}

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
+Found = Iterator[tuple[str, Iterable[str] | str | None]]
+"""Each imported name with the path or paths that it leads to."""
 MOST_PARTS = 60
 """A name of more parts is not looked for."""
 MOST_LOOKS = 20_000
