@@ -16,7 +16,6 @@ from context_pack.code.usecases.read_file import MAX_BYTES, WHOLE, Dependency, F
 from context_pack.kernel.instants import file_time, format_instant
 from context_pack.kernel.paths import module_of
 from context_pack.toolkit.call import Call
-from context_pack.toolkit.kept import KeptAnswers
 from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import READS, Answer, Tool, json_answer, tool
 from context_pack.toolkit.tokens import fitting, room_of
@@ -30,14 +29,9 @@ READ_SCHEMA = shape(
 )
 """What the three hold is in the contract: the list of tools has no room for it."""
 
-MOST_KEPT = 16
-KEPT_CHARS = 256 * 1024
-
 
 def read_tool(reader: FileReader, access: Callable[[], AccessLog], now: Callable[[], datetime]) -> Tool:
     """`read_file`; that a file was read is recorded after the reply has gone, when `access` is opened."""
-
-    answers = KeptAnswers(_record, MOST_KEPT, KEPT_CHARS)
 
     def run(command: ReadFile, call: Call) -> Answer:
         tokens = call.page_tokens if command.max_tokens is None else command.max_tokens
@@ -49,7 +43,7 @@ def read_tool(reader: FileReader, access: Callable[[], AccessLog], now: Callable
             return json_answer(_record(reader.read(command, call.check, room) if room < start else first))
 
         # As many tokens as a file may have bytes: then it is wanted whole.
-        return answers.of(command, first, None if start == WHOLE else lambda: fitting(tokens, answer))
+        return answer(start) if start == WHOLE else fitting(tokens, answer)
 
     return tool(
         "read_file",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import NamedTuple
 
 from attrs import frozen
@@ -11,8 +10,6 @@ from context_pack.toolkit.rows import as_json, beginning
 
 JSON_GROWTH = 6
 """Spelled as JSON a character takes at most so many bytes."""
-MOST_KEPT, KEPT_CHARS = 16, 256 * 1024
-"""How many pages are kept, and of how long texts at most."""
 
 CUT_MARK = "…"
 """Stands where a line has lost its end."""
@@ -40,18 +37,10 @@ class FilePage(NamedTuple):
 
 
 def paged(content: str, span: Span | None, lines: int, room: int) -> FilePage:
-    """As many of the lines as there is room for, at least the beginning of the first.
-
-    Pages are kept, so that a file that is read again is not weighed again: of 50 KiB a third of a
-    millisecond, where a whole call has one (benches/side_by_side/read_file.py).
-    """
+    """As many of the lines as there is room for, at least the beginning of the first."""
     most = JSON_GROWTH * len(content)
     if most <= room:  # what is sure to fit is not weighed
         return FilePage(content, span, room - most)
-    return (_kept_page if len(content) <= KEPT_CHARS else _page)(content, span, lines, room)
-
-
-def _page(content: str, span: Span | None, lines: int, room: int) -> FilePage:
     data = as_json(content[: max(room, 0) + 1])  # no character takes less than a byte
     if len(data) <= room:
         return FilePage(content, span, room - len(data))
@@ -66,6 +55,3 @@ def _page(content: str, span: Span | None, lines: int, room: int) -> FilePage:
     line = content.partition("\n")[0]
     start = beginning(line, max(room - len(CUT_MARK.encode()), 0))
     return FilePage(start + CUT_MARK, Span(first, end), 0, rest, len(line) - len(start))
-
-
-_kept_page = lru_cache(MOST_KEPT)(_page)
