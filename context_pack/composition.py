@@ -247,7 +247,7 @@ def _code(cases: UseCases) -> CodeCases:
         FileReader(ports.source, ports.syntax),
         Outliner(ports.source, ports.syntax, monotonic),
         None if ports.search is None else CodeSearcher(ports.search, monotonic),
-        None if ports.search is None else UsageFinder(ports.source, ports.syntax, ports.search),
+        None if ports.search is None else UsageFinder(ports.source, ports.syntax, ports.search, monotonic),
     )
 
 

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from functools import partial
-from threading import Lock, Timer
+from threading import Lock, RLock, Timer
 from typing import TYPE_CHECKING
 
 from context_pack_adapters.logs import Log
@@ -242,7 +242,7 @@ class Connection:
             max_source_bytes=self._settings.max_source_bytes,
             search_seconds=self._settings.call_seconds * SEARCH_SHARE,
             rate_limits=self._settings.rate_limits,
-            lock=Lock(),
+            lock=RLock(),
             root=self._settings.source_root,
             report=report,
             alarm=self._log.alarm,

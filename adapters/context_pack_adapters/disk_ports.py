@@ -143,7 +143,8 @@ class DiskPorts(Ports):
 
         settings = self.settings
         copies = [Path(settings.root, name) for name in ("excerpts", "packs")]  # of code that is there itself
-        return FileTreeSearch(Path(settings.source_root), self.policy, settings.grep, own=copies)
+        root, storage = Path(settings.source_root), Path(settings.root)
+        return FileTreeSearch(root, self.policy, copies=copies, storage=storage)
 
     @cached_property
     def team(self) -> Team | UnopenedTeam:

@@ -58,7 +58,6 @@ class Settings(NamedTuple):
     allow: tuple[str, ...] = ()
     """Names that the table of secrets denies and that may be read nevertheless."""
     rate_limits: Mapping[str, int] = DEFAULT_RATE_LIMITS
-    grep: str = "auto"
     bundles: tuple[str, ...] = ()
     allowed_roots: tuple[str, ...] = ()
     embedder: str = "auto"
@@ -223,12 +222,6 @@ def parse_tools(text: str) -> tuple[str, ...] | None:
     return names if names == (AUTO,) or (names and TOOL_FAMILIES.issuperset(names)) else None
 
 
-def parse_engine(text: str) -> str | None:
-    """The name of a search engine; None for any other word."""
-    name = text.strip().lower()
-    return name if name in ("auto", "rg", "pure") else None
-
-
 def parse_embedder(text: str) -> str | None:
     """The name of an embedder or the URL of one; None for any other word."""
     name = text.strip()
@@ -377,7 +370,6 @@ VARIABLE_OF: Mapping[str, Variable] = {
     "deny": Variable("DENY", separated(","), ()),
     "allow": Variable("ALLOW", parse_allowed, ()),
     "rate_limits": Variable("RATE_LIMITS", parse_rate_limits, DEFAULT_RATE_LIMITS),
-    "grep": Variable("GREP", parse_engine, AUTO),
     "bundles": Variable("BUNDLES", separated(os.pathsep), ()),
     "allowed_roots": Variable("ALLOWED_ROOTS", separated(os.pathsep), ()),
     "embedder": Variable("EMBEDDER", parse_embedder, AUTO),

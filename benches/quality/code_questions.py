@@ -87,8 +87,8 @@ QUESTIONS = (
         "ContextItem",
         "",
     ),
-    _core("which files does a python module import", "code/domain/imports/python.py", "*"),
-    _core("path aliases of typescript compiler options", "code/domain/imports/tsconfig.py", "*"),
+    _core("which files does a python module import", "code/domain/imports/languages.py", "*"),
+    _core("path aliases of typescript compiler options", "code/domain/imports/manifests.py", "*"),
     _outer(
         "does a gitignore pattern exclude this path",
         "disk/gitignore.py",

@@ -27,7 +27,9 @@ def outline_tool(outliner: Outliner) -> Tool:
     """`code_outline` over the source tree."""
 
     def run(command: CodeOutline, call: Call) -> Answer:
-        return Answer("\n".join(outlined_lines(command, outliner.outline(command, call.check))))
+        in_time = call.request_id is not None  # commands and the library have all the time
+        outlined = outliner.outline(command, call.check, in_time)
+        return Answer("\n".join(outlined_lines(command, outlined)))
 
     return tool(
         "code_outline", "Outline code", OUTLINE_ABOUT, FAMILY, CodeOutline, run, READS,
@@ -107,6 +109,9 @@ def usage_lines(usages: Usages, first: int, most: int) -> Iterator[str]:
     how = f"[{' and '.join(cut)} shown; narrow path{f', or go on with offset {end}' * (end < usages.total)}]"
     if cut:
         yield how
+    if usages.unsearched:
+        late = counted(usages.unsearched, "more file")
+        yield f"[the time was over before {late} could be searched; narrow path]"
     for usage in definitions:
         yield _definition(usage)
     last = None

@@ -15,14 +15,14 @@ from context_pack.toolkit.call import Call
 class CodeSearch(Protocol):
     """Searches the text files under the source root, behind the path policy and the ignore files.
 
-    Every engine gives the same answer to the same question.
+    The project's files come first, then our own: contexts, and what is in the storage folder.
     """
 
     def search(self, query: LineQuery, call: Call) -> FoundLines:
-        """The lines that match.
+        """The lines that match, or those that were found in time.
 
         Raises:
-            Failure: `invalid_data` for a pattern or glob that means nothing, `timed_out` after three seconds.
+            Failure: `invalid_data` for a pattern or glob that means nothing, `timed_out` before any file.
             Cancelled: the caller has withdrawn the call.
         """
 

@@ -20,6 +20,7 @@ from context_pack.toolkit.spec import READS, Answer, Tool, json_answer, tool
 GREP_ABOUT = """\
 Search the project's text files for a regular expression, line by line; respects .gitignore. Matches come \
 with line, column and two lines of context; context 0 is far shorter."""
+_NARROW = "narrow the pattern or filePattern"
 
 GREP_SCHEMA = shape(
     matches="rows", totalMatches="whole", filesSearched="whole", pattern="text", searchTime="whole",
@@ -51,12 +52,17 @@ def grep_tool(searcher: CodeSearcher) -> Tool:
 
 def _record(command: GrepCodebase, searched: Searched) -> dict[str, Any]:
     found = searched.found
+    over = ""
+    if found.unsearched:
+        over = f"the time was over after {found.files} of {found.files + found.unsearched} files; {_NARROW}"
     if not found.total:
+        none = f"No matches found for pattern '{command.pattern}'"
         return {
             "matches": [],
             "totalMatches": 0,
             "filesSearched": found.files,
-            "message": f"No matches found for pattern '{command.pattern}'",
+            "message": f"{none} so far: {over}" if over else none,
+            **({"truncated": True} if over else {}),
         }
     rows = [_match(hit, command.context) for hit in found.hits] if command.context else by_file(found.hits)
     body: dict[str, Any] = {
@@ -66,14 +72,14 @@ def _record(command: GrepCodebase, searched: Searched) -> dict[str, Any]:
         "filesSearched": found.files,
         "searchTime": searched.milliseconds,
     }
-    how = "ask with context 0, or narrow the pattern or filePattern, to see the others"
-    if not command.context:
-        how = "narrow the pattern or filePattern to see the others"
+    how = f"{'ask with context 0, or ' if command.context else ''}{_NARROW} to see the others"
     body = fit(body, "matches", room_of(command.max_tokens), lambda _: how, cut_last=not command.context)
     count = sum(len(row.get("lines", [row])) for row in body["matches"])
     if MORE in body:  # a row may be a file with many matches
         body[MORE] = f"{count} of {len(found.hits)} matches are here; {how}"
-    return {**body, "truncated": True} if count < found.total else body
+    if over:
+        body = {"message": f"These are not all matches: {over}", **body}
+    return {**body, "truncated": True} if count < found.total or over else body
 
 
 def by_file(hits: Sequence[LineHit]) -> list[dict[str, Any]]:

@@ -25,6 +25,8 @@ _MARKUP = re.compile(r"[*_`\[\]<>&\\!]")
 # Longer ones are not written by hand, and pairing up their brackets takes more than a moment.
 _LONGEST = 600
 _MOST_BRACKETS = 40
+_TABLE_RULE = re.compile(r"[ \t]*+(?:\|[ \t]*+)?:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)++\|?[ \t]*+")
+"""The line of a table between its heads and its rows."""
 Kind = Literal["heading", "paragraph", "fence", "code", "html", "rule"]
 _LEAVES: Mapping[str, Kind] = {
     "heading_open": "heading",
@@ -106,8 +108,16 @@ def _leaves(tokens: list[Token]) -> Iterator[Block]:
             start, after = token.map
             level = int(token.tag[1]) if kind == "heading" else 0
             source = tokens[at + 1].content.strip(" \t") if kind == "heading" else ""
+            if level and _is_table(source):  # CommonMark has no tables: a rule below one underlines it
+                kind, level, source = "paragraph", 0, ""
             yield Block(kind, start, max(start, after - 1), depth, begins_item, level, source)
             begins_item = False
+
+
+def _is_table(source: str) -> bool:
+    """Whether the text of a heading is the rows of a table."""
+    rows = source.split("\n")
+    return any(map(_TABLE_RULE.fullmatch, rows)) or (len(rows) > 1 and all("|" in row for row in rows))
 
 
 @lru_cache(maxsize=1)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import stat
 import sysconfig
-from itertools import product
 from pathlib import Path
 
 import pytest
-from search_corpus import COUNTED, Line, expected, lines_of, plant, settle
+from search_corpus import COUNTED, expected, lines_of, plant
 
-from context_pack.code.domain.search import FoundLines, LineQuery, hit_in
+from context_pack.code.domain.search import LineQuery, hit_in
 from context_pack.kernel.paths import PathPolicy
 from context_pack.toolkit.call import QuietCall
-from context_pack_adapters.search.code_search import ROOM_BYTES, FileTreeSearch
-from context_pack_adapters.search.ripgrep import find_binary
+from context_pack_adapters.search.code_search import FileTreeSearch
+from context_pack_adapters.search.ripgrep import files_with, find_binary
 
 RG = find_binary(sysconfig.get_path("scripts"))
+WITH_RG = pytest.mark.skipif(RG is None, reason="no ripgrep here")
 
 PATTERNS = [
     "foo", "FOO", "Foo", "foo bar", "needle", "jwt.sign", r"jwt\.sign", "nothing-like-this", "a", "e", " ",
@@ -46,15 +45,7 @@ PATTERNS = [
     "$^", "^$^", r"\s*$^", "foo$|^$", "[[:alpha:]]+", "(?-i)FOO", "foo|", "(foo|bar|baz) ?", "[^o]$",
     r"\d+\s*$",
 ]  # fmt: skip
-OWN = {
-    "import {e}": r"import \{e\}",
-    r"\Qa[0]\E": r"a\[0\]",
-    r"\x{1F600}": "\U0001f600",
-    "(?x) foo \\s bar": r"foo\sbar",
-    r"foo\nbar": "(?!)",
-    r"\<foo\>": "<foo>",
-    r"foo\z": r"foo\Z",
-}
+OWN = {"import {e}": r"import \{e\}", "{foo}|bar": r"\{foo\}|bar"}
 """Patterns whose meaning is not that of `regex`, and how `regex` says them."""
 
 
@@ -67,201 +58,134 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-class Counting:
-    """A ripgrep that leaves a mark for each run."""
-
-    def __init__(self, folder: Path) -> None:
-        assert RG is not None
-        self.folder = folder
-        self.log = folder / "runs"
-        script = folder / "rg"
-        script.write_text(
-            f'#!/bin/sh\ncase "$*" in *--version*) ;; *) echo run >> "{self.log}" ;; esac\nexec "{RG}" "$@"\n'
-        )
-        script.chmod(script.stat().st_mode | stat.S_IXUSR)
-
-    @property
-    def runs(self) -> int:
-        """How often it was asked to search."""
-        return self.log.read_text().count("run") if self.log.exists() else 0
+@pytest.fixture(scope="module")
+def plain(tree: Path) -> FileTreeSearch:
+    """A search that keeps what it reads, without ripgrep: the tree is none of the large ones."""
+    return FileTreeSearch(tree, PathPolicy())
 
 
 @pytest.fixture(scope="module")
-def ripgrep(tmp_path_factory: pytest.TempPathFactory) -> Counting:
-    """The ripgrep of the tests."""
-    if RG is None:
-        pytest.skip("no ripgrep here")
-    return Counting(tmp_path_factory.mktemp("bin"))
-
-
-@pytest.fixture(scope="module")
-def engines(tree: Path, ripgrep: Counting) -> tuple[FileTreeSearch, FileTreeSearch]:
-    """With ripgrep and without, warm: what is known of the files is from an earlier search."""
-    fast = FileTreeSearch(tree, PathPolicy(), "rg", str(ripgrep.folder))
-    pure = FileTreeSearch(tree, PathPolicy(), "pure")
-    assert (fast.binary is None, pure.binary) == (False, None)
-    for engine in (fast, pure):
-        engine.search(LineQuery("warm up"), QuietCall())
-    return fast, pure
-
-
-def judged(found: FoundLines, wanted: list[Line], limit: int) -> None:
-    """Compare an answer with the second opinion."""
-    assert found.total == len(wanted)
-    assert found.files == len(COUNTED)
-    assert list(found.hits) == [
-        hit_in(line.path, lines_of(COUNTED[line.path]), line.line - 1, line.column - 1)
-        for line in wanted[:limit]
-    ]
+def large(tree: Path) -> FileTreeSearch:
+    """A search that takes the tree for a large one, and keeps nothing: ripgrep names the files each time."""
+    return FileTreeSearch(tree, PathPolicy(), large=0, room=0, search_path=sysconfig.get_path("scripts"))
 
 
 @pytest.mark.clause("CD-50", "CD-51", "CD-52", "CD-53", "CD-55", "CD-56", "CD-58", "CD-59", "CD-62", "CD-65")
 @pytest.mark.parametrize("fold", [True, False])
 @pytest.mark.parametrize("pattern", [*PATTERNS, *OWN])
-def test_with_and_without_ripgrep_is_found_what_regex_finds_line_by_line(
-    engines: tuple[FileTreeSearch, FileTreeSearch], pattern: str, fold: bool
+def test_what_regex_finds_line_by_line_is_found_in_small_and_large_trees(
+    plain: FileTreeSearch, large: FileTreeSearch, pattern: str, fold: bool
 ) -> None:
     wanted = expected(OWN.get(pattern, pattern), fold)
     for limit in (100, 7):
-        query = LineQuery(pattern, None, not fold, limit)
-        for engine in engines:
-            judged(engine.search(query, QuietCall()), wanted, limit)
+        hits = tuple(
+            hit_in(line.path, lines_of(COUNTED[line.path]), line.line - 1, line.column - 1)
+            for line in wanted[:limit]
+        )
+        for engine in (plain, large):
+            found = engine.search(LineQuery(pattern, None, not fold, limit), QuietCall())
+            assert (found.total, found.hits, found.unsearched) == (len(wanted), hits, 0)
+            assert engine is large or found.files == len(COUNTED)
 
 
-@pytest.mark.clause("CD-65")
-def test_the_search_corpus_has_enough_patterns() -> None:
-    assert 2 * len([*PATTERNS, *OWN]) >= 200
-    assert len(COUNTED) >= 30
-
-
-@pytest.mark.clause("CD-66", "CD-67")
-@pytest.mark.parametrize(
-    "pattern, is_asked",
-    [
-        (r"\bfoo\w*", True),
-        ("(a|aa)+$", True),
-        ("TODO|FIXME", True),
-        ("foo", False),
-        ("$^", False),
-        ("foo(?=b)", False),
-        (r"(\w)\1", False),
-        ("fo++", False),
-    ],
-)
-def test_ripgrep_runs_only_patterns_it_reads_like_regex(
-    engines: tuple[FileTreeSearch, FileTreeSearch], ripgrep: Counting, pattern: str, is_asked: bool
-) -> None:
-    before = ripgrep.runs
-    engines[0].search(LineQuery(pattern), QuietCall())
-    assert (ripgrep.runs > before) is is_asked
-    before = ripgrep.runs
-    engines[1].search(LineQuery(pattern), QuietCall())
-    assert ripgrep.runs == before
-
-
-@pytest.mark.clause("CD-60", "CD-65")
+@pytest.mark.clause("CD-60")
 @pytest.mark.parametrize(
     "glob",
     [
-        "*.txt",
-        "**/*.py",
-        "nested/**",
-        "!*.txt",
-        "*.{md,ts}",
-        "sub/*",
-        "nested/*",
-        "/README.md",
-        "cr*.txt",
-        "{nested,sub}/**/*.{txt,log}",
+        "*.txt", "**/*.py", "nested/**", "!*.txt", "*.{md,ts}", "sub/*", "nested/*", "/README.md",
+        "cr*.txt", "{nested,sub}/**/*.{txt,log}",
     ],
-)
+)  # fmt: skip
 def test_the_files_that_a_glob_means_are_searched(
-    engines: tuple[FileTreeSearch, FileTreeSearch], glob: str
+    plain: FileTreeSearch, large: FileTreeSearch, glob: str
 ) -> None:
-    fast, pure = (engine.search(LineQuery("foo", glob, limit=100), QuietCall()) for engine in engines)
-    assert fast == pure
-    assert 0 < pure.files < len(COUNTED)
+    one, other = (engine.search(LineQuery("foo", glob, limit=100), QuietCall()) for engine in (large, plain))
+    assert one.hits == other.hits
+    assert 0 < other.files < len(COUNTED)
 
 
-@pytest.mark.clause("CD-65")
+@pytest.mark.clause("CD-72")
+@pytest.mark.parametrize("room", [0, 2_000])
 @pytest.mark.parametrize("pattern", ["foo", r"\w+ \w+ \w+", "^.*$", "foo|bar", "$^", r"\s+$"])
 def test_a_first_search_answers_as_a_later_one(
-    tree: Path, ripgrep: Counting, engines: tuple[FileTreeSearch, FileTreeSearch], pattern: str
+    tree: Path, plain: FileTreeSearch, pattern: str, room: int
 ) -> None:
     query = LineQuery(pattern, limit=100)
-    answers = [engine.search(query, QuietCall()) for engine in engines]
-    for wish, room in product(("rg", "pure"), (ROOM_BYTES, 0, 2_000)):
-        engine = FileTreeSearch(tree, PathPolicy(), wish, str(ripgrep.folder), room=room)
-        answers += [engine.search(query, QuietCall()) for _ in range(2)]
+    engine = FileTreeSearch(tree, PathPolicy(), room=room)
+    answers = [each.search(query, QuietCall()) for each in (plain, plain, engine, engine)]
     assert all(answer == answers[0] for answer in answers)
 
 
-@pytest.mark.clause("CD-65")
-def test_anchors_match_blank_lines_on_the_first_search_and_on_later_ones(
-    tmp_path: Path, ripgrep: Counting
-) -> None:
-    (tmp_path / "windows.txt").write_bytes(b"x\r\n\r\ny\r\n\r\n")
-    (tmp_path / "unix.txt").write_bytes(b"x\n\ny\n\n")
-    settle(tmp_path)
-    search = FileTreeSearch(tmp_path, PathPolicy(), "rg", str(ripgrep.folder))
-    for pattern in ("$^", "^$", r"\s*$^", "$^|nothing"):
-        totals = [search.search(LineQuery(pattern), QuietCall()).total for _ in range(3)]
-        assert totals == [4, 4, 4], pattern
-
-
-@pytest.mark.clause("CD-66", "CD-67")
-def test_without_a_ripgrep_that_works_we_search_ourselves(tree: Path, tmp_path: Path) -> None:
-    broken = tmp_path / "rg"
-    broken.write_text(
-        f"#!/bin/sh\ncase $* in *--version*) echo ripgrep 0.1; exit 0;; esac\n"
-        f"touch {tmp_path}/asked\nprintf 'README.md\\0007\\n'\nexit 2\n"
-    )
-    broken.chmod(0o755)
-    query, pure = LineQuery("foo|bar"), FileTreeSearch(tree, PathPolicy(), "pure")
-    failing = FileTreeSearch(tree, PathPolicy(), "rg", str(tmp_path))
-    assert failing.binary == str(broken)
-    assert failing.search(query, QuietCall()) == pure.search(query, QuietCall())
-    assert (tmp_path / "asked").exists()
-    broken.unlink()  # it was there when it was looked for
-    assert failing.search(query, QuietCall()) == pure.search(query, QuietCall())
-
-
-@pytest.mark.clause("CD-67")
-def test_another_program_named_rg_is_not_used(tmp_path: Path) -> None:
-    (tmp_path / "rg").write_text("#!/bin/sh\necho another program\n")
-    (tmp_path / "rg").chmod(0o755)
-    assert FileTreeSearch(tmp_path, PathPolicy(), "auto", str(tmp_path)).binary != str(tmp_path / "rg")
+@WITH_RG
+@pytest.mark.clause("CD-66")
+def test_ripgrep_names_the_files_that_have_a_word(tree: Path) -> None:
+    assert RG is not None
+    paths = [path for path in sorted(COUNTED) if path != "long.txt"]
+    named = files_with("needle", True, ["long.txt", *paths], RG, str(tree), lambda: None)
+    assert named is not None
+    assert named.intersection(COUNTED) == {"long.txt"}
+    assert files_with("needle", True, ["gone.txt"], RG, str(tree), lambda: None) is None
 
 
 @pytest.mark.clause("CD-66")
-def test_a_file_that_goes_before_ripgrep_opens_it_is_left_out_and_no_more(
-    tmp_path: Path, ripgrep: Counting
-) -> None:
-    tree, folder = tmp_path / "tree", tmp_path / "bin"
-    tree.mkdir()
-    folder.mkdir()
-    for name in ("a", "b", "gone"):
-        (tree / name).write_text("line\nneedle\n")
-    settle(tree)
-    script = folder / "rg"
-    script.write_text(
-        f'#!/bin/sh\ncase "$*" in *--version*) ;; *) rm -f "{tree}/gone" ;; esac\nexec "{RG}" "$@"\n'
-    )
+def test_ripgrep_is_asked_in_a_large_tree_for_a_word_of_the_pattern(tree: Path, tmp_path: Path) -> None:
+    script = tmp_path / "rg"
+    script.write_text(f'#!/bin/sh\necho "$*" >> "{tmp_path}/asked"\nprintf "./README.md\\0"\n')
     script.chmod(0o755)
-    search = FileTreeSearch(tree, PathPolicy(), "rg", str(folder))
-    query = LineQuery("needle|thread", limit=1)
-    found = search.search(query, QuietCall())
-    assert not (tree / "gone").exists()
-    assert found.total == found.files >= 2
-    found = search.search(query, QuietCall())
-    assert (found.total, found.files) == (2, 2)
+    small = FileTreeSearch(tree, PathPolicy(), search_path=str(tmp_path))
+    assert small.search(LineQuery("foo"), QuietCall()).total > 4
+    assert not (tmp_path / "asked").exists()
+    large = FileTreeSearch(tree, PathPolicy(), large=0, room=0, search_path=str(tmp_path))
+    for pattern in ("foo|bar", "(foo)?", r"\w+", "fo", r"fo\x6f"):  # no word that is surely needed
+        large.search(LineQuery(pattern), QuietCall())
+    assert not (tmp_path / "asked").exists()
+    found = large.search(LineQuery(r"^foo \w+"), QuietCall())
+    assert {hit.path for hit in found.hits} == {"README.md"}
+    assert "--regexp=foo" in (tmp_path / "asked").read_text()
+
+
+@pytest.mark.clause("CD-66")
+@pytest.mark.parametrize("program", ["exit 2", "kill -9 $$", "printf './README.md\\0'; exit 2"])
+def test_without_a_ripgrep_that_works_we_search_ourselves(
+    tree: Path, plain: FileTreeSearch, tmp_path: Path, program: str
+) -> None:
+    broken = tmp_path / "rg"
+    broken.write_text(f"#!/bin/sh\ntouch {tmp_path}/asked\n{program}\n")
+    broken.chmod(0o755)
+    failing = FileTreeSearch(tree, PathPolicy(), large=0, search_path=str(tmp_path))
+    query = LineQuery("foo")
+    assert failing.search(query, QuietCall()) == plain.search(query, QuietCall())
+    assert (tmp_path / "asked").exists()
+
+
+@pytest.mark.clause("CD-66")
+def test_no_ripgrep_of_a_relative_folder_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "rg").write_text("#!/bin/sh\n")
+    (tmp_path / "rg").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    assert find_binary(str(tmp_path)) == str(tmp_path / "rg")
+    assert find_binary(".") == RG or find_binary(".") is None
 
 
 @pytest.mark.clause("CD-58")
-def test_both_search_engines_obey_the_deny_globs(tree: Path, ripgrep: Counting) -> None:
+def test_deny_globs_hold_in_small_and_large_trees(tree: Path) -> None:
     policy = PathPolicy(("*.ts", "nested/deep/**"))
-    engines = (FileTreeSearch(tree, policy, "rg", str(ripgrep.folder)), FileTreeSearch(tree, policy, "pure"))
-    fast, pure = (engine.search(LineQuery("foo|jwt", limit=100), QuietCall()) for engine in engines)
-    assert fast == pure
-    assert {"code.ts", "nested/deep/back.txt"}.isdisjoint(hit.path for hit in pure.hits)
-    assert pure.files == len(COUNTED) - 3
+    for count in (0, 1_000):
+        engine = FileTreeSearch(tree, policy, large=count)
+        found = engine.search(LineQuery("foo", limit=100), QuietCall())
+        assert {"code.ts", "nested/deep/back.txt"}.isdisjoint(hit.path for hit in found.hits)
+        assert engine.search(LineQuery("foo|jwt"), QuietCall()).files == len(COUNTED) - 3
+
+
+@pytest.mark.clause("CD-50")
+def test_our_own_files_come_behind_the_code(tmp_path: Path) -> None:
+    for path in (".context.yaml", "a/.context.yaml", ".store/memory/x.yaml", ".store/packs/p.yaml", "z.py"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("needle\n")
+    storage = tmp_path / ".store"
+    search = FileTreeSearch(tmp_path, PathPolicy(), copies=[storage / "packs"], storage=storage)
+    found = search.search(LineQuery("needle"), QuietCall())
+    assert [hit.path for hit in found.hits] == [
+        "z.py", ".context.yaml", ".store/memory/x.yaml", "a/.context.yaml",
+    ]  # fmt: skip
+    assert search.search(LineQuery("needle", limit=1), QuietCall()).hits[0].path == "z.py"

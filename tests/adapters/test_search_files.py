@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sysconfig
 import threading
 import time
 from collections.abc import Callable
@@ -15,27 +14,17 @@ from search_corpus import settle
 from context_pack.code.domain.search import MAX_FILE_BYTES, FoundLines, LineQuery
 from context_pack.kernel.paths import PathPolicy
 from context_pack.toolkit.call import QuietCall
-from context_pack_adapters.search.code_search import ROOM_BYTES, FileTreeSearch
+from context_pack_adapters.search.code_search import ROOM_BYTES, FileTreeSearch, searched_text
 from context_pack_adapters.search.memory import MemorySearch
-from context_pack_adapters.search.ripgrep import find_binary
-from context_pack_adapters.search.texts import described
 
-WITH_RG = pytest.mark.skipif(find_binary(sysconfig.get_path("scripts")) is None, reason="no ripgrep here")
-ENGINES = [
-    pytest.param(("pure", ROOM_BYTES), id="pure"),
-    pytest.param(("rg", ROOM_BYTES), id="rg", marks=WITH_RG),
-    pytest.param(("rg", 0), id="rg without room", marks=WITH_RG),
-]
 Search = Callable[..., FoundLines]
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=[ROOM_BYTES, 0], ids=["kept texts", "no room"])
 def search(request: pytest.FixtureRequest, tmp_path: Path) -> Search:
     """A search of the test's folder, the same from call to call."""
     (tmp_path / "root").mkdir()
-    name, room = request.param
-    engine = FileTreeSearch(tmp_path / "root", PathPolicy(), name, room=room)
-    assert (engine.binary is None) is (name == "pure")
+    engine = FileTreeSearch(tmp_path / "root", PathPolicy(), room=request.param)
     return lambda pattern, **options: engine.search(LineQuery(pattern, **options), QuietCall())
 
 
@@ -245,7 +234,7 @@ def test_an_unreadable_file_is_not_searched(search: Search, root: Path) -> None:
     ],
 )
 def test_a_text_is_searched_with_one_line_feed_after_each_line(data: bytes, text: str) -> None:
-    assert described(data).text == text
+    assert searched_text(data) == text
 
 
 @pytest.mark.clause("CD-65")

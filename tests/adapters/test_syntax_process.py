@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from multiprocessing import Pipe
 from pathlib import Path
 
 import crashing_grammar
@@ -16,7 +17,7 @@ from crashing_grammar import CRASH, HANG, RAISE
 from waiting import is_alive, until
 
 from context_pack.kernel.syntax import NotParsed, Parsed, Spans
-from context_pack_adapters.syntax.guarded_syntax import CRASHED, TOOK_LONG, GuardedSyntax
+from context_pack_adapters.syntax.guarded_syntax import CRASHED, NOT_STARTED, TOOK_LONG, GuardedSyntax
 from context_pack_adapters.syntax.tree_sitter_syntax import TreeSitterSyntax
 
 TEXT = '''\
@@ -130,12 +131,25 @@ def test_a_process_that_somebody_killed_is_no_fault_of_the_text(syntax: GuardedS
 
 
 @pytest.mark.clause("CD-95")
-def test_without_another_process_texts_are_parsed_here(
+def test_without_a_process_a_text_says_so(
     syntax: GuardedSyntax, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "no python"))
-    assert syntax.parse("python", TEXT) == TreeSitterSyntax().parse("python", TEXT)
-    assert syntax.process is None
+    assert syntax.parse("python", TEXT) == NOT_STARTED
+    monkeypatch.undo()
+    assert isinstance(syntax.parse("python", TEXT), Parsed)
+
+
+@pytest.mark.clause("CD-95")
+def test_a_script_without_a_main_guard_is_not_run_again(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        f"import sys\nsys.path[:] = {sys.path!r}\nprint('begun')\n"
+        "from context_pack_adapters.syntax.guarded_syntax import GuardedSyntax\n"
+        "print(type(GuardedSyntax().parse('python', 'x = 1')).__name__)\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
+    assert done.stdout == "begun\nParsed\n"
 
 
 @pytest.mark.clause("CD-96")
@@ -160,12 +174,13 @@ def test_the_parser_process_exits_when_idle() -> None:
         f"import sys; sys.path[:] = {sys.path!r}\n"
         "from context_pack_adapters.syntax import parser_process\n"
         "parser_process.IDLE_SECONDS = 0.1\n"
-        "parser_process.serve()\n"
+        "parser_process.serve(int(sys.argv[1]))\n"
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as parser:
-        assert parser.wait(60) == 0
+    ours, theirs = Pipe()
+    with ours, theirs:
+        words = [sys.executable, "-c", program, str(theirs.fileno())]
+        with subprocess.Popen(words, pass_fds=[theirs.fileno()]) as parser:
+            assert parser.wait(60) == 0
 
 
 def test_the_parser_process_starts_on_demand_and_is_reused(syntax: GuardedSyntax) -> None:

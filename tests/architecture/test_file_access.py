@@ -59,7 +59,6 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
     ),
     "mcp/process.py": {"os.open": NULL},
     "private_places.py": {"realpath": SPELLING},
-    "search/listing.py": dict.fromkeys(("os.stat", "os.lstat"), STATES),
     "stores/bundle_files_discovery.py": {
         "realpath": SPELLING,
         "isdir": "a folder that the environment names",

@@ -110,7 +110,7 @@ PACK_CHANGE = {
         ("input", {"action": "list"}, PACK_LIST, {"subprocess", "context_pack.packs.domain.states"}),
         ("output", {}, PACK_LIST, {"subprocess", "context_pack.packs.domain.render"}),
         ("input", {"action": "create", "ttl_minutes": 5}, PACK_CHANGE, {"subprocess", "difflib"}),
-        ("read_file", {"path": "a.py"}, {"code.read_file", "code.source_view"}, {"sqlite3"}),
+        ("read_file", {"path": "a.py"}, {"code.read_file"}, {"sqlite3"}),
         ("grep_codebase", {"pattern": "x"}, {"code.grep"}, {"sqlite3"}),
         (
             "list_contexts",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,7 +17,7 @@ CATASTROPHIC = r"(?=(a+)+$)a+[cd]"
 def test_a_file_is_read_while_more_searches_run_than_there_are_threads(spawn: Spawn, tmp_path: Path) -> None:
     (tmp_path / "trap.txt").write_text(("a" * 400 + "b\n") * 200)
     (tmp_path / "small.txt").write_text("quick\n")
-    client = spawn(env={"CONTEXT_PACK_GREP": "pure"})
+    client = spawn()
     client.initialize()
     client.payload("read_file", {"path": "small.txt"})  # the tools are loaded, and wait for nobody
     client.payload("grep_codebase", {"pattern": "quick"})
@@ -30,16 +29,13 @@ def test_a_file_is_read_while_more_searches_run_than_there_are_threads(spawn: Sp
 
 
 @pytest.mark.clause("CD-68")
-@pytest.mark.parametrize("engine", ["pure", "rg"])
-def test_twenty_searches_at_once_are_all_out_of_time(engine: str, spawn: Spawn, tmp_path: Path) -> None:
+def test_twenty_searches_at_once_are_all_out_of_time(spawn: Spawn, tmp_path: Path) -> None:
     (tmp_path / "trap.txt").write_text(("a" * 400 + "b\n") * 200)
-    client = spawn(env={"CONTEXT_PACK_GREP": engine})
+    client = spawn()
     client.initialize()
-    began = time.monotonic()
     for number in range(20):
         call = {"name": "grep_codebase", "arguments": {"pattern": f"(?=(a+)+$)a{{{number},}}[cd]"}}
         client.send({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": call})
     replies = [client.read() for _ in range(20)]
-    assert time.monotonic() - began >= 2.9
     texts = [json.loads(reply["result"]["content"][0]["text"])["error"] for reply in replies]
     assert texts == ["Search timed out"] * 20

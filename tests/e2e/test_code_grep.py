@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import sys
-import sysconfig
-import time
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,13 +10,8 @@ from typing import Any
 import pytest
 from command_line import CommandLine
 from stdio_client import StdioClient
-from waiting import is_alive, until
-
-from context_pack_adapters.search.ripgrep import find_binary
 
 Spawn = Callable[..., StdioClient]
-RG = find_binary(sysconfig.get_path("scripts"))
-ENGINES = ["pure", pytest.param("rg", marks=pytest.mark.skipif(RG is None, reason="no ripgrep here"))]
 TRAP = "(a|aa)+!$"
 
 
@@ -45,11 +36,8 @@ def grep(client: StdioClient, pattern: str, **options: Any) -> Any:
     return client.payload("grep_codebase", {"pattern": pattern, **options})
 
 
-@pytest.mark.clause("CD-50", "CD-58", "CD-64", "CD-67")
-@pytest.mark.parametrize("engine", ENGINES)
-def test_grep_codebase_answers_over_stdio(project: Path, spawn: Spawn, engine: str) -> None:
-    client = spawn(env={"CONTEXT_PACK_GREP": engine})
-    client.initialize()
+@pytest.mark.clause("CD-50", "CD-58", "CD-64")
+def test_grep_codebase_answers_over_stdio(project: Path, client: StdioClient) -> None:
     found = grep(client, "jwt")
     assert [(match["file"], match["line"], match["column"]) for match in found["matches"]] == [
         ("src/auth.ts", 1, 4),
@@ -107,20 +95,17 @@ def test_the_tool_is_listed_with_its_arguments_and_bounds(client: StdioClient) -
 @pytest.mark.clause("CD-68", "CD-69")
 def test_a_catastrophic_pattern_ends_and_ping_is_answered_meanwhile(project: Path, spawn: Spawn) -> None:
     (project / "trap.txt").write_text(("a" * 90 + "?!\n") * 50)
-    client = spawn(env={"CONTEXT_PACK_GREP": "pure"})
+    client = spawn()
     client.initialize()
     grep(client, "jwt")
     arguments = {"name": "grep_codebase", "arguments": {"pattern": TRAP}}
-    began = time.monotonic()
     client.send({"jsonrpc": "2.0", "id": "trap", "method": "tools/call", "params": arguments})
     for _ in range(5):
         client.request("ping")
     assert client.notifications == []  # the search was not answered before the pings
-    reply = client.reply("trap")
-    took = time.monotonic() - began
-    assert '"error":"Search timed out"' in reply["result"]["content"][0]["text"]
-    assert reply["result"]["isError"] is True
-    assert took > 2.9
+    found = json.loads(client.reply("trap")["result"]["content"][0]["text"])
+    assert (found["matches"], found["truncated"]) == ([], True)
+    assert "the time was over after 3 of 4 files" in found["message"]
 
 
 @pytest.mark.clause("CD-69")
@@ -134,33 +119,9 @@ def test_a_cancelled_search_is_not_answered_and_the_next_one_is(project: Path, c
     assert all(message.get("id") != "trap" for message in client.notifications)
 
 
-@pytest.mark.clause("CD-69")
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a child ends when it next writes")
-def test_no_child_outlives_a_killed_server(
-    project: Path, spawn: Spawn, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    folder = tmp_path_factory.mktemp("bin")
-    script = folder / "rg"
-    script.write_text(
-        '#!/bin/sh\ncase "$*" in *--version*) echo ripgrep 15; exit 0;; esac\n'
-        f'echo $$ > "{folder}/pid"; mv "{folder}/pid" "{folder}/told"\nexec sleep 600\n'
-    )
-    script.chmod(0o755)
-    path = os.pathsep.join([str(folder), os.environ["PATH"]])
-    client = spawn(env={"PATH": path, "CONTEXT_PACK_GREP": "rg"})
-    client.initialize()
-    arguments = {"name": "grep_codebase", "arguments": {"pattern": "a.*b.*c"}}
-    client.send({"jsonrpc": "2.0", "id": 99, "method": "tools/call", "params": arguments})
-    until((folder / "told").exists)
-    pid = int((folder / "told").read_text())
-    os.kill(client.process.pid, signal.SIGKILL)
-    client.wait()
-    until(lambda: not is_alive(pid))
-
-
 @pytest.mark.clause("CD-70")
 def test_the_sixty_first_search_of_a_minute_is_refused(project: Path, spawn: Spawn) -> None:
-    client = spawn(env={"CONTEXT_PACK_GREP": "pure"})
+    client = spawn()
     client.initialize()
     for _ in range(60):
         grep(client, "jwt", limit=1)

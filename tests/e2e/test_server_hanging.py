@@ -125,7 +125,6 @@ def test_a_hanging_tool_family_blocks_no_other(
             "CONTEXT_PACK_CALL_SECONDS": "2" if family in BUSY else "8",
             "CONTEXT_PACK_RATE_LIMITS": "off",
             "CONTEXT_PACK_EMBEDDER": "fast",
-            "CONTEXT_PACK_GREP": "pure",
         },
     )
     client.initialize()

@@ -258,13 +258,9 @@ def _show_matches(found: Mapping[str, Any], options: Namespace, terminal: Termin
 
 def _painter(options: Namespace) -> Callable[[str], Sequence[Part]]:
     """Splits a line into parts with matches in red; a line that takes too long to match stays plain."""
-    import regex
-
     from context_pack.code.domain.search_pattern import compiled
 
-    meant = compiled(options.pattern, options.case_sensitive)
-    flags = regex.V0 | regex.MULTILINE | (regex.IGNORECASE if meant.fold else 0)
-    pattern = regex.compile(meant.source, flags)
+    pattern = compiled(options.pattern, options.case_sensitive).compiled
 
     def paint(text: str) -> Sequence[Part]:
         try:

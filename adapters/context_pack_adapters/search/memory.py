@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
-from context_pack.code.domain.search import MAX_FILE_BYTES, SECONDS, FoundLines, LineQuery
-from context_pack.code.domain.search_pattern import compiled
+from context_pack.code.domain.search import MAX_FILE_BYTES, SECONDS, FoundLines, LineQuery, search_order
+from context_pack.code.domain.search_pattern import compiled, search_texts
 from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy, RelativePath
 from context_pack.toolkit.call import Call
-from context_pack_adapters.search.deadline import Deadline, in_time
+from context_pack_adapters.search.code_search import answer_of, searched_text, time_limit
 from context_pack_adapters.search.globs import wanted_by
-from context_pack_adapters.search.matching import Collector
-from context_pack_adapters.search.texts import described
 
 
 class MemorySearch:
@@ -27,18 +26,17 @@ class MemorySearch:
     def search(self, query: LineQuery, call: Call) -> FoundLines:
         """The lines that match."""
         pattern, wanted = compiled(query.pattern, query.case_sensitive), wanted_by(query.glob)
+        paths = sorted(
+            (path for path in self._files if wanted(path) and self._counts(path)), key=search_order
+        )
+        texts = ((path, self._text(path)) for path in paths)
+        check = time_limit(SECONDS if query.in_time else math.inf, call)
+        return answer_of(search_texts(pattern, texts, len(paths), query.limit, check), query)
 
-        def work(deadline: Deadline) -> FoundLines:
-            collector = Collector(pattern, query.limit, deadline)
-            for path in filter(self._counts, filter(wanted, sorted(self._files))):
-                content = self._files[path]
-                data = content.encode("utf-8") if isinstance(content, str) else content
-                known = described(data)
-                if known.text is not None and len(data) <= MAX_FILE_BYTES:
-                    collector.search(path, known.text)
-            return collector.found()
-
-        return in_time(work, query.pattern, SECONDS, call)
+    def _text(self, path: str) -> str | None:
+        content = self._files[path]
+        data = content.encode("utf-8") if isinstance(content, str) else content
+        return searched_text(data) if len(data) <= MAX_FILE_BYTES else None
 
     def _counts(self, path: str) -> bool:
         return EXCLUDED_FOLDERS.isdisjoint(path.split("/")[:-1]) and not self._policy.denies(

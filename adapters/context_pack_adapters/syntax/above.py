@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable
+from inspect import cleandoc
 
 from attrs import define, field
 from tree_sitter import Node
@@ -123,17 +124,10 @@ def comment_text(written: str) -> str:
     """The words of a comment, a run of comment lines or a docstring, without their signs."""
     written = written.strip()
     if (found := _DOCSTRING.match(written)) is not None:
-        return _without_indent(found["text"])
+        return cleandoc(found["text"])
     if (block := _BLOCK.match(written)) is not None:
         written = _BLOCK_END.sub("", written[block.end() :])
     return "\n".join(line.rstrip() for line in _LINE_SIGN.sub("", written).strip("\n").split("\n")).strip()
-
-
-def _without_indent(text: str) -> str:
-    """A docstring as `inspect.cleandoc` shows it, which takes as long to load as all of this package."""
-    first, *rest = text.expandtabs().split("\n")
-    indent = min((len(line) - len(line.lstrip()) for line in rest if line.strip()), default=0)
-    return "\n".join([first.lstrip(), *(line[indent:] for line in rest)]).strip("\n")
 
 
 def last_row(node: Node) -> int:

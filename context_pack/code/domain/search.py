@@ -16,7 +16,11 @@ MAX_HITS = 100
 DEFAULT_HITS = 50
 CONTEXT_LINES = 2
 SHOWN_CHARS = 500
-SECONDS = 3.0
+SECONDS, LARGE_SECONDS = 3.0, 8.0
+"""How long a client waits for a search, and in a large tree; commands and the library wait for its end."""
+LARGE_TREE = 3_000
+"""How many files make a tree a large one."""
+CONTEXT_FILE = ".context.yaml"
 ELLIPSIS = "…"
 TIMED_OUT = "Search timed out"
 INVALID_PATTERN = "Invalid regex pattern"
@@ -27,12 +31,16 @@ _LEAD = 100
 
 @frozen
 class LineQuery:
-    """One search: a pattern, which files by glob, and how many lines to bring back."""
+    """One search: a pattern, which files by glob, and how many lines to bring back.
+
+    With `in_time` somebody waits for whom a part of the answer in time is better than all of it later.
+    """
 
     pattern: str
     glob: str | None = None
     case_sensitive: bool = False
     limit: int = DEFAULT_HITS
+    in_time: bool = False
 
 
 @frozen
@@ -49,11 +57,25 @@ class LineHit:
 
 @frozen
 class FoundLines:
-    """The first hits by path and line, how many lines match in all, and how many files were searched."""
+    """The first hits by path and line, how many lines match in all, and how many files were searched.
+
+    `unsearched` counts the files that were not: the time was over before.
+    """
 
     hits: tuple[LineHit, ...]
     total: int
     files: int
+    unsearched: int = 0
+
+
+class OutOfTime(Exception):
+    """The time of a search is over."""
+
+
+def search_order(path: str, storage: str = "") -> tuple[bool, str]:
+    """Files in the order of their paths, behind them our own: contexts, and what is in the storage folder."""
+    own = path.rpartition("/")[2] == CONTEXT_FILE or bool(storage and path.startswith(f"{storage}/"))
+    return own, path
 
 
 def hit_in(path: str, lines: Sequence[str], index: int, start: int) -> LineHit:

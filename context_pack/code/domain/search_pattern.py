@@ -1,69 +1,89 @@
-"""A compiled search pattern: the text for `regex`, and facts that make a search fast.
+"""A search pattern: Python's `regex` for each line by itself.
 
-Ripgrep may count the lines of plain files for a pattern that is spelled with `_SAME` alone: ASCII characters,
-escaped punctuation, `.`, `\\w`, `\\d`, `\\s` and their opposites, `\\b`, simple sets, groups, choices,
-repeats, a first `^`, a last `$`. They mean the same to it and to `regex` where all characters are plain: the
-same in all Unicode tables of the last years, no carriage return and none of the four cases of ASCII letters.
+Three things keep a search of many lines quick. A plain text is looked for without `regex`. Of any other
+pattern the longest word that every match must have is looked for first, and only lines with it are tried. And
+watching the clock costs more than most searches, so a pattern that cannot take long on a short line is not
+watched there.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
-from attrs import frozen
+import regex
 
-from context_pack.code.domain.search import INVALID_PATTERN
-from context_pack.code.domain.search_literals import Needs, needs_of
-from context_pack.code.domain.search_tokens import BadPattern, Token, tokens_of
+from context_pack.code.domain.search import INVALID_PATTERN, FoundLines, LineHit, OutOfTime, hit_in
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.pattern_size import check_pattern_size
 
-LINEAR, SQUARE, UNKNOWN = range(3)
-"""How the time for a line grows with its length, however unlucky."""
-LONG = 6
-"""From so many characters on a literal is found faster by `regex` in memory than by ripgrep on disk."""
-_FEW_WAYS = 64
-_RUN_STARTS = {(r"\w", 1): r"\b", (".", 0): "^", (".", 1): "^"}
-_SAME = re.compile(
-    r"""\^?(?:
-      [\w\ ,;:=<>@%!"'`/~&\#-] | \\[.+*?()|\[\]{}^$\\/-] | \\[wdsWDSb] | \.
-    | \((?![?*]) | \(\?: | \) | \| | (?:[*+?]|\{\d{1,3}(?:,\d{0,3})?\})(?!\+)
-    | \[\^?(?:[\w\ .,:;/"'=@%!<>*+?(){}|$] | \\[wd.\[\]\\/-] | -(?!-))+\]
-    )*\$?""",
-    re.VERBOSE | re.ASCII,
-)
-_ASCII = bytes(range(128))
-_UNUSUAL = re.compile(
-    "[^\x80-\u012f\u0132-\u017e\u0180-\u0377\u037b-\u052f\u05d0-\u05ea\u0620-\u06ff\u0900-\u097f\u0e01-\u0e3a"
-    "\u0e3f-\u0e5b\u1e00-\u1f15\u2000-\u2064\u2070\u2071\u2074-\u208e\u20a0-\u20bf\u2100-\u2129\u212b-\u218b"
-    "\u2190-\u23ff\u2460-\u2b73\u3000-\u303f\u3041-\u3096\u3099-\u30ff\u3105-\u312f\u4e00-\u9fef\uac00-\ud7a3"
-    "\ufe00-\ufe0f\uff01-\uffbe\U0001f300-\U0001f64f\U0001f680-\U0001f6c5]"
-)
+SLICE_SECONDS = 0.25
+"""How long one line is tried before somebody asks whether that is still wanted; then twice as long."""
+SHORT_LINE = 200
+_PLAIN = re.compile(r"(?:[\w :;,=<>@%!\"'`/~&#-]|\\[^\w\s])+", re.ASCII)
+_BRACE = re.compile(r"(\\[pPN]\{[^}]*\}|\\.)|\{(?!\d*,?\d*\})", re.DOTALL)
+"""A `{` that counts nothing; `regex` would take `{e}` for fuzzy matching."""
+_SET = r"\[\^?\]?(?:\\.|\[:[^\]]*:\]|[^\]\\])*\]"
+_MAY_BE_ABSENT = re.compile(r"\||\(\?|\(\*|\\[^\WbBdDwWsSAZ]|\)[?*{]")
+"""Choices, groups that need not match, and escapes that spell characters: no word is surely needed then."""
+_NO_WORD = re.compile(rf"(?:\\.|{_SET}|.)(?:[?*]|\{{[^}}]*\}})|\\.|{_SET}|\W", re.DOTALL)
+_SLOW = re.compile(r"\)[*+?{]|\\[1-9gk]|\(\*|\(\?(?!:|<?[=!]|i\)|P?<\w)")
+"""Repeated groups, references back and what is rare: with these a short line may take for ever."""
+_RUN = re.compile(r"[*+]|,\}")
+_CHOICE = re.compile(r"[?|]|,\d+\}")
 
 
-def is_plain(data: bytes) -> bool:
-    """Whether a text, which is UTF-8, has plain characters only, so that ripgrep may be asked about it."""
-    if b"\r" in data:
-        return False
-    # Without the ASCII bytes the others are still whole characters, and few.
-    return data.isascii() or _UNUSUAL.search(data.translate(None, _ASCII).decode()) is None
+Check = Callable[[], None]
+"""Raises when a search is no longer wanted, or `OutOfTime`."""
 
 
-@frozen
 class Pattern:
-    """A pattern for `regex` with its MULTILINE flag, and with IGNORECASE if `fold`.
+    """Finds the lines of a text that match."""
 
-    `needs` are literals worth looking for first, in any case: every match holds one of them. `ripgrep` is
-    what ripgrep may be asked instead, where it is faster.
-    """
+    def __init__(self, source: str, case_sensitive: bool) -> None:
+        flags = regex.V0 | regex.MULTILINE | (0 if case_sensitive else regex.IGNORECASE)
+        self.compiled: Any = regex.compile(source, flags)
+        self.case_sensitive = case_sensitive
+        self._is_plain = _PLAIN.fullmatch(source) is not None
+        if self._is_plain:
+            word = re.sub(r"\\(.)", r"\1", source)
+        else:
+            words = [] if _MAY_BE_ABSENT.search(source) else _NO_WORD.sub(" ", source).split()
+            word = max(words, key=len, default="")
+        self.word = word if case_sensitive else word.lower() if word.isascii() else ""
+        """Every match has it, in whatever case unless case matters."""
+        self._is_quick = (
+            not _SLOW.search(source) and len(_RUN.findall(source)) < 3 and len(_CHOICE.findall(source)) < 8
+        )
 
-    source: str
-    fold: bool
-    needs: Needs
-    cost: int
-    ripgrep: str | None
+    def starts(self, text: str, check: Check) -> list[int]:
+        """Where the first match of each matching line begins; every line ends with a line feed."""
+        words: str | None = None
+        if self.word and (self.case_sensitive or text.isascii()):
+            words = text if self.case_sensitive else text.lower()
+            if self._is_plain:
+                return list(_places(words, self.word))
+        lines = _lines(text) if words is None else _lines_with(self.word, words, text)
+        found: list[int] = []
+        search = self.compiled.search
+        for count, (begin, line) in enumerate(lines, 1):
+            if not count & 63:
+                check()
+            match = search(line) if self._is_quick and len(line) <= SHORT_LINE else self._watched(line, check)
+            if match is not None:
+                found.append(begin + match.start())
+        return found
+
+    def _watched(self, line: str, check: Check) -> Any:
+        """The first match in a line; other threads run meanwhile."""
+        seconds = SLICE_SECONDS
+        while True:
+            try:
+                return self.compiled.search(line, timeout=seconds, concurrent=True)
+            except TimeoutError:
+                check()
+                seconds *= 2
 
 
 def compiled(text: str, case_sensitive: bool) -> Pattern:
@@ -72,59 +92,66 @@ def compiled(text: str, case_sensitive: bool) -> Pattern:
     Raises:
         Failure: `invalid_data` with the pattern and the reason, if it means nothing.
     """
-    try:
-        tokens = list(tokens_of(text))
-        source = _checked(tokens, len(text))
-    except BadPattern as bad:
-        details = {"pattern": text, "details": str(bad)}
-        raise Failure(Code.INVALID_DATA, INVALID_PATTERN, details) from None
-    needs = needs_of(tokens)
-    if len(needs) == 1 and "".join(token.char for token in tokens[: len(needs[0])]) == needs[0]:
-        needs = ()  # `regex` is fast at looking for what a pattern begins with
-    is_quick = all(token.kind == "char" for token in tokens) or (len(needs) == 1 and len(needs[0]) >= LONG)
-    ripgrep = text if not is_quick and _SAME.fullmatch(text) else None
-    return Pattern(_run_start(tokens) + source, not case_sensitive, needs, _cost_of(tokens), ripgrep)
-
-
-def _checked(tokens: Sequence[Token], end: int) -> str:
-    """The pattern in the words of `regex`, which judges the grammar and says where it is wrong."""
-    import regex
-
-    source = "".join(token.text for token in tokens)
+    source = _BRACE.sub(lambda brace: brace[1] or r"\{", text)
     try:
         check_pattern_size(source)
-        regex.compile(source, regex.V0 | regex.MULTILINE)
-    except Failure:
-        raise BadPattern("more repeats of repeats than can be searched for, up to the end", end) from None
-    except (regex.error, RecursionError, OverflowError) as error:
-        at, ends = getattr(error, "pos", None) or 0, accumulate(len(token.text) for token in tokens)
-        end = next((token.at for token, stop in zip(tokens, ends, strict=True) if at < stop), end)
-        raise BadPattern(getattr(error, "msg", None) or "too complex", end) from error
-    return source
+        return Pattern(source, case_sensitive)
+    except Failure as failure:
+        reason = failure.message
+    except (regex.error, RecursionError, OverflowError, ValueError) as error:
+        reason = str(error) or "too complex"
+    raise Failure(Code.INVALID_DATA, INVALID_PATTERN, {"pattern": text, "details": reason})
 
 
-def _cost_of(tokens: Sequence[Token]) -> int:
-    """The worst-case cost of a backtracking engine.
+def search_texts(
+    pattern: Pattern, texts: Iterable[tuple[str, str | None]], count: int, limit: int, check: Check
+) -> FoundLines:
+    """Search so many files, given with their texts, or None for one that is no text.
 
-    From each place of a line there are so many ways as choices and optional parts make, times its length for
-    the one run that is allowed; two runs, a repeated group, look-around and back-references may do anything.
+    When the time is over, what was found until then is the answer.
     """
-    runs, ways = 0, 1
-    for before, token in pairwise([Token("close", "", 0), *tokens]):
-        if token.kind in ("look", "back") or (token.kind == "repeat" and before.kind == "close"):
-            return UNKNOWN
-        runs += token.high is None
-        ways *= 2 if token.kind == "bar" else 1 if token.high is None else token.high - token.low + 1
-    if runs > 1 or ways > _FEW_WAYS:
-        return UNKNOWN
-    return SQUARE if runs else LINEAR
+    hits: list[LineHit] = []
+    total = files = seen = 0
+    try:
+        for path, text in texts:
+            check()
+            if text is not None:
+                starts = pattern.starts(text, check)
+                hits.extend(_hits(path, text, starts[: limit - len(hits)]))
+                total += len(starts)
+                files += 1
+            seen += 1
+    except OutOfTime:
+        pass
+    return FoundLines(tuple(hits), total, files, count - seen)
 
 
-def _run_start(tokens: Sequence[Token]) -> str:
-    """Where a pattern that begins with a run of one set may begin: not within such a run.
+def _hits(path: str, text: str, starts: list[int]) -> Iterator[LineHit]:
+    lines = text.split("\n")[:-1] if starts else []
+    number = at = 0
+    for start in starts:
+        begin = text.rfind("\n", 0, start) + 1
+        number, at = number + text.count("\n", at, begin), begin
+        yield hit_in(path, lines, number, start - begin)
 
-    What matches from the middle of a run also matches from its start, and only the first match counts.
-    """
-    if len(tokens) < 2 or tokens[1].high is not None or any(token.kind == "bar" for token in tokens):
-        return ""
-    return _RUN_STARTS.get((tokens[0].text, tokens[1].low), "")
+
+def _places(text: str, word: str) -> Iterator[int]:
+    """Where a word first stands on each line that has it."""
+    at = text.find(word)
+    while at >= 0:
+        yield at
+        at = text.find(word, text.find("\n", at) + 1)
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    at = 0
+    for line in text.split("\n")[:-1]:
+        yield at, line
+        at += len(line) + 1
+
+
+def _lines_with(word: str, searched: str, text: str) -> Iterator[tuple[int, str]]:
+    """The lines that have a word, which is looked for in `searched`: the text, or that in lower case."""
+    for at in _places(searched, word):
+        begin = text.rfind("\n", 0, at) + 1
+        yield begin, text[begin : text.find("\n", at)]

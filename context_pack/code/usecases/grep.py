@@ -62,13 +62,16 @@ class CodeSearcher:
     monotonic: Callable[[], float]
 
     def search(self, command: GrepCodebase, call: Call) -> Searched:
-        """The lines that match.
+        """The lines that match; to a client those that were found in time.
 
         Raises:
-            Failure: `invalid_data` for a pattern or glob that means nothing, `timed_out`.
+            Failure: `invalid_data` for a pattern or glob that means nothing, `timed_out` before any file.
             Cancelled: the caller has withdrawn the call.
         """
         start = self.monotonic()
-        query = LineQuery(command.pattern, command.file_pattern, command.case_sensitive, command.limit)
+        in_time = call.request_id is not None  # commands and the library have all the time
+        query = LineQuery(
+            command.pattern, command.file_pattern, command.case_sensitive, command.limit, in_time
+        )
         found = self.search_engine.search(query, call)
         return Searched(found, round((self.monotonic() - start) * 1000))

@@ -74,7 +74,7 @@ class Outliner:
     syntax: Syntax
     monotonic: Callable[[], float] = field(default=lambda: 0.0)
 
-    def outline(self, command: CodeOutline, check: Check = lambda: None) -> Outlined:
+    def outline(self, command: CodeOutline, check: Check = lambda: None, in_time: bool = False) -> Outlined:
         """Outline the file or folder at a path.
 
         Raises:
@@ -85,7 +85,7 @@ class Outliner:
             paths, complete = self._below(path)
             if path is not None and not paths and not is_folder(self.tree, path):
                 read_source(self.tree, path)  # says what is wrong with it
-            found = self._fitting(paths, command, check)
+            found = self._fitting(paths, command, check, in_time)
             return Outlined(*found, complete=complete)
         outline = self._file(read_source(self.tree, path), command, FILE_DEPTH)
         return Outlined((_cut(outline, room_of(command.max_tokens)),))
@@ -98,7 +98,7 @@ class Outliner:
         return sorted(path for path in inside if self.syntax.knows(language_of(path))), names.complete
 
     def _fitting(
-        self, paths: Sequence[str], command: CodeOutline, check: Check
+        self, paths: Sequence[str], command: CodeOutline, check: Check, in_time: bool
     ) -> tuple[tuple[FileOutline, ...], int, bool]:
         """The outlines within the budget and the time, how many files are left, and whether time was up.
 
@@ -109,7 +109,7 @@ class Outliner:
         found: list[FileOutline] = []
         for number, path in enumerate(paths):
             check()
-            if self.monotonic() > end:
+            if in_time and self.monotonic() > end:
                 return tuple(found), len(paths) - number, True
             outline = self._candidate(path, command)
             if outline is None:

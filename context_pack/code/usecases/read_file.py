@@ -7,14 +7,15 @@ get what is left. Reading changes nothing: that it happened is told afterwards, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import cache
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from context_pack.code.domain.imports.table import resolver_of
-from context_pack.code.domain.imports.tree import Imports, TooManyPlaces, Unparsable, imports_of
+from context_pack.code.domain.imports.languages import Imports, Unparsable, imports_of, knows_imports
+from context_pack.code.domain.imports.tree import SourceFiles
 from context_pack.code.domain.outline import nearly_named
 from context_pack.code.domain.pages import JSON_GROWTH, Span, paged
-from context_pack.code.usecases.source_view import SourceView
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.nearness import near_paths
@@ -180,16 +181,28 @@ class FileReader:
         raise Failure(Code.NOT_FOUND, message, {"candidates": candidates, "hint": hint})
 
     def _imports(self, source: SourceFile, name: str, check: Check) -> Imports:
-        resolve = resolver_of(name)
-        if resolve is None:
+        if not knows_imports(name):
             return Imports()
-        view = SourceView(self.tree, self.syntax, MAX_BYTES, check)
+        parsed = self._parsed(source, name)
+
+        @cache
+        def text_of(path: str) -> str | None:
+            check()
+            found = self.tree.read(RelativePath(path), MAX_BYTES) if _is_path(path) else None
+            return found.text if isinstance(found, SourceFile) else None
+
+        @cache
+        def is_file(path: str) -> bool:
+            check()
+            return _is_path(path) and self.tree.is_file(RelativePath(path))
+
+        check()
+        tree = SourceFiles(self.tree.names().paths, text_of, is_file)
         try:
-            return imports_of(resolve(self._parsed(source, name), source.path.value, view))
+            imports = imports_of(parsed, source.path.value, name, tree)
+            return evolve(imports, paths=tuple(filter(_is_path, imports.paths)))
         except Unparsable as fault:
             raise _no_imports(source, f"Syntax error at line {fault.line}") from None
-        except TooManyPlaces:
-            raise _no_imports(source, "The project names too many places for its imports") from None
 
     def _parsed(self, source: SourceFile, language: str) -> Parsed:
         """The parsed file, even if only in part."""
@@ -240,6 +253,13 @@ def is_folder(tree: SourceTree, path: RelativePath) -> bool:
 def within_root(path: str | None) -> RelativePath | None:
     """The place that a path means; None for the root."""
     return None if path is None or path.strip("/\\ ") in ("", ".") else RelativePath.lenient(path)
+
+
+def _is_path(text: str) -> bool:
+    """Whether a text can be a path: names on disk may be too long, or have control characters."""
+    with suppress(Failure):
+        return bool(RelativePath(text))
+    return False
 
 
 def numbered_lines(content: str, first: int) -> str:

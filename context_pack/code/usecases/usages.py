@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
-from attrs import frozen
+from attrs import field, frozen
 
 from context_pack.code.domain.outline import innermost
 from context_pack.code.domain.search import LineQuery, shown
@@ -28,6 +28,8 @@ from context_pack.toolkit.call import Call
 
 MOST_LINES = 5_000
 """How many matching lines of the tree are looked into."""
+SECONDS = 8.0
+"""How long a client waits until no more files are looked into."""
 SHOWN_CHARS = 160
 DEFAULT_USES, MOST_USES = 50, 500
 MOST_MENTIONS, MOST_CALLING_FILES = 200, 20
@@ -62,7 +64,8 @@ class Usage:
 class Usages:
     """Where a name is defined and used; `uses` are those from `offset` on, at most `limit`.
 
-    `unparsed` counts matching lines of files that are not parsed.
+    `unparsed` counts matching lines of files that are not parsed, `unsearched` the files that were not looked
+    into: the time was over before.
     """
 
     name: str
@@ -73,27 +76,31 @@ class Usages:
     complete: bool
     offset: int = 0
     limit: int = DEFAULT_USES
+    unsearched: int = 0
 
 
 @frozen
 class UsageFinder:
-    """Finds usages in the source tree."""
+    """Finds usages in the source tree; `monotonic` gives seconds."""
 
     tree: SourceTree
     syntax: Syntax
     search: CodeSearch
+    monotonic: Callable[[], float] = field(default=lambda: 0.0)
 
     def find(self, command: FindUsages, call: Call) -> Usages:
-        """Where the name is defined and used.
+        """Where the name is defined and used; to a client what was found in time.
 
         Raises:
-            Failure: `timed_out`, or the path is refused: no file there is searched.
+            Failure: `timed_out` before any file, or the path is refused: no file there is searched.
         """
+        in_time = call.request_id is not None
+        end = self.monotonic() + SECONDS - call.waited
         name = name_parts(command.name)[-1]
         place = within_root(command.path)
         is_file = place is not None and self.tree.is_file(place)
         inside = "" if place is None else place.value
-        found = self.search.search(_query(name, inside, is_file), call)
+        found = self.search.search(_query(name, inside, is_file, in_time), call)
         if place is not None and not found.files:
             if not is_folder(self.tree, place):
                 read_source(self.tree, place)  # says what is wrong with it
@@ -102,8 +109,12 @@ class UsageFinder:
         definitions: list[Usage] = []
         uses: list[Usage] = []
         unparsed: dict[str, int] = {}
-        for path, count in lines.items():
+        unsearched = found.unsearched
+        for number, (path, count) in enumerate(lines.items()):
             call.check()
+            if in_time and number and self.monotonic() > end:
+                unsearched += len(lines) - number
+                break
             places = self._places(path, name)
             if places is None:
                 unparsed[path] = count
@@ -111,17 +122,17 @@ class UsageFinder:
             for is_definition, usage in places:
                 (definitions if is_definition and _fits(usage, command.name) else uses).append(usage)
         page = tuple(uses[command.offset : command.offset + command.limit])
-        complete = len(found.hits) == found.total
-        asked = command.offset, command.limit
+        complete = len(found.hits) == found.total and not unsearched
+        asked = command.offset, command.limit, unsearched
         return Usages(command.name, tuple(definitions), page, len(uses), unparsed, complete, *asked)
 
     def callers(self, name: str, most: int, call: Call) -> list[Usage]:
         """The first use in each of so many other definitions, tests aside; none of a name that is everywhere.
 
         Raises:
-            Failure: `timed_out`.
+            Failure: `timed_out` before any file.
         """
-        found = self.search.search(_query(name, "", is_file=False), call)
+        found = self.search.search(_query(name, "", is_file=False, in_time=True), call)
         if found.total > MOST_MENTIONS:
             return []
         paths = [
@@ -172,9 +183,9 @@ def _fits(usage: Usage, written: str) -> bool:
     return usage.inside.split(".")[-len(wanted) :] == wanted or len(wanted) == 1
 
 
-def _query(name: str, place: str, is_file: bool) -> LineQuery:
+def _query(name: str, place: str, is_file: bool, in_time: bool) -> LineQuery:
     """The text search for lines that have the name, in a file, a folder or everywhere."""
     before, after = (r"\b" if re.match(r"\w", char) else "" for char in (name[0], name[-1]))
     plain = _GLOB_SIGNS.sub(r"\\\1", place)
     glob = f"/{plain}" if is_file else f"/{plain}/**" if place else None
-    return LineQuery(f"{before}{re.escape(name)}{after}", glob, case_sensitive=True, limit=MOST_LINES)
+    return LineQuery(f"{before}{re.escape(name)}{after}", glob, True, MOST_LINES, in_time)

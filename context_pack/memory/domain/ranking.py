@@ -22,8 +22,10 @@ from attrs import frozen
 
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.roles import is_test
-from context_pack.memory.domain.entries import CODE, NO_CODE
+from context_pack.memory.domain.entries import CODE, DISCOVERY, NO_CODE
+from context_pack.retrieval.answering import FLOOR
 from context_pack.retrieval.model import FoundPiece, Ranked
+from context_pack.retrieval.short_forms import related
 from context_pack.retrieval.words import split_identifier, tokens
 
 MEANING = 0.7  # 0.022 against the 0.2 of documents: the share of the vectors in the score of code
@@ -48,6 +50,10 @@ AGAIN = (
 )
 AGAIN_OF_MANY = 1.0
 """Where more hits than a page are asked for, as drafts do: they want the others of a file, too."""
+SAID = 0.3
+"""For a discovery, by how much of the question it says in its own words: short forms and beginnings count."""
+SMALL = 30
+"""Among so few discoveries none is left out that says a word of the question, however low it scores."""
 SHORT_LINES = 3
 CERTAIN, LIKELY = 0.5, 0.2
 """The least relevance of a definition that was asked for by its name, alone or in a sentence."""
@@ -105,18 +111,43 @@ def ranked(
     scores = [_score(hit, meaning if hit.found.corpus == CODE else weight) for hit in hits]
     best = max(scores) or 1.0
     files = _Files(asked, hits, scores)
+    said = _said(asked.words, [hit.found for hit in hits if hit.found.corpus == DISCOVERY])
     names, least = asked.names, CERTAIN if asked.is_symbol else LIKELY
     weighed = []
     for score, hit in sorted(zip(scores, hits, strict=True), key=_FIRST, reverse=True):
         found = hit.found
         is_code = found.corpus == CODE
-        total = (score + best * files.gain(found)) * files.share(found) if is_code else score + best * SUPPORT
+        own = SAID * said.get(found.piece, 0.0)
+        gain = files.gain(found) if is_code else SUPPORT + own
+        total = (score + best * gain) * (files.share(found) if is_code else 1.0)
         change = total / score / (1 + SUPPORT) if score else 1.0
         relevance = hit.relevance * change
         if names and is_code and _name_of(found.heading) in names:
             relevance = max(relevance, least * min(change, 1.0))
+        if own and len(said) <= SMALL:
+            relevance = max(relevance, FLOOR)
         weighed.append((total, 1.0 if relevance > 1.0 else relevance, hit))
     return _spread(weighed, again)
+
+
+def _said(question: Collection[str], discoveries: Sequence[FoundPiece]) -> dict[int, float]:
+    """How much of the question each discovery says, the rare words above those that most of them say.
+
+    The name of its module is a word of it, unless all have the same.
+    """
+    modules = {found.module for found in discoveries}
+    words = {
+        found.piece: frozenset(tokens(f"{found.module} {found.text}" if len(modules) > 1 else found.text))
+        for found in discoveries
+    }
+    met = {
+        piece: {word for word in question if any(_mean_the_same(word, other) for other in said)}
+        for piece, said in words.items()
+    }
+    having = Counter(chain.from_iterable(met.values()))
+    worth = {word: log(1 + len(words) / times) for word, times in having.items()}
+    most = sum(worth.values()) or 1.0
+    return {piece: sum(worth[word] for word in some) / most for piece, some in met.items()}
 
 
 def _score(hit: Ranked, weight: float) -> float:
@@ -299,6 +330,11 @@ def _name_words(heading: str) -> tuple[str, ...]:
 def parts(name: str) -> tuple[str, ...]:
     """The words of a name, as they are searched."""
     return tuple(tokens(" ".join([part for part in split_identifier(name) if len(part) > 1])))
+
+
+def _mean_the_same(word: str, other: str) -> bool:
+    """Whether both are one word, one begins with the other, or one is a short form of the other."""
+    return _meet(word, other) or other in related(word)
 
 
 def _meet(word: str, other: str) -> bool:

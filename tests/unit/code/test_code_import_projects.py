@@ -44,7 +44,7 @@ EXPECTED: dict[str, dict[str, tuple[list[str], list[str]]]] = {
     },
     "csharp": {
         "src/Shop.Web/Program.cs": (
-            ["src/Shop.Core/Models/Money.cs", "src/Shop.Core/Models/Order.cs", "src/Shop.Web/Pages/Home.cs"],
+            ["src/Shop.Web/Pages/Home.cs"],
             [],
         ),
         "src/Shop.Web/Pages/Home.cs": (
@@ -52,24 +52,11 @@ EXPECTED: dict[str, dict[str, tuple[list[str], list[str]]]] = {
                 "src/Shop.Core/Models/Money.cs",
                 "src/Shop.Core/Models/Order.cs",
                 "src/Shop.Core/Tools/Maths.cs",
-                "src/Shop.Web/Shared/Layout.cs",
             ],
             ["System", "System.Collections.Generic", "System.Tuple"],
         ),
-        "src/Shop.Web/Shared/Layout.cs": (
-            ["src/Shop.Web/Pages/Home.cs"],
-            [],
-        ),
-        "src/Shop.Core/Tools/Maths.cs": (
-            ["src/Shop.Core/Root.cs"],
-            [],
-        ),
         "solo/Models/Item.cs": (
             ["solo/Services/Cart.cs"],
-            [],
-        ),
-        "solo/Services/Cart.cs": (
-            ["solo/Models/Item.cs"],
             [],
         ),
     },
@@ -158,8 +145,8 @@ EXPECTED: dict[str, dict[str, tuple[list[str], list[str]]]] = {
             [],
         ),
         "packages/web/app/page.ts": (
-            ["packages/web/app/widget.ts"],
-            ["@/components/Card"],
+            ["packages/web/app/widget.ts", "src/components/Card/index.tsx"],
+            [],
         ),
         "plain/a.js": (
             ["plain/b.js", "plain/compiled.js"],

@@ -184,7 +184,7 @@ def test_many_names_with_many_candidate_paths_are_resolved_quickly() -> None:
         assert [each.path for each in read.dependencies] == [f"x/a.{ending}"]
 
 
-@pytest.mark.clause("CD-15", "CD-26")
+@pytest.mark.clause("CD-15")
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -193,7 +193,7 @@ def test_many_names_with_many_candidate_paths_are_resolved_quickly() -> None:
         ("a.php", "<?php " + "".join(f"use A\\P{each};" for each in range(800))),
     ],
 )
-def test_too_many_candidate_paths_are_abandoned_with_a_reason(name: str, text: str) -> None:
+def test_of_very_many_places_for_a_name_only_some_are_looked_at(name: str, text: str) -> None:
     places = [f"x{each}/*" for each in range(20_000)]
     outside = ["*"] * 20_000 if ".." in text else places
     files: dict[str, str | bytes] = {
@@ -201,10 +201,8 @@ def test_too_many_candidate_paths_are_abandoned_with_a_reason(name: str, text: s
         "composer.json": json.dumps({"autoload": {"psr-4": {"A\\": places}}}),
         name: text,
     }
-    with never_hanging(20), pytest.raises(Failure, match="Failed to parse imports") as failed:
-        read_imports(files, name)
-    assert failed.value.details["details"] == "The project names too many places for its imports"
-    assert FileReader(MemorySourceTree(files), SYNTAX).read(ReadFile(path=name)).content == text
+    with never_hanging(20):
+        assert len(read_imports(files, name).external or ()) == 800
 
 
 @pytest.mark.clause("CD-15")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from import_projects import SYNTAX, imported
 
-from context_pack.code.domain.imports.javascript import names
+from context_pack.code.domain.imports.scripts import script_names
 from context_pack.kernel.syntax import NotParsed, Parsed
 
 BOTH = ("typescript", "tsx")
@@ -16,7 +16,7 @@ def parse(text: str, language: str = "tsx") -> tuple[str, ...]:
     parsed = SYNTAX.parse(language, text)
     if isinstance(parsed, NotParsed):
         parsed = parsed.partly or Parsed()
-    return names(parsed)
+    return script_names(parsed)
 
 
 @pytest.mark.clause("CD-18")
@@ -159,7 +159,10 @@ CONFIGS: list[tuple[dict[str, str], list[str]]] = [
     ({"tsconfig.json": '{"compilerOptions": {"paths": {"lib/*": ["src/lib/*"]}}}'}, ["src/lib/a.ts"]),
     ({"tsconfig.json": '{"compilerOptions": {"baseUrl": "src"}}'}, ["src/lib/a.ts"]),
     ({"jsconfig.json": '{"compilerOptions": {"baseUrl": "./src/"}} // end'}, ["src/lib/a.ts"]),
-    ({"tsconfig.json": "{broken", "jsconfig.json": '{"compilerOptions": {"baseUrl": "src"}}'}, []),
+    (
+        {"tsconfig.json": "{broken", "jsconfig.json": '{"compilerOptions": {"baseUrl": "src"}}'},
+        ["src/lib/a.ts"],
+    ),
     ({"tsconfig.json": '{"extends": "./tsconfig.json"}'}, []),
     ({"tsconfig.json": '{"extends": "./b"}', "b.json": '{"extends": "./tsconfig.json"}'}, []),
     ({"tsconfig.json": '{"extends": "../out", "compilerOptions": {"baseUrl": "../.."}}'}, []),
@@ -167,7 +170,7 @@ CONFIGS: list[tuple[dict[str, str], list[str]]] = [
         {"tsconfig.json": '{"compilerOptions": {"paths": {"lib/*": ["/src/lib/*"], "*": "x", "l*b*": []}}}'},
         [],
     ),
-    ({"tsconfig.json": '{"compilerOptions": {"paths": {"lib/*": ["nowhere/*"], "*": ["src/*"]}}}'}, []),
+    ({"tsconfig.json": '{"compilerOptions": {"paths": {"lib/*": ["nowhere/*"], "*": ["other/*"]}}}'}, []),
     (
         {"tsconfig.json": '{"compilerOptions": {"paths": {"lib/a": ["src/lib/a.ts"], "*": ["no/*"]}}}'},
         ["src/lib/a.ts"],

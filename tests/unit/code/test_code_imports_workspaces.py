@@ -59,22 +59,6 @@ def test_names_outside_the_workspace_stay_external(name: str) -> None:
     assert from_app(name) == []
 
 
-@pytest.mark.clause("CD-18")
-@pytest.mark.parametrize(
-    "workspaces", [{"packages": ["packages/*"]}, ["packages/utils"], ["./packages/*", "!packages/ui"]]
-)
-def test_workspaces_may_be_a_list_or_an_object(workspaces: object) -> None:
-    files = {**SHOP, "package.json": json.dumps({"workspaces": workspaces}), "a.ts": 'import "@shop/utils";'}
-    assert imported(files, "a.ts").paths == ["packages/utils/src/index.ts"]
-
-
-@pytest.mark.clause("CD-18")
-@pytest.mark.parametrize("workspaces", ["packages/*", [1, None], ["../*"], {"packages": 1}, [["packages/*"]]])
-def test_malformed_workspaces_resolve_no_import(workspaces: object) -> None:
-    files = {**SHOP, "package.json": json.dumps({"workspaces": workspaces}), "a.ts": 'import "@shop/utils";'}
-    assert imported(files, "a.ts").paths == []
-
-
 PHP = r"""<?php
 namespace App\Models;
 
@@ -165,23 +149,7 @@ def test_includes_inside_if_0_are_not_imports() -> None:
 
 
 @pytest.mark.clause("CD-18")
-@pytest.mark.parametrize(
-    "listed",
-    [
-        'packages:\n  - "packages/*"\n  - apps/*  # the web\n',
-        "# pnpm\npackages:\r\n- 'packages/**'\r\n\r\n# more\r\n- apps/web\r\ncatalog:\r\n- nothing\r\n",
-    ],
-)
-def test_workspaces_of_pnpm_are_workspaces(listed: str) -> None:
-    files = {**SHOP, "package.json": "{}", "pnpm-workspace.yaml": listed}
-    files["apps/web/app.ts"] = 'import "@shop/utils"; import "shop-ui"; import "lint-rules";'
-    found = imported(files, "apps/web/app.ts")
-    assert found.paths == ["packages/ui/lib/main.mjs", "packages/utils/src/index.ts"]
-    assert found.external == ["lint-rules"]
-
-
-@pytest.mark.clause("CD-18")
-def test_two_stars_in_a_workspace_glob_match_any_depth() -> None:
+def test_a_package_is_known_by_its_name_wherever_it_is_in_the_tree() -> None:
     assert from_app("lint-rules") == ["tools/deep/lint/index.js"]
 
 
@@ -200,43 +168,17 @@ def test_a_package_knows_its_own_name_and_its_private_ones() -> None:
 
 
 @pytest.mark.clause("CD-18")
-def test_inherited_tsconfig_paths_use_the_extending_baseurl() -> None:
+@pytest.mark.parametrize("name", ["./config/base", "./config/base.json"])
+def test_tsconfig_paths_that_are_extended_by_path_start_where_they_stand(name: str) -> None:
+    paths = {"@/*": ["../lib/*"], "~/*": ["${configDir}/src/*"]}
     files = {
-        "tsconfig.base.json": '{"compilerOptions": {"paths": {"~/*": ["lib/*"]}}}',
-        "tsconfig.json": '{"extends": "./tsconfig.base", "compilerOptions": {"baseUrl": "./src"}}',
-        "src/lib/a.ts": "",
-        "use.ts": 'import "~/a";',
+        "config/base.json": json.dumps({"compilerOptions": {"paths": paths}}),
+        "tsconfig.json": json.dumps({"extends": name}),
+        "lib/x.ts": "",
+        "src/y.ts": "",
+        "a.ts": 'import "@/x"; import "~/y";\n',
     }
-    assert imported(files, "use.ts").paths == ["src/lib/a.ts"]
-
-
-@pytest.mark.clause("CD-18")
-def test_tsconfig_paths_are_inherited_unless_overridden() -> None:
-    base = json.dumps({"compilerOptions": {"paths": {"@/*": ["./lib/*"]}}})
-    for options, paths in (({}, ["lib/x.ts"]), ({"paths": {}}, [])):
-        files = {
-            "base.json": base,
-            "tsconfig.json": json.dumps({"extends": "./base.json", "compilerOptions": options}),
-            "lib/x.ts": "",
-            "a.ts": 'import "@/x";\n',
-        }
-        assert imported(files, "a.ts").paths == paths
-
-
-@pytest.mark.clause("CD-18")
-@pytest.mark.parametrize("name", ["@shop/config/base", "@shop/config/base.json", "@shop/config"])
-def test_a_configuration_may_be_in_a_package_of_the_same_workspaces(name: str) -> None:
-    shared = '{"compilerOptions": {"paths": {"~/*": ["${configDir}/src/*"]}}}'
-    files = {
-        **SHOP,
-        "packages/config/package.json": '{"name": "@shop/config"}',
-        "packages/config/base.json": shared,
-        "packages/config/tsconfig.json": shared,
-        "apps/web/tsconfig.json": json.dumps({"extends": name}),
-        "apps/web/src/a.ts": "",
-        "apps/web/app.ts": 'import "~/a";',
-    }
-    assert imported(files, "apps/web/app.ts").paths == ["apps/web/src/a.ts"]
+    assert imported(files, "a.ts").paths == ["lib/x.ts", "src/y.ts"]
 
 
 @pytest.mark.clause("CD-19")
@@ -277,45 +219,46 @@ def test_an_imported_module_of_java_is_external() -> None:
     assert (found.paths, found.external) == (["module/b/C.java"], ["java.base"])
 
 
-LISTS = """
-cmake_minimum_required(VERSION 3.20) # include_directories(commented)
-include_directories(third_party/json SYSTEM "${CMAKE_SOURCE_DIR}/vendor" ${UNKNOWN}/x /usr/include ../outside)
-add_subdirectory(libs/money)
-add_subdirectory(libs/money) add_subdirectory(.) add_subdirectory(nowhere) add_subdirectory()
-ADD_SUBDIRECTORY( app )
-"""
-SHOP_IN_C = {
-    "CMakeLists.txt": LISTS,
-    "app/CMakeLists.txt": "target_include_directories(private PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/hidden)",
-    "app/main.cpp": "".join(
-        f'#include "{name}"\n'
-        for name in ("json.h", "old.h", "../kin/older.h", "coin.h", "deep.h", "priv.h", "commented.h", "x.h")
-    )
-    + "#include <json.h>\n",
-    "app/private/priv.h": "",
-    "third_party/kin/older.h": "",
-    "app/hidden/deep.h": "",
-    "commented/commented.h": "",
-    "third_party/json/json.h": "",
-    "vendor/old.h": "",
-    "x/x.h": "",
-    "libs/money/CMakeLists.txt": "target_include_directories(money PUBLIC\n"
-    '  "$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/inc>" $<INSTALL_INTERFACE:include>)',
-    "libs/money/inc/coin.h": "",
-}
-
-
 @pytest.mark.clause("CD-22")
-def test_headers_are_found_in_cmake_include_directories() -> None:
-    found = imported(SHOP_IN_C, "app/main.cpp")
-    assert found.paths == [
-        "app/hidden/deep.h",
-        "libs/money/inc/coin.h",
-        "third_party/json/json.h",
-        "third_party/kin/older.h",
-        "vendor/old.h",
+def test_a_header_that_is_nowhere_above_is_the_nearest_that_ends_so() -> None:
+    files = {
+        "app/main.cpp": '#include "json.h"\n#include "kin/old.h"\n#include "none.h"\n#include <json.h>\n',
+        "app/vendor/json/json.h": "",
+        "third_party/json/json.h": "",
+        "third_party/kin/old.h": "",
+        "third_party/old.h": "",
+    }
+    found = imported(files, "app/main.cpp")
+    assert found.paths == ["app/vendor/json/json.h", "third_party/kin/old.h"]
+    assert found.external == ["json.h", "none.h"]
+
+
+@pytest.mark.clause("CD-21")
+def test_of_a_multiplatform_class_the_common_file_is_meant() -> None:
+    files = {
+        f"lib/src/{each}Main/kotlin/io/Bytes.kt": "package io\nclass Bytes\n"
+        for each in ("apple", "common", "jvm")
+    }
+    files["lib/src/commonTest/kotlin/io/BytesTest.kt"] = "package io\nimport io.Bytes\nimport io.of\n"
+    files["lib/src/jvmMain/kotlin/io/Files.kt"] = "package io\nimport io.Bytes\n"
+    files["lib/src/commonMain/kotlin/io/Tools.kt"] = "package io\ninline fun <T> Iterable<T>.of() = 1\n"
+    test = imported(files, "lib/src/commonTest/kotlin/io/BytesTest.kt")
+    common = "lib/src/commonMain/kotlin/io"
+    assert (test.paths, test.external) == ([f"{common}/Bytes.kt", f"{common}/Tools.kt"], [])
+    assert imported(files, "lib/src/jvmMain/kotlin/io/Files.kt").paths == [
+        "lib/src/jvmMain/kotlin/io/Bytes.kt"
     ]
-    assert found.external == ["commented.h", "json.h", "priv.h", "x.h"]
+
+
+@pytest.mark.clause("CD-25")
+def test_of_a_namespace_the_files_count_whose_names_are_used() -> None:
+    files = {
+        "src/Shop/Models/Order.cs": "namespace Shop.Models;",
+        "src/Shop/Models/Money.cs": "namespace Shop.Models;",
+        "src/Shop/Web/Home.cs": "using Shop.Models;\nusing System;\nnamespace Shop.Web;\nclass A : Order {}",
+    }
+    found = imported(files, "src/Shop/Web/Home.cs")
+    assert (found.paths, found.external) == (["src/Shop/Models/Order.cs"], ["System"])
 
 
 @pytest.mark.clause("CD-18")

@@ -10,9 +10,13 @@ import pytest
 
 from context_pack import Failure
 from context_pack.code.outline_tools import usages_within
-from context_pack.code.usecases.usages import Usage, Usages
+from context_pack.code.usecases.usages import FindUsages, Usage, UsageFinder, Usages
 from context_pack.toolkit.budget import tokens_of as estimate_tokens
+from context_pack.toolkit.call import QuietCall
 from context_pack_adapters import open_memory_workspace
+from context_pack_adapters.bootstrap import memory_ports
+from context_pack_adapters.inmemory import FixedClock
+from context_pack_adapters.system import SystemIds
 
 SHOP = '''"""A shop."""
 
@@ -250,6 +254,22 @@ def test_usages_of_a_common_name_fit_the_page_and_are_read_to_the_end() -> None:
     assert len(seen) == 300
     files: dict[str, str | bytes] = {"m.py": "def load():\n    return 1\n\n\n" * 60}
     assert "[50 of 60 definitions shown; narrow path]" in call("find_usages", files, name="load")
+
+
+@pytest.mark.clause("CD-68", "CD-86")
+def test_usages_say_that_the_time_was_over_and_a_command_looks_into_every_file() -> None:
+    files: dict[str, str | bytes] = {f"m{number}.py": "load()\n" for number in range(5)}
+    ports = memory_ports(files, FixedClock(), SystemIds(), ())
+    seconds = iter(range(0, 1_000, 3))
+    assert ports.search is not None
+    finder = UsageFinder(ports.source, ports.syntax, ports.search, lambda: next(seconds))
+    usages = finder.find(FindUsages("load"), QuietCall(request_id=1))
+    assert (usages.total, usages.unsearched, usages.complete) == (3, 2, False)
+    told = usages_within(usages, 4_000).split("\n")
+    assert told[1] == "[3 of at least 3 uses shown; narrow path]"
+    assert told[2] == "[the time was over before 2 more files could be searched; narrow path]"
+    usages = finder.find(FindUsages("load"), QuietCall())
+    assert (usages.total, usages.unsearched, usages.complete) == (5, 0, True)
 
 
 @pytest.mark.clause("CD-86")

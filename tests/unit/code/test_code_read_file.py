@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,7 +26,6 @@ from context_pack.code.usecases.read_file import (
 )
 from context_pack.composition import Ports
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack.kernel.ports import FolderNames
 from context_pack.kernel.syntax import NoSyntax, NotParsed, Syntax
 from context_pack.kernel.text import split_lines
 from context_pack.toolkit.budget import ELLIPSIS
@@ -40,8 +40,8 @@ from context_pack_adapters.inmemory import (
     MemorySourceTree,
     SeededIds,
 )
+from context_pack_adapters.stores.source_tree import DiskSourceTree
 from context_pack_adapters.syntax.guarded_syntax import GuardedSyntax
-from context_pack_adapters.syntax.parser_process import ParseRequest
 
 Files = dict[str, str | bytes]
 MODIFIED = 1_736_931_600_123_456_789
@@ -371,13 +371,16 @@ def test_non_text_dependencies_have_no_content_and_denied_ones_are_omitted() -> 
 
 
 @pytest.mark.clause("CD-13")
-def test_a_dependency_with_a_too_long_path_is_omitted() -> None:
+def test_a_dependency_with_a_too_long_path_is_omitted(tmp_path: Path) -> None:
     folder = "/".join(["d" * 250] * 4)
-    files: Files = {f"{folder}/use.c": '#include "a.h"\n#include "' + "x" * 25 + '.h"'}
-    files |= {f"{folder}/a.h": "", f"{folder}/{'x' * 25}.h": ""}
+    (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / folder / "use.c").write_text('#include "a.h"\n#include "' + "x" * 25 + '.h"')
+    for name in ("a.h", f"{'x' * 25}.h"):
+        (tmp_path / folder / name).touch()
     assert len(f"{folder}/use.c") < 1024 < len(f"{folder}/{'x' * 25}.h")
-    found = Reading(files).read(f"{folder}/use.c", includeDeps=True)["dependencies"]
-    assert [each["path"] for each in found] == [f"{folder}/a.h"]
+    reader = FileReader(DiskSourceTree(tmp_path, PathPolicy()), SYNTAX)
+    found = reader.read(ReadFile(path=f"{folder}/use.c", include_deps=True)).dependencies
+    assert [each.path for each in found] == [f"{folder}/a.h"]
 
 
 @pytest.mark.clause("CD-26")
@@ -460,37 +463,47 @@ def test_a_cancelled_call_stops_between_dependencies() -> None:
 
 @pytest.mark.clause("CD-09")
 def test_a_cancelled_call_stops_while_imports_are_resolved() -> None:
-    listed: list[str] = []
+    asked: list[str] = []
 
-    class Listing(MemorySourceTree):
-        def folder(self, path: RelativePath | None) -> FolderNames:
-            listed.append("" if path is None else path.value)
-            return super().folder(path)
+    class Asked(MemorySourceTree):
+        def is_file(self, path: RelativePath) -> bool:
+            asked.append(path.value)
+            return super().is_file(path)
 
     def check() -> None:
-        if len(listed) > 3:
+        if len(asked) > 3:
             raise Cancelled("read_file")
 
     files: dict[str, str | bytes] = {f"f{number}/x.js": "" for number in range(50)}
     files["a.js"] = "".join(f'import "./f{number}/y";' for number in range(50))
     with pytest.raises(Cancelled):
-        FileReader(Listing(files), SYNTAX).read(ReadFile(path="a.js", include_deps=True), check)
-    assert len(listed) == 4
+        FileReader(Asked(files), SYNTAX).read(ReadFile(path="a.js", include_deps=True), check)
+    assert len(asked) == 4
 
 
 @pytest.mark.clause("CD-10")
-def test_missing_folders_are_not_listed_for_imports() -> None:
+def test_files_of_missing_folders_are_not_looked_for() -> None:
     asked: list[str] = []
 
     class Asked(MemorySourceTree):
-        def folder(self, path: RelativePath | None) -> FolderNames:
-            asked.append("" if path is None else path.value)
-            return super().folder(path)
+        def is_file(self, path: RelativePath) -> bool:
+            asked.append(path.value)
+            return super().is_file(path)
 
     names = [f'#include "lib{number}/deep/x.h"' for number in range(50)]
     reader = FileReader(Asked({"src/a.c": "\n".join(names)}), SYNTAX)
     reader.read(ReadFile(path="src/a.c", include_deps=True))
-    assert sorted(asked) == ["", "src"]
+    assert asked == []
+
+
+@pytest.mark.clause("CD-10")
+def test_an_imported_file_that_is_ignored_is_found_beside_others(tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").write_text("_version.py\n")
+    (tmp_path / "_version.py").write_text("version = 1\n")
+    (tmp_path / "use.py").write_text("import _version\n")
+    reader = FileReader(DiskSourceTree(tmp_path, PathPolicy()), SYNTAX)
+    found = reader.read(ReadFile(path="use.py", include_deps=True)).dependencies
+    assert [each.path for each in found] == ["_version.py"]
 
 
 @pytest.mark.clause("CD-27")
@@ -498,9 +511,9 @@ def test_parsed_texts_are_kept_by_content_and_bounded() -> None:
     asked: list[tuple[str, str]] = []
 
     class Asked(GuardedSyntax):
-        def _ask(self, request: ParseRequest) -> NotParsed:
-            asked.append((request.language, request.text))
-            return NotParsed(request.text)
+        def _ask(self, *question: str) -> NotParsed:
+            asked.append((question[1], question[2]))
+            return NotParsed(question[2])
 
     kept = Asked(most_kept=2)
     for text in ("a", "b", "a", "c", "a", "b"):
@@ -526,7 +539,7 @@ def test_imports_of_a_cached_text_are_resolved_against_the_current_tree() -> Non
 
 
 @pytest.mark.clause("CD-27")
-def test_an_answer_follows_its_files() -> None:
+def test_an_edit_of_a_file_or_of_what_it_imports_is_in_the_next_answer() -> None:
     files: Files = {"a.py": "import b\n", "b.py": "x = 1\n"}
     reading = Reading(files)
     arguments: dict[str, Any] = {"path": "a.py", "includeDeps": True}

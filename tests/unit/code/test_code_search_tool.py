@@ -10,7 +10,7 @@ import pytest
 
 from context_pack.code.domain.search import FoundLines, LineHit, LineQuery, hit_in, shown
 from context_pack.code.search_tools import GREP_SCHEMA, grep_tool
-from context_pack.code.usecases.grep import CodeSearcher
+from context_pack.code.usecases.grep import CodeSearcher, GrepCodebase
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.budget import tokens_of as estimate_tokens
 from context_pack.toolkit.call import Call, Cancelled, QuietCall
@@ -183,6 +183,32 @@ def test_grep_arguments_at_their_bounds_are_accepted() -> None:
 
 
 @pytest.mark.clause("CD-68")
+def test_a_client_gets_what_was_found_in_time_and_a_command_everything() -> None:
+    asked: list[bool] = []
+
+    class Noting:
+        def search(self, query: LineQuery, call: Call) -> FoundLines:
+            asked.append(query.in_time)
+            return FoundLines((), 0, 1)
+
+    searcher = CodeSearcher(Noting(), FixedClock().monotonic)
+    for call in (QuietCall(request_id=7), QuietCall()):
+        searcher.search(GrepCodebase("x"), call)
+    assert asked == [True, False]
+
+
+@pytest.mark.clause("CD-55", "CD-68")
+def test_an_answer_says_that_the_time_was_over() -> None:
+    hit = LineHit("a.py", 1, 1, "x")
+    found = payload({"pattern": "x"}, Fixed(FoundLines((hit,), 1, 20, 80)))
+    assert (found["truncated"], found["totalMatches"], found["filesSearched"]) == (True, 1, 20)
+    assert found["message"].startswith("These are not all matches: the time was over after 20 of 100 files; ")
+    found = payload({"pattern": "x"}, Fixed(FoundLines((), 0, 20, 80)))
+    assert (found["truncated"], found["matches"]) == (True, [])
+    assert "No matches found for pattern 'x' so far: the time was over after 20 of 100" in found["message"]
+
+
+@pytest.mark.clause("CD-68")
 def test_a_search_that_timed_out_says_so() -> None:
     found = refusal({"pattern": "x"}, Fixed(Failure(Code.TIMED_OUT, "Search timed out", {"pattern": "x"})))
     assert found == {"error": "Search timed out", "pattern": "x"}
@@ -214,7 +240,7 @@ def test_matches_that_do_not_fit_are_left_out_and_counted(letter: str) -> None:
     assert (found["totalMatches"], found["truncated"]) == (100, True)
     assert found["more"] == (
         f"{len(found['matches'])} of 100 matches are here; "
-        "ask with context 0, or narrow the pattern or filePattern, to see the others"
+        "ask with context 0, or narrow the pattern or filePattern to see the others"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -85,6 +86,54 @@ class Room:
 @pytest.fixture
 def room() -> Room:
     return Room({"src/auth/service.py": SERVICE, "src/billing/invoices.py": BILLING})
+
+
+COOKIES = "Use JWT tokens stored in httpOnly cookies for auth"
+MUTEX = "Implement token refresh with mutex locks to prevent race conditions"
+RACE = "Token refresh race condition fixed with mutex lock"
+
+
+@pytest.mark.clause("ME-32")
+@pytest.mark.parametrize("order", list(permutations([0, 1, 2])))
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("How did we handle authentication?", COOKIES),
+        ("how does authentication work", COOKIES),
+        ("JWT authentication", COOKIES),
+        ("token refresh issue", RACE),
+    ],
+)
+def test_the_examples_of_the_specification_find_the_right_discovery_first(
+    query: str, first: str, order: tuple[int, ...]
+) -> None:
+    room = Room({})
+    recorded = [("pattern", COOKIES), ("pattern", MUTEX), ("issue", RACE)]
+    for number in order:
+        room.record(*recorded[number], module="auth")
+    results = room.search(query)["results"]
+    assert results[0]["content"] == first
+
+
+@pytest.mark.clause("ME-32")
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("which database do we use", "The db is Postgres"),
+        ("where is the configuration read", "config comes from one file"),
+        ("what about the repository layout", "One repo for all services"),
+        ("authorization rules", "auth is checked at the door"),
+    ],
+)
+def test_short_forms_and_beginnings_meet_their_long_forms_in_a_small_memory(query: str, first: str) -> None:
+    room = Room({})
+    texts = [
+        "The db is Postgres", "config comes from one file", "One repo for all services",
+        "auth is checked at the door", "Retries wait twice as long each time",
+    ]  # fmt: skip
+    for text in texts:
+        room.record("decision", text, module="platform")
+    assert room.search(query)["results"][0]["content"] == first
 
 
 @pytest.mark.clause("ME-30", "ME-31")

@@ -61,6 +61,16 @@ def test_crlf_counts_like_lf_and_a_mark_before_the_text_is_not_there(text: str) 
     assert ours("\ufeff" + text) == ours(text)
 
 
+@pytest.mark.clause("RT-05")
+def test_a_rule_below_a_table_makes_no_heading_of_it() -> None:
+    tables = ["| a | b |\n|---|:-:|\n| 1 | 2 |", "a | b\n--|--\n1 | 2", "| a |\n| b |"]
+    for table in tables:
+        for rule in ("----", "==="):
+            found = headings(f"# Top\n\n{table}\n{rule}\n\nBelow\n-----\n")
+            assert [heading.text for heading in found] == ["Top", "Below"], (table, rule)
+    assert [each.text for each in headings("Read | write\n---\n")] == ["Read | write"]
+
+
 @pytest.mark.clause("RT-06")
 def test_headings_lose_closing_hashes_and_markup() -> None:
     assert texts("# **Bold** `code` [link](u) ![alt](i) ##\n") == [(1, "Bold code link alt")]

@@ -1,6 +1,7 @@
-"""Which files of the tree a source file imports: one module per language, one way to ask.
+"""Which files of the tree a source file imports: one way for all languages.
 
-Each language has two steps. `parse` reads the text alone and knows comments and strings; what it finds
-depends on nothing else, so it can be kept by content. `resolve` looks for those names in the tree as it is
-now. Names that lead to no file inside the root are external, as they were written.
+A language turns what is written into places, as `languages` says; the first that is a file counts. What a
+project calls its own packages is read from its manifests, wherever they are in the tree (`manifests`); a name
+that no manifest knows is the nearest file that ends in its parts, where the language spells folders by names
+(`tree`). Names that lead to no file are external, as they were written.
 """

@@ -1,178 +1,134 @@
-"""Imports of Java and Kotlin: classes, nested classes, static members, whole packages, functions.
+"""Imports of Java and Kotlin: the nearest file that ends in the parts of a class.
 
-A class is the file of its name in the folder of its package; a package is every file of its folder. Folders
-are looked for from where the importing file's own package begins, in the source sets beside it
-(`src/main/java`, `src/test/kotlin`, …) and in the modules around it. A Kotlin name without a file of its own
-is looked for among the declarations of its package.
+Of a Kotlin name without a file of its own it is the files of its package that declare it. In multiplatform
+projects what is common comes before what is for one platform.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
-from attrs import define, field, frozen
+from attrs import frozen
 
-from context_pack.code.domain.imports.namespaces import Origin, origin
 from context_pack.code.domain.imports.tree import (
+    MOST_PARTS,
     Found,
-    TreeView,
+    SourceFiles,
     ancestors,
-    depth_of,
     folder_of,
-    is_folder,
+    in_common,
     name_of,
     within,
 )
-from context_pack.kernel.syntax import Import, Parsed
+from context_pack.kernel.syntax import Parsed
 
-ENDINGS = (".java", ".kt")
-LANGUAGE_FOLDERS = ("java", "kotlin")
-MOST_MODULES = 100
-MOST_DECLARING = 64
-_PLATFORM = ("java", "javax", "jakarta", "kotlin", "kotlinx", "android", "androidx", "jdk")
-
-
-@frozen
-class JvmImport:
-    """One import; `member` for a static one, `all` for one that ends in a star."""
-
-    name: tuple[str, ...]
-    member: bool
-    all: bool
-
-    @property
-    def written(self) -> str:
-        """The name as it was written."""
-        return ".".join(self.name) + (".*" if self.all else "")
+_PLATFORM = frozenset({"java", "javax", "jakarta", "kotlin", "kotlinx", "android", "androidx", "jdk"})
+"""Beginnings of names that are looked for in the file's own module only."""
+MOST_DECLARING = 200
+_DECLARES = (
+    r"^(?:[\w@][^\n]*?\s)?(?:fun|va[lr]|class|interface|object|typealias)\s+"
+    r"(?:<[^\n>]*>+\s*)?(?:[\w.<>?*, ]+\.)?`?{}\b"
+)
 
 
-def resolve(parsed: Parsed, path: str, view: TreeView) -> Found:
-    """The files that the imports of the file at `path` lead to."""
-    sources = _Sources(view, origin(folder_of(path), _parts(parsed.package)))
-    for each in dict.fromkeys(map(_wanted, parsed.imports)):
-        yield each.written, sources.files(each)
+def jvm(parsed: Parsed, path: str, tree: SourceFiles) -> Found:
+    """Where the imports of a Java or Kotlin file lead."""
+    here, package = folder_of(path).split("/"), _dotted(parsed.package)
+    agree = 0
+    while agree < min(len(here), len(package)) and here[-agree - 1] == package[-agree - 1]:
+        agree += 1
+    omitted = package[
+        : len(package) - agree
+    ]  # what this file's folders do not spell, others leave out as well
+    sources = _JvmFiles(tree, "/".join(here[: len(here) - agree]))
+    for specifier, how, whole in dict.fromkeys(
+        (each.specifier, each.how, "*" in each.names) for each in parsed.imports
+    ):
+        # `import module …` is newer than the grammar.
+        first, *rest = _dotted(specifier)
+        name = (first.split()[-1] if first else "", *rest)
+        spelled = [name] if len(name) <= MOST_PARTS else []
+        if omitted and name[: len(omitted)] == omitted and spelled:
+            spelled.append(name[len(omitted) :])
+        found = (sources.named(parts, how == "static", whole) for parts in spelled if parts)
+        yield ".".join(name) + (".*" if whole else ""), next(filter(None, found), None)
 
 
-def _wanted(written: Import) -> JvmImport:
-    # `import module …` is newer than the grammar.
-    first, *others = _parts(written.specifier)
-    name = (first.split()[-1] if first else first, *others)
-    return JvmImport(name, written.how == "static", "*" in written.names)
-
-
-def _parts(name: str) -> tuple[str, ...]:
+def _dotted(name: str) -> tuple[str, ...]:
     return tuple(part.strip(" \t\r\n`") for part in name.split(".")) if name else ()
 
 
-@define
-class _Sources:
-    """The folders in which packages are looked for."""
+@frozen
+class _JvmFiles:
+    """The classes and packages that a file sees; `root` is the folder that its own package begins in."""
 
-    view: TreeView
-    own: Origin
-    _around: list[Origin] | None = field(default=None, init=False)
+    tree: SourceFiles
+    root: str
 
-    def files(self, each: JvmImport) -> list[str]:
-        """Where an import leads: near first, then in the modules around."""
-        near = [self.own, *(Origin(folder, self.own.omitted) for folder in self._sets(self.own.folder))]
-        found = self._in(near, each)
-        if found or each.name[0] in _PLATFORM:
-            return found
-        if self._around is None:
-            self._around = [Origin(folder, self.own.omitted) for folder in self._modules()]
-        return self._in(self._around, each)
+    def named(self, parts: tuple[str, ...], static: bool, whole: bool) -> list[str]:
+        """The files that an import leads to: a package, a class or the one around it, else a declaration."""
+        if whole and not static and (files := next(self._packages(parts), [])):
+            return files
+        longest = len(parts) - (static and not whole)
+        types = (self._type(parts[:length]) for length in range(longest, max(longest - 3, 1), -1))
+        return next(filter(None, types), None) or self._type(parts) or self._declaring(parts)
 
-    def _in(self, origins: Sequence[Origin], each: JvmImport) -> list[str]:
-        if each.all and not each.member:
-            found = {
-                file for folder in self._packages(origins, each.name) for file in self._sources_in(folder)
-            }
-            return sorted(found) or self._class(origins, each.name)
-        name = each.name[:-1] if each.member and not each.all else each.name
-        return (
-            self._class(origins, name)
-            or self._class(origins, each.name)
-            or self._declaring(origins, each.name)
-        )
+    def _type(self, parts: Sequence[str]) -> list[str]:
+        """The file of a class."""
+        *package, last = parts
+        names = [f"{last}.java", f"{last}.kt", *([f"{last[:-2]}.kt"] if last.endswith("Kt") else [])]
+        files = [
+            path for name in names if package for path in self.tree.ending_in((*package, name), self.root)
+        ]
+        return self._seen(files, parts[0])[:1]
 
-    def _packages(self, origins: Sequence[Origin], name: tuple[str, ...]) -> Iterator[str]:
-        """The folders of a package."""
-        for start in origins:
-            for spelled in start.spelled(name):
-                folder = "/".join(filter(None, (start.folder, *spelled)))
-                if spelled and is_folder(self.view, folder):
-                    yield folder
+    def _packages(self, parts: Sequence[str]) -> Iterator[list[str]]:
+        """The files of a package, module by module, the nearest first."""
+        folders = self.tree.folders_ending_in(parts)
+        files = [within(folder, name) for folder in folders for name in self.tree.folders[folder]]
+        sources = self._seen([file for file in files if file.endswith((".java", ".kt"))], "".join(parts[:1]))
+        for _, near in groupby(sources, key=lambda path: in_common(path, self._module)):
+            yield list(near)
 
-    def _sources_in(self, folder: str) -> Iterator[str]:
-        return (within(folder, name) for name in sorted(self.view.files(folder)) if name.endswith(ENDINGS))
-
-    def _class(self, origins: Sequence[Origin], name: tuple[str, ...]) -> list[str]:
-        """The file of a class, or of the class around a nested one."""
-        for length in range(min(len(name), self._depth(origins, name) + 1), 1, -1):
-            *package, last = name[:length]
-            for folder in self._packages(origins, tuple(package)):
-                names = [last + ending for ending in ENDINGS]
-                names += [last.removesuffix("Kt") + ".kt"] if last.endswith("Kt") else []
-                hit = next((each for each in names if each in self.view.files(folder)), None)
-                if hit is not None:
-                    return [within(folder, hit)]
+    def _declaring(self, parts: Sequence[str]) -> list[str]:
+        """The Kotlin files of a package that declare a name at their top."""
+        declares = re.compile(_DECLARES.format(re.escape(parts[-1])), re.MULTILINE)
+        for files in self._packages(parts[:-1]):
+            kotlin = [path for path in files if path.endswith(".kt")][:MOST_DECLARING]
+            texts = ((path, self.tree.text(path) or "") for path in kotlin)
+            if found := [path for path, text in texts if parts[-1] in text and declares.search(text)]:
+                return found
         return []
 
-    def _depth(self, origins: Sequence[Origin], name: tuple[str, ...]) -> int:
-        """How many parts of a name are folders, or left out by them."""
-        depths = (
-            len(name) - len(spelled) + depth_of(self.view, start.folder, spelled)
-            for start in origins
-            for spelled in start.spelled(name)
+    @property
+    def _module(self) -> str:
+        """The `src` folder that the file is in, else where its package begins."""
+        return next((place for place in ancestors(self.root) if name_of(place) == "src"), self.root)
+
+    def _seen(self, paths: Iterable[str], first: str) -> list[str]:
+        """Those that the file can see, the own source folder first, then the nearest, then what is common.
+
+        Nothing but tests sees tests.
+        """
+        tests = "test" in self.root.lower()
+        seen = [each for each in paths if tests or "test" not in _source_set(each).lower()]
+        if first in _PLATFORM:
+            seen = [each for each in seen if each.startswith(within(self._module, ""))]
+        own = within(self.root, "")
+        return sorted(
+            seen,
+            key=lambda path: (
+                not path.startswith(own),
+                -in_common(path, self._module),
+                "commonMain" not in path,
+                path,
+            ),
         )
-        return max(depths, default=0)
-
-    def _declaring(self, origins: Sequence[Origin], name: tuple[str, ...]) -> list[str]:
-        """The Kotlin files of a package that declare a name."""
-        found: dict[str, None] = {}
-        for folder in self._packages(origins, name[:-1]):
-            files = [file for file in self._sources_in(folder) if file.endswith(".kt")]
-            found.update(
-                dict.fromkeys(each for each in files[:MOST_DECLARING] if self._declares(each, name[-1]))
-            )
-        return list(found)
-
-    def _declares(self, file: str, name: str) -> bool:
-        """Whether a file declares a name at its top."""
-        parsed = self.view.parsed(file) if name in (self.view.text(file) or "") else None
-        return parsed is not None and any(
-            not each.depth and each.name.strip("`") == name for each in parsed.definitions
-        )
-
-    def _sets(self, folder: str) -> Iterator[str]:
-        """The source folders next to one, as in `src/main/java` and `src/test/kotlin`."""
-        source = _source_folder(folder)
-        if source is not None:
-            yield from self._set_folders(source)
-
-    def _set_folders(self, source: str) -> Iterator[str]:
-        for each in sorted(self.view.folders(source)):
-            if "test" in each.lower() and "test" not in self.own.folder.lower():
-                continue  # nothing but tests sees tests
-            languages = self.view.folders(within(source, each))
-            yield from (f"{source}/{each}/{name}" for name in LANGUAGE_FOLDERS if name in languages)
-        yield source
-
-    def _modules(self) -> Iterator[str]:
-        """The source folders of the modules around, up to two folders deep."""
-        source = _source_folder(self.own.folder)
-        looked = 0
-        for place in ancestors(folder_of(folder_of(source)) if source else self.own.folder):
-            for module in sorted(self.view.folders(place)):
-                inner = within(place, module)
-                for each in (inner, *(within(inner, name) for name in sorted(self.view.folders(inner)))):
-                    looked += 1
-                    if looked > MOST_MODULES:
-                        return
-                    if "src" in self.view.folders(each):
-                        yield from self._set_folders(within(each, "src"))
 
 
-def _source_folder(folder: str) -> str | None:
-    """The `src` folder that a folder is in."""
-    return next((place for place in ancestors(folder) if name_of(place) == "src"), None)
+def _source_set(path: str) -> str:
+    """The source set that a file is in, as `main` of `src/main/java/A.java`."""
+    parts = path.split("/")
+    return parts[parts.index("src") + 1] if "src" in parts[:-1] else ""

@@ -1,71 +1,20 @@
-"""The source tree as import resolvers see it, and their results.
+"""The files of a tree as imports are looked for in it.
 
-Paths are plain strings here, relative to the root with `/` between parts and "" for the root itself: a
-resolver makes hundreds of guesses for one file, and every hit becomes a checked path behind it. `join` is the
+Paths are plain strings, relative to the root with `/` between parts and "" for the root itself. `join` is the
 only way to follow `..`, and it never leaves the root.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Protocol
-
-from attrs import frozen
-
-from context_pack.kernel.syntax import Parsed
-
-
-class TreeView(Protocol):
-    """The tree as it is during one call; every question is cheap to ask twice."""
-
-    def files(self, folder: str) -> frozenset[str]:
-        """The names of the readable files in a folder; empty when there is no such folder."""
-
-    def folders(self, folder: str) -> frozenset[str]:
-        """The names of the folders in a folder."""
-
-    def text(self, path: str) -> str | None:
-        """The text of a file, or None when it cannot be read."""
-
-    def parsed(self, path: str) -> Parsed | None:
-        """A file as its grammar reads it, or None when it cannot be read or parsed."""
-
-
-class Unparsable(Exception):
-    """A text that its language's own parser refuses; `line` says where."""
-
-    def __init__(self, line: int) -> None:
-        super().__init__(line)
-        self.line = line
-
-
-class TooManyPlaces(Exception):
-    """A project names so many places for imports that they are not all looked at."""
-
-
-@frozen
-class Imports:
-    """What a file imports: paths inside the root in the order found, and the names that led to none."""
-
-    paths: tuple[str, ...] = ()
-    external: tuple[str, ...] = ()
-
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 Found = Iterator[tuple[str, Iterable[str] | str | None]]
 """Each imported name with the path or paths that it leads to."""
-
-
-def imports_of(found: Found) -> Imports:
-    """What was found, each thing once; a name without a path is external."""
-    paths: dict[str, None] = {}
-    external: dict[str, None] = {}
-    for name, hits in found:
-        some = (hits,) if isinstance(hits, str) else tuple(hits or ())
-        paths.update(dict.fromkeys(some))
-        if not some:
-            external[name] = None
-    return Imports(tuple(paths), tuple(external))
+MOST_PARTS = 60
+"""A name of more parts is not looked for."""
+MOST_LOOKS = 20_000
+"""How many files are looked for that the list of the tree does not have."""
 
 
 def join(folder: str, written: str) -> str | None:
@@ -81,9 +30,9 @@ def join(folder: str, written: str) -> str | None:
     return "/".join(parts)
 
 
-def within(folder: str, name: str) -> str:
-    """The path of a name in a folder; either may be empty."""
-    return f"{folder}/{name}" if folder and name else folder or name
+def within(folder: str, *names: str) -> str:
+    """The path of names below a folder; any of them may be empty."""
+    return "/".join(filter(None, (folder, *names)))
 
 
 def folder_of(path: str) -> str:
@@ -104,44 +53,83 @@ def ancestors(folder: str) -> Iterator[str]:
     yield ""
 
 
-def is_file(view: TreeView, path: str) -> bool:
-    """Whether there is a readable file at the path."""
-    return name_of(path) in view.files(folder_of(path))
+def in_common(one: str, other: str) -> int:
+    """How many folders two paths begin with together."""
+    count = 0
+    for mine, theirs in zip(one.split("/"), other.split("/"), strict=False):
+        if mine != theirs:
+            break
+        count += 1
+    return count
 
 
-def is_folder(view: TreeView, path: str) -> bool:
-    """Whether there is a folder at the path; the root is one."""
-    return not path or name_of(path) in view.folders(folder_of(path))
+class SourceFiles:
+    """Every file of the tree by its name, and the text of those that are asked for."""
 
+    def __init__(
+        self,
+        by_name: Mapping[str, Sequence[str]],
+        text: Callable[[str], str | None],
+        is_file: Callable[[str], bool],
+    ) -> None:
+        self.by_name = by_name
+        self.text = text
+        self._is_file, self._looks = is_file, 0
 
-def depth_of(view: TreeView, folder: str, parts: Sequence[str]) -> int:
-    """How many of the parts are folders, one in the other, below a folder."""
-    for count, part in enumerate(parts):
-        if part not in view.folders(folder):
-            return count
-        folder = within(folder, part)
-    return len(parts)
+    @cached_property
+    def files(self) -> frozenset[str]:
+        """The paths of all files."""
+        return frozenset(path for paths in self.by_name.values() for path in paths)
 
+    @cached_property
+    def folders(self) -> Mapping[str, Sequence[str]]:
+        """The names of the files in each folder; of a folder with none, none."""
+        folders: dict[str, list[str]] = {"": []}
+        for path in sorted(self.files):
+            folder, _, name = path.rpartition("/")
+            for above in ancestors(folder):
+                if above in folders:
+                    break
+                folders[above] = []
+            folders.setdefault(folder, []).append(name)
+        return folders
 
-def json_object(text: str | None) -> dict[str, Any]:
-    """The object that a text spells; an empty one for any other text."""
-    try:
-        read: Any = json.loads(text or "")
-    except (ValueError, RecursionError):
-        return {}
-    return read if isinstance(read, dict) else {}
+    @cached_property
+    def folders_by_name(self) -> Mapping[str, Sequence[str]]:
+        """The folders that have a name."""
+        named: dict[str, list[str]] = {}
+        for folder in self.folders:
+            named.setdefault(name_of(folder), []).append(folder)
+        return named
 
+    def first(self, places: Iterable[str | None]) -> str | None:
+        """The first place that is a file."""
+        return next((place for place in places if place is not None and self.has(place)), None)
 
-def first_file(view: TreeView, candidates: Iterable[str]) -> str | None:
-    """The first candidate that is a file."""
-    return next((path for path in candidates if is_file(view, path)), None)
+    def has(self, place: str) -> bool:
+        """Whether there is a file; in known folders also one that is ignored, as what was generated is."""
+        if place in self.files:
+            return True
+        if folder_of(place) not in self.folders or place in self.folders or self._looks >= MOST_LOOKS:
+            return False
+        self._looks += 1
+        return self._is_file(place)
 
+    def nearest(self, folder: str, *names: str) -> str | None:
+        """The file of one of these names closest above a folder."""
+        return self.first(within(above, name) for above in ancestors(folder) for name in names)
 
-def nearest(view: TreeView, folder: str, *names: str) -> str | None:
-    """The file of one of these names closest above a folder; in one folder the first name wins."""
-    for place in ancestors(folder):
-        files = view.files(place)
-        for name in names:
-            if name in files:
-                return within(place, name)
-    return None
+    def ending_in(self, parts: Sequence[str], near: str) -> list[str]:
+        """The files whose paths end in the parts, the nearest to a path first."""
+        if len(parts) > MOST_PARTS:
+            return []
+        tail = "/" + "/".join(parts)
+        found = [path for path in self.by_name.get(parts[-1], ()) if f"/{path}".endswith(tail)]
+        return sorted(found, key=lambda path: (-in_common(path, near), path.count("/"), path))
+
+    def folders_ending_in(self, parts: Sequence[str]) -> list[str]:
+        """The folders whose paths end in the parts."""
+        if not parts or len(parts) > MOST_PARTS:
+            return []
+        tail = "/" + "/".join(parts)
+        return [folder for folder in self.folders_by_name.get(parts[-1], ()) if f"/{folder}".endswith(tail)]
