@@ -177,7 +177,7 @@ def _show(answer: Answer, raw: bool, shell: Shell) -> None:
     if raw:
         from context_pack_adapters.mcp.wire import answer_fields
 
-        terminal.json(json.loads(b"{%b}" % answer_fields(answer)))  # exactly as the server would send it
+        terminal.json(json.loads(f"{{{answer_fields(answer)}}}"))  # exactly as the server would send it
         return
     if terminal.interactive and (parsed := _as_json(answer.text)) is not None:
         terminal.json(parsed)

@@ -10,9 +10,10 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from context_pack.kernel.errors import Failure
-from context_pack_adapters.mcp.eras import STATIC_TTL_MS
+from context_pack.kernel.paging import decode_cursor, encode_cursor
+from context_pack_adapters.mcp.protocol_versions import STATIC_TTL_MS
 from context_pack_adapters.mcp.jsonrpc import INVALID_PARAMS
-from context_pack_adapters.mcp.wire import Refusal, quoted, to_json
+from context_pack_adapters.mcp.wire import ProtocolError, quoted, to_json
 
 if TYPE_CHECKING:
     from context_pack.toolkit.offers import Prompt, ResourceEntry
@@ -51,7 +52,7 @@ class FixedLists:
         return _page(TOOLS, shown, params, self._page_size), 0
 
 
-def described(registry: Registry) -> dict[str, list[Item]]:
+def describe_registry(registry: Registry) -> dict[str, list[Item]]:
     """The unchanging tools, prompts and templates of a registry, as the lists show them."""
     return {
         TOOLS: registry.describe(),
@@ -78,12 +79,12 @@ def resources(registry: Registry, params: Mapping[str, Any], page_size: int | No
 
 def _page(kind: str, items: list[str], params: Mapping[str, Any], size: int | None) -> str:
     cursor = params.get("cursor")
-    start = 0 if cursor is None else _offset(kind, cursor)
+    start = 0 if cursor is None or cursor == "" else _offset(kind, cursor)
     if start == 0 and (size is None or len(items) <= size):
         return f'"{kind}":[{",".join(items)}]'
     end = len(items) if size is None else start + size
     fields = f'"{kind}":[{",".join(items[start:end])}]'
-    return fields if end >= len(items) else f'{fields},"nextCursor":{quoted(_cursor(kind, end))}'
+    return fields if end >= len(items) else f'{fields},"nextCursor":{quoted(encode_cursor(kind, {"offset": end}))}'
 
 
 def _prompt(prompt: Prompt) -> Item:
@@ -108,20 +109,12 @@ def _entry(entry: ResourceEntry) -> Item:
     return shown
 
 
-def _cursor(kind: str, offset: int) -> str:
-    from context_pack.kernel.paging import encode_cursor
-
-    return encode_cursor(kind, {"offset": offset})
-
-
 def _offset(kind: str, cursor: object) -> int:
     """The offset a cursor stands for; a list may have shrunk since, so it may lie behind the end.
 
     Raises:
-        Refusal: it is not one of ours, or of another list.
+        ProtocolError: it is not one of ours, or of another list.
     """
-    from context_pack.kernel.paging import decode_cursor
-
     if isinstance(cursor, str):
         try:
             offset = decode_cursor(kind, cursor).get("offset")
@@ -129,4 +122,4 @@ def _offset(kind: str, cursor: object) -> int:
             offset = None
         if type(offset) is int and offset > 0:
             return offset
-    raise Refusal(INVALID_PARAMS, "Invalid cursor", {"field": "cursor"})
+    raise ProtocolError(INVALID_PARAMS, "Invalid cursor", {"field": "cursor"})

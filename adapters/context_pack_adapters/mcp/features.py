@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from context_pack.kernel.errors import Failure, clip
 from context_pack_adapters.mcp.catalog import Page, resources
-from context_pack_adapters.mcp.eras import RESOURCE_NOT_FOUND
+from context_pack_adapters.mcp.protocol_versions import RESOURCE_NOT_FOUND
 from context_pack_adapters.mcp.jobs import Job
 from context_pack_adapters.mcp.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS
-from context_pack_adapters.mcp.wire import Refusal, fields_of
+from context_pack_adapters.mcp.wire import ProtocolError, fields_of
 
 if TYPE_CHECKING:
     from context_pack.toolkit.offers import Completer, Prompt
@@ -39,11 +39,11 @@ def read_resource(registry: Registry, job: Job, uri: str) -> tuple[str, int]:
         resource = registry.read(uri)
     except Failure as failure:
         if not _is_absence(failure):
-            raise Refusal(INTERNAL_ERROR, failure.message, {"code": failure.code.value, "uri": uri}) from None
+            raise ProtocolError(INTERNAL_ERROR, failure.message, {"code": failure.code.value, "uri": uri}) from None
         resource = None
     if resource is None:
-        code = RESOURCE_NOT_FOUND if job.exchange.envelope is None else INVALID_PARAMS
-        raise Refusal(code, "Resource not found", {"uri": uri})
+        code = RESOURCE_NOT_FOUND if job.request.envelope is None else INVALID_PARAMS
+        raise ProtocolError(code, "Resource not found", {"uri": uri})
     content = {"uri": resource.uri, "mimeType": resource.mime_type}
     content.update({"text": resource.text} if resource.blob is None else {"blob": resource.blob})
     return fields_of({"contents": [content]}), max(0, int(resource.ttl_ms))
@@ -57,11 +57,11 @@ def get_prompt(registry: Registry, name: str, arguments: Mapping[str, str]) -> s
         if given not in declared:
             takes = ", ".join(declared) or "none"
             text = f"Prompt argument '{clip(given)}' is not supported; it takes: {takes}"
-            raise Refusal(INVALID_PARAMS, text, {"field": clip(given)})
+            raise ProtocolError(INVALID_PARAMS, text, {"field": clip(given)})
     for argument in prompt.arguments:
         if argument.required and argument.name not in arguments:
             data = {"field": argument.name}
-            raise Refusal(INVALID_PARAMS, f"Prompt argument {argument.name!r} is required", data)
+            raise ProtocolError(INVALID_PARAMS, f"Prompt argument {argument.name!r} is required", data)
     with _failures_as_errors():
         rendered = prompt.render(arguments)
     messages: Any = rendered
@@ -76,16 +76,16 @@ def complete(
     """Serve `completion/complete`: at most 100 values; a known ref without such an argument has none."""
     completer = _completers(registry, ref).get(argument)
     with _failures_as_errors():
-        found = [] if completer is None else list(islice(completer(typed, others), MAX_COUNTED + 1))
-    completion: dict[str, Any] = {"values": found[:MAX_COMPLETIONS], "hasMore": len(found) > MAX_COMPLETIONS}
-    if len(found) <= MAX_COUNTED:
-        completion["total"] = len(found)
+        values = [] if completer is None else list(islice(completer(typed, others), MAX_COUNTED + 1))
+    completion: dict[str, Any] = {"values": values[:MAX_COMPLETIONS], "hasMore": len(values) > MAX_COMPLETIONS}
+    if len(values) <= MAX_COUNTED:
+        completion["total"] = len(values)
     return fields_of({"completion": completion})
 
 
-def unknown_tool(name: str) -> Refusal:
+def unknown_tool(name: str) -> ProtocolError:
     """No tool has that name: a protocol error, not a tool error."""
-    return Refusal(INVALID_PARAMS, f"Unknown tool: {clip(name)}")
+    return ProtocolError(INVALID_PARAMS, f"Unknown tool: {clip(name)}")
 
 
 def _completers(registry: Registry, ref: Mapping[str, Any]) -> Mapping[str, Completer]:
@@ -98,15 +98,15 @@ def _completers(registry: Registry, ref: Mapping[str, Any]) -> Mapping[str, Comp
         for family in registry.resources():
             if uri == family.uri_template or uri.startswith(family.prefix):
                 return family.complete
-        raise Refusal(INVALID_PARAMS, f"Unknown resource template: {clip(uri)}", {"field": "ref.uri"})
+        raise ProtocolError(INVALID_PARAMS, f"Unknown resource template: {clip(uri)}", {"field": "ref.uri"})
     text = "ref must name a prompt (ref/prompt) or a resource template (ref/resource)"
-    raise Refusal(INVALID_PARAMS, text, {"field": "ref"})
+    raise ProtocolError(INVALID_PARAMS, text, {"field": "ref"})
 
 
 def _prompt(registry: Registry, name: str) -> Prompt:
     prompt = registry.prompts.get(name)
     if prompt is None:
-        raise Refusal(INVALID_PARAMS, f"Unknown prompt: {clip(name)}")
+        raise ProtocolError(INVALID_PARAMS, f"Unknown prompt: {clip(name)}")
     return prompt
 
 
@@ -117,7 +117,7 @@ def _failures_as_errors() -> Iterator[None]:
         yield
     except Failure as failure:
         code = INVALID_PARAMS if _is_absence(failure) else INTERNAL_ERROR
-        raise Refusal(code, failure.message, {"code": failure.code.value}) from None
+        raise ProtocolError(code, failure.message, {"code": failure.code.value}) from None
 
 
 def _is_absence(failure: Failure) -> bool:

@@ -11,20 +11,18 @@ and stays as it is: whoever stores or sends text has to cope with it.
 
 from __future__ import annotations
 
-from itertools import accumulate, chain, islice
 from json.decoder import JSONDecodeError, JSONDecoder
 from typing import Any, Final, NamedTuple, NoReturn
 
 from context_pack_adapters.mcp.limits import MAX_DEPTH
-
-_STEPS: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
-_NO_MARKS: Final = bytes(byte for byte in range(256) if byte not in _STEPS and byte != ord('"'))
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
 METHOD_NOT_FOUND: Final = -32601
 INVALID_PARAMS: Final = -32602
 INTERNAL_ERROR: Final = -32603
+
+_TOO_DEEP: Final = f"nested deeper than {MAX_DEPTH} levels"
 
 Id = str | int
 
@@ -91,28 +89,6 @@ def _no_constant(name: str) -> NoReturn:
 _decoder = JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, parse_constant=_no_constant)
 
 
-class ParsedBody(bytes):
-    """A body with its value, parsed already while framing."""
-
-    value: Any
-
-
-def one_value(line: bytes) -> ParsedBody | None:
-    """The line with its value, if it is surely one good JSON value from its first byte to its last."""
-    if line[-1] not in b"}]" or line.count(b"{") + line.count(b"[") > MAX_DEPTH:
-        return None
-    try:
-        text = line.decode()
-        value, end = _decoder.raw_decode(text)
-    except (ParseFault, ValueError, MemoryError):
-        return None
-    if end != len(text):
-        return None
-    body = ParsedBody(line)
-    body.value = value
-    return body
-
-
 def decode(body: bytes) -> Any:
     """The value of a message body.
 
@@ -120,54 +96,56 @@ def decode(body: bytes) -> Any:
         ParseFault: not UTF-8, not JSON, a duplicate key, a number that is not finite or has too many digits,
             or nested deeper than MAX_DEPTH.
     """
-    if body.count(b"{") + body.count(b"[") > MAX_DEPTH:  # Fewer brackets cannot be nested too deep.
-        _check_depth(body)
     try:
-        return _decoder.decode(body.decode())
+        value = _decoder.decode(body.decode())
     except UnicodeDecodeError:
         raise ParseFault("not UTF-8") from None
     except JSONDecodeError as error:
         raise ParseFault(f"malformed JSON at character {error.pos}") from None
     except ValueError:
         raise ParseFault("number with too many digits") from None
+    except RecursionError:
+        raise ParseFault(_TOO_DEEP) from None
+    if body.count(b"{") + body.count(b"[") > MAX_DEPTH:  # Fewer brackets cannot be nested too deep.
+        _check_depth(value)
+    return value
 
 
-def _check_depth(body: bytes) -> None:
-    """Refuse what the parser would follow down by recursion; as far as a body is JSON, the count is exact.
-
-    No step is Python's own: the reader does nothing else meanwhile, and a body may be all brackets.
-    """
-    marks = body.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _NO_MARKS)
-    outside_strings = chain.from_iterable(islice(marks.split(b'"'), 0, None, 2))
-    if max(accumulate(map(_STEPS.__getitem__, outside_strings)), default=0) > MAX_DEPTH:
-        raise ParseFault(f"nested deeper than {MAX_DEPTH} levels")
-
-
-def _not_a_request(why: str) -> Invalid:
-    return Invalid(None, INVALID_REQUEST, f"Invalid request: {why}")
+def _check_depth(value: Any) -> None:
+    """Refuse what is nested too deeply, level by level."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        inside = (each.values() if type(each) is dict else each for each in level)
+        level = [each for members in inside for each in members if type(each) in (dict, list)]
+        if not level:
+            return
+    raise ParseFault(_TOO_DEEP)
 
 
 def classify(value: Any) -> Message:
     """Sort one parsed message by its shape; an array is no single message, so it is invalid here."""
     if type(value) is not dict:
-        return _not_a_request("a message is an object")
-    if value.get("jsonrpc") != "2.0":
-        return _not_a_request('jsonrpc must be "2.0"')
+        return Invalid(None, INVALID_REQUEST, "Invalid request: a message is an object")
     id, method, params = value.get("id"), value.get("method"), value.get("params")  # noqa: A001
     # An exact type, because a bool is an int to isinstance.
     usable = type(id) is int or type(id) is str
     structured = params is None or type(params) is dict or type(params) is list
-    if usable and structured and type(method) is str:
-        return Request(value["id"], method, params)
-    named = "id" in value
+
+    def invalid(why: str) -> Invalid:
+        return Invalid(id if usable else None, INVALID_REQUEST, f"Invalid request: {why}")
+
+    if value.get("jsonrpc") != "2.0":
+        return invalid('jsonrpc must be "2.0"')
     if "method" not in value:
-        if named and ("result" in value or "error" in value):
+        if "id" in value and ("result" in value or "error" in value):
             return Response(id if usable else None)
-        return _not_a_request("no method")
+        return invalid("no method")
     if type(method) is not str:
-        return _not_a_request("method must be a string")
-    if named and not usable:
-        return _not_a_request("id must be a string or an integer")
-    if not named:
+        return invalid("method must be a string")
+    if "id" not in value:
         return Notification(method, params if structured else None)
-    return Invalid(id, INVALID_PARAMS, "Invalid params: an object is expected")
+    if not usable:
+        return invalid("id must be a string or an integer")
+    if not structured:
+        return Invalid(id, INVALID_PARAMS, "Invalid params: an object is expected")
+    return Request(id, method, params)

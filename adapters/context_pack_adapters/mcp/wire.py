@@ -1,7 +1,7 @@
 """JSON text of what the server sends: replies, errors, notifications, and a tool's answer.
 
-Each reply is encoded once. A result travels as the inner text of its object ("fields", no braces), so that an
-era can add its own members by joining strings, and so that a tool's JSON, already text, is not encoded again.
+Each reply is encoded once. A result travels as the inner text of its object ("fields", no braces), so that a
+protocol version can add its own members by joining strings, and so that a tool's JSON, already text, is not encoded again.
 Everything is one line of JSON: raw line breaks never occur, whatever a tool returns.
 """
 
@@ -19,17 +19,14 @@ if TYPE_CHECKING:
     from context_pack.toolkit.spec import Answer
 
 
-MOST_KEPT = 16
 _LINE_BREAKS = re.compile("[\x85\u2028\u2029]")
-_kept: dict[int, tuple[Answer, bytes]] = {}
-"""Answers that tools keep, by identity, and their fields: see benches/side_by_side/read_file.py."""
 
 to_json = JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 quoted = encode_basestring
 """A JSON string of a text."""
 
 
-class Refusal(Exception):
+class ProtocolError(Exception):
     """A protocol error: a JSON-RPC code, a message and perhaps data."""
 
     def __init__(self, code: int, message: str, data: Mapping[str, Any] | None = None) -> None:
@@ -39,14 +36,14 @@ class Refusal(Exception):
         self.data = data
 
 
-def internal() -> Refusal:
+def internal() -> ProtocolError:
     """The protocol error for an unexpected exception; says nothing of its cause."""
-    return Refusal(INTERNAL_ERROR, "Internal error; the request failed inside the server")
+    return ProtocolError(INTERNAL_ERROR, "Internal error; the request failed inside the server")
 
 
-def failed(failure: Failure) -> Refusal:
+def failed(failure: Failure) -> ProtocolError:
     """A feature's failure as a protocol error, for requests that have no shape of their own for it."""
-    return Refusal(INTERNAL_ERROR, failure.message, {"code": failure.code.value})
+    return ProtocolError(INTERNAL_ERROR, failure.message, {"code": failure.code.value})
 
 
 def to_bytes(text: str) -> bytes:
@@ -73,17 +70,11 @@ def reply(request_id: Id, result: str) -> bytes:
     return to_bytes(f'{{"jsonrpc":"2.0","id":{id_json(request_id)},"result":{result}}}')
 
 
-def reply_around(request_id: Id, head: bytes, fields: bytes, tail: bytes) -> bytes:
-    """A whole reply around the fields of its result, which are bytes already, and what surrounds them."""
-    named = b"%d" % request_id if type(request_id) is int else to_bytes(quoted(str(request_id)))
-    return b'{"jsonrpc":"2.0","id":%b,"result":{%b%b%b}}' % (named, head, fields, tail)
-
-
-def error(request_id: Id | None, refusal: Refusal) -> bytes:
+def error(request_id: Id | None, problem: ProtocolError) -> bytes:
     """A whole error reply."""
-    data = "" if refusal.data is None else f',"data":{to_json(refusal.data)}'
+    data = "" if problem.data is None else f',"data":{to_json(problem.data)}'
     head = f'{{"jsonrpc":"2.0","id":{id_json(request_id)},"error":'
-    return to_bytes(f'{head}{{"code":{refusal.code},"message":{quoted(refusal.message)}{data}}}}}')
+    return to_bytes(f'{head}{{"code":{problem.code},"message":{quoted(problem.message)}{data}}}}}')
 
 
 def notification(method: str, params: Mapping[str, Any]) -> bytes:
@@ -97,19 +88,8 @@ def fields_of(result: Mapping[str, Any]) -> str:
     return to_json(result)[1:-1]
 
 
-def answer_fields(answer: Answer) -> bytes:
-    """A tool's answer as the fields of a `tools/call` result; of an answer that its tool keeps, made once."""
-    if not answer.kept:
-        return to_bytes(_answer_fields(answer))
-    known = _kept.get(id(answer))
-    if known is None or known[0] is not answer:
-        if len(_kept) >= MOST_KEPT:
-            _kept.clear()
-        known = _kept[id(answer)] = (answer, to_bytes(_answer_fields(answer)))
-    return known[1]
-
-
-def _answer_fields(answer: Answer) -> str:
+def answer_fields(answer: Answer) -> str:
+    """A tool's answer as the fields of a `tools/call` result."""
     content = to_json(list(answer.content)) if answer.content is not None else _text_block(answer.text)
     flag = "true" if answer.is_error else "false"
     if answer.structured is None or answer.is_error:

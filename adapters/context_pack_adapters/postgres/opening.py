@@ -18,21 +18,22 @@ if TYPE_CHECKING:
     from context_pack.packs.ports import ExcerptStore, PackHistory, PackStore
     from context_pack.retrieval.ports import Embedder, SearchIndex
     from context_pack_adapters.postgres.connection import Address, Database
-    from context_pack_adapters.stores.pack_news import NewsSource
-    from context_pack_adapters.stores.pack_news import Tell as TellNews
 
 INSTALL = "pip install 'context-pack[postgres]'"
 NOT_INSTALLED = f"CONTEXT_PACK_STORE names a Postgres database, but its driver does not load: {INSTALL}"
 
 
 class Unopened:
-    """Stands in for a store that cannot be opened: every call raises the reason."""
+    """Stands in for a store that cannot be opened: every call raises the reason.
+
+    Whoever asks whether there is something to close is not refused: there is nothing.
+    """
 
     def __init__(self, failure: Failure) -> None:
         self._failure = failure
 
-    def __getattr__(self, _: str) -> Any:
-        raise self._failure
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name) if name == "close" else self._failure
 
 
 class Team:
@@ -152,14 +153,3 @@ class Team:
         from context_pack_adapters.postgres.vectors import SharedVectors
 
         return SharedVectors(embedder, database)
-
-    def news(self, tell: TellNews) -> NewsSource:
-        """Reports changes of the team's packs.
-
-        Raises:
-            Failure: the driver does not load.
-        """
-        database = self.database
-        from context_pack_adapters.postgres.news import PostgresNews
-
-        return PostgresNews(database, tell)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from mcp_types.methods import validate_server_result
 
-from context_pack_adapters.mcp.eras import (
+from context_pack_adapters.mcp.protocol_versions import (
     CAPABILITIES_KEY,
     CLIENT_KEY,
     LEVEL_KEY,

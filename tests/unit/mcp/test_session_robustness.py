@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack_adapters.mcp.eras import CAPABILITIES_KEY, LEVEL_KEY, VERSION_KEY
+from context_pack_adapters.mcp.protocol_versions import CAPABILITIES_KEY, LEVEL_KEY, VERSION_KEY
 from context_pack_adapters.mcp.progress import HEARTBEAT_SECONDS
 
 if TYPE_CHECKING:

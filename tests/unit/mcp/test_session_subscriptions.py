@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from context_pack_adapters.mcp.eras import SERVER_KEY, SUBSCRIPTION_KEY
+from context_pack_adapters.mcp.protocol_versions import SERVER_KEY, SUBSCRIPTION_KEY
 
 if TYPE_CHECKING:
     from tests.unit.mcp.conftest import Peer

@@ -1,9 +1,9 @@
-"""The two eras of MCP: protocol revisions, what the server declares, and a request's envelope.
+"""The two ways to speak MCP: protocol versions, what the server declares, and a request's envelope.
 
-Legacy revisions open with `initialize`; 2026-07-28 has no handshake, and each request carries an envelope in
-`params._meta`. No request decides the era of the next one, so everything about an era hangs on the request:
-`envelope_of` reads it, and a request without one is legacy. Nothing here depends on the registry, so that the
-first answer never waits for it.
+The handshake versions open with `initialize`; 2026-07-28 is stateless: each request carries an envelope in
+`params._meta`. No request decides for the next one, so everything about it hangs on the request:
+`envelope_of` reads the envelope, and a request without one is of the handshake. Nothing here depends on the
+registry, so that the first answer never waits for it.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from context_pack_adapters.mcp.jsonrpc import INVALID_PARAMS
-from context_pack_adapters.mcp.wire import Refusal
+from context_pack_adapters.mcp.wire import ProtocolError
 
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 LATEST_HANDSHAKE = HANDSHAKE_VERSIONS[-1]
-MODERN_VERSIONS = ("2026-07-28",)
+STATELESS_VERSIONS = ("2026-07-28",)
 
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
@@ -48,7 +48,7 @@ class ServerFacts(NamedTuple):
     """What `initialize` says besides, in its `_meta`."""
 
     def info(self) -> dict[str, str]:
-        """The `serverInfo` object of both eras."""
+        """The `serverInfo` object of both kinds of versions."""
         return {
             "name": self.name,
             "title": self.title,
@@ -66,7 +66,7 @@ class Envelope(NamedTuple):
 
 
 def capabilities(changing_tools: bool) -> dict[str, Any]:
-    """The `capabilities` object of both eras; the list of prompts never changes."""
+    """The `capabilities` object of both kinds of versions; the list of prompts never changes."""
     return {
         "tools": {"listChanged": changing_tools},
         "resources": {"subscribe": True, "listChanged": True},
@@ -76,33 +76,33 @@ def capabilities(changing_tools: bool) -> dict[str, Any]:
     }
 
 
-def handshake(facts: ServerFacts, changing_tools: bool, params: object) -> dict[str, Any]:
+def initialize_result(facts: ServerFacts, changing_tools: bool, params: object) -> dict[str, Any]:
     """The result of `initialize`: the version asked for if we speak it, else the newest; never an error."""
-    asked = params.get("protocolVersion") if isinstance(params, dict) else None
+    version = params.get("protocolVersion") if isinstance(params, dict) else None
     more = {} if facts.about is None else {"_meta": dict(facts.about)}
     return {
         **more,
-        "protocolVersion": asked if asked in HANDSHAKE_VERSIONS else LATEST_HANDSHAKE,
+        "protocolVersion": version if version in HANDSHAKE_VERSIONS else LATEST_HANDSHAKE,
         "capabilities": capabilities(changing_tools),
         "serverInfo": facts.info(),
         "instructions": facts.instructions,
     }
 
 
-def discovery(facts: ServerFacts, changing_tools: bool) -> dict[str, Any]:
-    """The result of `server/discover`, without what every modern result carries."""
+def discover_result(facts: ServerFacts, changing_tools: bool) -> dict[str, Any]:
+    """The result of `server/discover`, without what every stateless result carries."""
     return {
-        "supportedVersions": list(MODERN_VERSIONS),
+        "supportedVersions": list(STATELESS_VERSIONS),
         "capabilities": capabilities(changing_tools),
         "instructions": facts.instructions,
     }
 
 
 def envelope_of(params: object) -> Envelope | None:
-    """The envelope of a request, or None for a legacy one.
+    """The envelope of a request, or None for one of the handshake.
 
     Raises:
-        Refusal: the request claims the modern era, but its envelope is incomplete or of another revision.
+        ProtocolError: the request claims to be stateless, but its envelope is incomplete or of another revision.
     """
     meta = params.get("_meta") if isinstance(params, dict) else None
     if not isinstance(meta, dict) or VERSION_KEY not in meta:
@@ -110,17 +110,17 @@ def envelope_of(params: object) -> Envelope | None:
     version = meta[VERSION_KEY]
     declared = meta.get(CAPABILITIES_KEY)
     if not isinstance(version, str):
-        raise Refusal(INVALID_PARAMS, f"_meta[{VERSION_KEY!r}] must be a string")
-    if version not in MODERN_VERSIONS:
-        data = {"supported": list(MODERN_VERSIONS), "requested": version}
-        raise Refusal(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
+        raise ProtocolError(INVALID_PARAMS, f"_meta[{VERSION_KEY!r}] must be a string")
+    if version not in STATELESS_VERSIONS:
+        data = {"supported": list(STATELESS_VERSIONS), "requested": version}
+        raise ProtocolError(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
     if not isinstance(declared, dict):
-        raise Refusal(INVALID_PARAMS, f"_meta[{CAPABILITIES_KEY!r}] is required and must be an object")
+        raise ProtocolError(INVALID_PARAMS, f"_meta[{CAPABILITIES_KEY!r}] is required and must be an object")
     if not isinstance(meta.get(CLIENT_KEY, {}), dict):
-        raise Refusal(INVALID_PARAMS, f"_meta[{CLIENT_KEY!r}] must be an object")
+        raise ProtocolError(INVALID_PARAMS, f"_meta[{CLIENT_KEY!r}] must be an object")
     level = meta.get(LEVEL_KEY)
     if level is not None and (not isinstance(level, str) or level not in SEVERITY):
-        raise Refusal(INVALID_PARAMS, f"_meta[{LEVEL_KEY!r}] must be one of: {', '.join(LEVELS)}")
+        raise ProtocolError(INVALID_PARAMS, f"_meta[{LEVEL_KEY!r}] must be one of: {', '.join(LEVELS)}")
     return Envelope(declared, level, client_name(meta.get(CLIENT_KEY)))
 
 
