@@ -222,7 +222,14 @@ class Connection:
         )
 
     def _warm_up(self) -> None:
-        """Load what the first call of a tool would wait for, while the client waits for its model."""
+        """Load what takes longest before a first call, while the client waits for its model."""
+        from context_pack.retrieval.ports import LoadsModel
+
+        self.load()
+        assert self._ports is not None
+        semantic = self._ports.embedders.semantic
+        if isinstance(semantic, LoadsModel):
+            semantic.ready()
 
     def _on_event(self, event: Event) -> None:
         """Record a store event in the session, and notify clients of packs that were made or removed."""

@@ -128,24 +128,22 @@ def classify(value: Any) -> Message:
         return Invalid(None, INVALID_REQUEST, "Invalid request: a message is an object")
     id, method, params = value.get("id"), value.get("method"), value.get("params")  # noqa: A001
     # An exact type, because a bool is an int to isinstance.
-    usable = type(id) is int or type(id) is str
+    usable = id if type(id) is int or type(id) is str else None
     structured = params is None or type(params) is dict or type(params) is list
-
-    def invalid(why: str) -> Invalid:
-        return Invalid(id if usable else None, INVALID_REQUEST, f"Invalid request: {why}")
-
     if value.get("jsonrpc") != "2.0":
-        return invalid('jsonrpc must be "2.0"')
-    if "method" not in value:
-        if "id" in value and ("result" in value or "error" in value):
-            return Response(id if usable else None)
-        return invalid("no method")
-    if type(method) is not str:
-        return invalid("method must be a string")
-    if "id" not in value:
-        return Notification(method, params if structured else None)
-    if not usable:
-        return invalid("id must be a string or an integer")
-    if not structured:
-        return Invalid(id, INVALID_PARAMS, "Invalid params: an object is expected")
-    return Request(id, method, params)
+        why = 'jsonrpc must be "2.0"'
+    elif type(method) is str:
+        if "id" not in value:
+            return Notification(method, params if structured else None)
+        if usable is not None and structured:
+            return Request(usable, method, params)
+        if usable is not None:
+            return Invalid(usable, INVALID_PARAMS, "Invalid params: an object is expected")
+        why = "id must be a string or an integer"
+    elif "method" in value:
+        why = "method must be a string"
+    elif "id" in value and ("result" in value or "error" in value):
+        return Response(usable)
+    else:
+        why = "no method"
+    return Invalid(usable, INVALID_REQUEST, f"Invalid request: {why}")
