@@ -145,6 +145,7 @@ class Connection:
         self._lock = Lock()
         self._session: ProtocolSession | None = None
         self._watch: PackWatch | None = None
+        self._is_looking = False
         self._worker: ChildBackground | None = None
         self._ports: DiskPorts | None = None
         self.registry: Registry | None = None
@@ -207,7 +208,6 @@ class Connection:
         self._watch = PackWatch(
             ports.packs, self._settings.source_root, ports.clock, ports.packs_mark, self._wanted, self._notify
         )
-        Thread(target=self._watch.run, name="packs", daemon=True).start()
 
         def report(finished: Finished) -> None:
             ports.sessions.called(finished.tool)
@@ -256,6 +256,10 @@ class Connection:
             return
         self.load()
         assert self._watch is not None
+        with self._lock:
+            if not self._is_looking:
+                Thread(target=self._watch.run, name="packs", daemon=True).start()
+                self._is_looking = True
         try:
             self._watch.follow()
         except Failure as failure:

@@ -65,6 +65,20 @@ def test_requests_received_before_end_of_input_are_answered(spawn: Spawn, mode: 
 
 
 @pytest.mark.clause("TR-41")
+def test_work_of_seconds_is_answered_after_the_end_of_input(spawn: Spawn, tmp_path: Path) -> None:
+    """The searches never end by themselves; each says after three seconds that its time is over."""
+    (tmp_path / "trap.txt").write_text(("a" * 400 + "b\n") * 200)
+    client = spawn(env={"CONTEXT_PACK_GREP": "pure"})
+    names = {f"search {number}" for number in range(6)}
+    for number, name in enumerate(sorted(names)):
+        call = {"name": "grep_codebase", "arguments": {"pattern": f"(?=(a+)+$)a{{{number},}}[cd]"}}
+        client.send({"jsonrpc": "2.0", "id": name, "method": "tools/call", "params": call})
+    client.close_input()
+    assert {client.read()["id"] for _ in names} == names
+    assert client.wait() == 0
+
+
+@pytest.mark.clause("TR-41")
 def test_end_of_input_is_noticed_while_replies_are_unread(spawn: Spawn) -> None:
     """So many replies are unread that the server has stopped reading; it waits for no reader for ever."""
     client = spawn(env={"CONTEXT_PACK_LOG": "off", "CONTEXT_PACK_CALL_SECONDS": "1"})

@@ -210,7 +210,6 @@ class Peer:
                 self.session.reject(item)
                 continue
             for job in self.session.receive(item):
-                job.find_lane()
                 job.run()
 
     def answers_a_ping(self) -> bool:

@@ -61,9 +61,10 @@ class Signals:
     def follow_parent(self) -> bool:
         """Ask the kernel for a signal when the parent dies; True if it is already gone."""
         if sys.platform == "linux":
-            import ctypes  # optional: a Python may lack it, and then the end of the input tells it
+            with suppress(ImportError, OSError):  # without it, the end of the input tells the same
+                import ctypes
 
-            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(PARENT_GONE), 0, 0, 0)
+                ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(PARENT_GONE), 0, 0, 0)
         return self._is_orphan()
 
     def _is_orphan(self) -> bool:

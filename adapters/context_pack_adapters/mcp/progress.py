@@ -1,4 +1,4 @@
-"""Progress of a call: values that only rise, ten a second at most, none once the reply has gone."""
+"""Progress of a call: values that only rise, ten a second after the first ten, none after the reply."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from context_pack_adapters.mcp.jsonrpc import Id
 from context_pack_adapters.mcp.wire import notification
 
+BURST = 10
 REPORT_SECONDS = 0.1
 HEARTBEAT_SECONDS = 5.0
 HEARTBEAT_STEP = 0.001
@@ -21,7 +22,7 @@ class ProgressNotes:
     def __init__(self, token: Id, send: Callable[[bytes], None], monotonic: Callable[[], float]) -> None:
         self._token, self._send, self._monotonic = token, send, monotonic
         self._lock = threading.Lock()
-        self._open = True
+        self._open, self._count = True, 0
         self._sent_at = monotonic()
         self._last: float | None = None
         self._total: float | None = None
@@ -30,7 +31,7 @@ class ProgressNotes:
         """Send a value greater than the last one; the end is never dropped for its rate."""
         with self._lock:
             rises = math.isfinite(done) and (self._last is None or done > self._last)
-            soon = self._last is not None and self._monotonic() - self._sent_at < REPORT_SECONDS
+            soon = self._count >= BURST and self._monotonic() - self._sent_at < REPORT_SECONDS
             if rises and (not soon or (total is not None and done >= total)):
                 self._total = total
                 self._emit(done, message)
@@ -50,7 +51,7 @@ class ProgressNotes:
     def _emit(self, done: float, message: str | None) -> None:
         if not self._open:
             return
-        self._last, self._sent_at = done, self._monotonic()
+        self._last, self._sent_at, self._count = done, self._monotonic(), self._count + 1
         params: dict[str, Any] = {"progressToken": self._token, "progress": done}
         if self._total is not None and self._total >= done:
             params["total"] = self._total
