@@ -29,6 +29,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "adapters"), str(ROOT / "tests" / "support
 import attrs  # noqa: E402
 import numpy as np  # noqa: E402
 import psycopg  # noqa: E402
+from context_pack_adapters.postgres.news import PostgresNews  # noqa: E402
 from index_entries import ToyEmbedder  # noqa: E402
 from postgres_server import Server, serve  # noqa: E402
 from sample_packs import maker  # noqa: E402
@@ -42,7 +43,6 @@ from context_pack_adapters.disk_ports import file_packs  # noqa: E402
 from context_pack_adapters.index.sqlite_index import SqliteIndex  # noqa: E402
 from context_pack_adapters.postgres.connection import Address, Database  # noqa: E402
 from context_pack_adapters.postgres.copying import copy_packs  # noqa: E402
-from context_pack_adapters.postgres.news import PostgresNews  # noqa: E402
 from context_pack_adapters.postgres.pack_store import PostgresPackStore  # noqa: E402
 from context_pack_adapters.postgres.piece_index import PostgresIndex  # noqa: E402
 from context_pack_adapters.postgres.schema import prepare  # noqa: E402

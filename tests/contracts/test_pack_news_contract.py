@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from attrs import define, evolve, field
+from context_pack_adapters.stores.pack_news import News, NewsSource, PackNews
 from sample_packs import maker
 from waiting import until
 
 from context_pack.packs.ports import PackStore
 from context_pack_adapters.inmemory import FixedClock, SeededIds
-from context_pack_adapters.stores.pack_news import News, NewsSource, PackNews
 from context_pack_adapters.stores.pack_store import FilePackStore
 from context_pack_adapters.system import SystemClock, SystemIds
 
@@ -47,8 +47,8 @@ def heard(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Heard]:
     else:
         database = request.getfixturevalue("new_database")()
         import psycopg
-
         from context_pack_adapters.postgres.news import PostgresNews
+
         from context_pack_adapters.postgres.pack_store import PostgresPackStore
 
         def lose() -> None:

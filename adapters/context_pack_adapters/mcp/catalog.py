@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paging import decode_cursor, encode_cursor
-from context_pack_adapters.mcp.protocol_versions import STATIC_TTL_MS
 from context_pack_adapters.mcp.jsonrpc import INVALID_PARAMS
+from context_pack_adapters.mcp.protocol_versions import STATIC_TTL_MS
 from context_pack_adapters.mcp.wire import ProtocolError, quoted, to_json
 
 if TYPE_CHECKING:
@@ -84,7 +84,11 @@ def _page(kind: str, items: list[str], params: Mapping[str, Any], size: int | No
         return f'"{kind}":[{",".join(items)}]'
     end = len(items) if size is None else start + size
     fields = f'"{kind}":[{",".join(items[start:end])}]'
-    return fields if end >= len(items) else f'{fields},"nextCursor":{quoted(encode_cursor(kind, {"offset": end}))}'
+    return (
+        fields
+        if end >= len(items)
+        else f'{fields},"nextCursor":{quoted(encode_cursor(kind, {"offset": end}))}'
+    )
 
 
 def _prompt(prompt: Prompt) -> Item:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from context_pack.kernel.errors import Failure, clip
 from context_pack_adapters.mcp.catalog import Page, resources
-from context_pack_adapters.mcp.protocol_versions import RESOURCE_NOT_FOUND
 from context_pack_adapters.mcp.jobs import Job
 from context_pack_adapters.mcp.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS
+from context_pack_adapters.mcp.protocol_versions import RESOURCE_NOT_FOUND
 from context_pack_adapters.mcp.wire import ProtocolError, fields_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,9 @@ def read_resource(registry: Registry, job: Job, uri: str) -> tuple[str, int]:
         resource = registry.read(uri)
     except Failure as failure:
         if not _is_absence(failure):
-            raise ProtocolError(INTERNAL_ERROR, failure.message, {"code": failure.code.value, "uri": uri}) from None
+            raise ProtocolError(
+                INTERNAL_ERROR, failure.message, {"code": failure.code.value, "uri": uri}
+            ) from None
         resource = None
     if resource is None:
         code = RESOURCE_NOT_FOUND if job.request.envelope is None else INVALID_PARAMS
@@ -77,7 +79,10 @@ def complete(
     completer = _completers(registry, ref).get(argument)
     with _failures_as_errors():
         values = [] if completer is None else list(islice(completer(typed, others), MAX_COUNTED + 1))
-    completion: dict[str, Any] = {"values": values[:MAX_COMPLETIONS], "hasMore": len(values) > MAX_COMPLETIONS}
+    completion: dict[str, Any] = {
+        "values": values[:MAX_COMPLETIONS],
+        "hasMore": len(values) > MAX_COMPLETIONS,
+    }
     if len(values) <= MAX_COUNTED:
         completion["total"] = len(values)
     return fields_of({"completion": completion})

@@ -56,33 +56,37 @@ class Decoder:
         self.mode: Mode | None = None
         """How to reply: fixed by the first message, a broken one too."""
         self._limit = max_message_bytes
-        self._text = ""
-        self._at = 0  # Where the next message begins.
+        self.held = 0
+        """How many bytes wait for the rest of their message."""
+        self._pieces: list[str] = []  # These bytes as they came.
+        self._enough = 0  # How many bytes there must be until it is worth to look again …
+        self._ends = ""  # … unless the last one is one of these.
+        self._text = ""  # What is being looked at, and from where.
+        self._at = 0
         self._drain = 0  # Bytes left of a frame that is too large.
         self._in_line = False  # The rest of a line is being dropped.
         self._in_garbage = False  # A fault was given for the lines being skipped.
-        self._tried = 0  # How much of an unfinished value was scanned.
         self._out: list[bytes | Fault] = []
-
-    @property
-    def held(self) -> int:
-        """How many bytes wait for the rest of their message."""
-        return len(self._text)
 
     def feed(self, data: bytes) -> list[bytes | Fault]:
         """Take the next bytes; give the bodies and faults that are now certain."""
-        self._text += data.decode("latin-1")
+        self._pieces.append(piece := data.decode("latin-1"))
+        self.held += len(piece)
+        if self.held < self._enough and piece[-1:] not in self._ends:
+            return []
+        self._text, self._at = "".join(self._pieces), 0
+        self._enough, self._ends = 0, ""
         while self._at < len(self._text) and self._step():
             pass
-        self._text, self._at = self._text[self._at :], 0
+        self._pieces, self.held = [self._text[self._at :]], len(self._text) - self._at
         out, self._out = self._out, []
         return out
 
     def eof(self) -> list[bytes | Fault]:
         """End of the stream: what is certain by now; an unfinished message is dropped."""
-        self._tried = 0
+        self._enough = 0
         out = self.feed(b"")
-        self._text = ""
+        self._pieces, self.held = [], 0
         return out
 
     def _step(self) -> bool:
@@ -111,17 +115,13 @@ class Decoder:
         if len(text) - start > self._limit:
             text, start = text[start : start + self._limit], 0
         size = len(text) - start
-        # Scanned again only when it may have ended or is half as long again: else many small reads of one
-        # large value would take time with the square of its size.
-        if size < self._tried * 1.5 and size < self._limit and text[-1] not in "}]\n":
-            return False
-        self._tried = 0
         try:
             _, end = _raw_decode(text, start)
         except JSONDecodeError as error:
             if error.msg.startswith("Unterminated") or _is_begun(text, error.pos):
                 if size < self._limit:
-                    self._tried = size
+                    # Many small reads of one large value would else take time with the square of its size.
+                    self._enough, self._ends = min(size + size // 2, self._limit), "}]\n"
                     return False
                 return self._fault(f"message over {self._limit} bytes", self._at + self._limit, "unframed")
             wrong = error.pos - start
@@ -155,6 +155,7 @@ class Decoder:
             self._at, self._drain, self._in_garbage = blank.end(), length, False
             return True
         if len(self._text) < blank.end() + length:
+            self._enough, self._ends = blank.end() + length - start, ""
             return False
         self._take(blank.end(), blank.end() + length, "framed")
         return True

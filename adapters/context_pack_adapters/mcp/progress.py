@@ -30,7 +30,7 @@ class ProgressNotes:
     def report(self, done: float, total: float | None, message: str | None) -> None:
         """Send a value greater than the last one; the end is never dropped for its rate."""
         with self._lock:
-            rises = math.isfinite(done) and (self._last is None or done > self._last)
+            rises = self._last is None or done > self._last
             soon = self._count >= BURST and self._monotonic() - self._sent_at < REPORT_SECONDS
             if rises and (not soon or (total is not None and done >= total)):
                 self._total = total
@@ -49,11 +49,11 @@ class ProgressNotes:
             self._open = False
 
     def _emit(self, done: float, message: str | None) -> None:
-        if not self._open:
+        if not self._open or not math.isfinite(done):
             return
         self._last, self._sent_at, self._count = done, self._monotonic(), self._count + 1
         params: dict[str, Any] = {"progressToken": self._token, "progress": done}
-        if self._total is not None and self._total >= done:
+        if self._total is not None and done <= self._total < math.inf:
             params["total"] = self._total
         if message is not None:
             params["message"] = message

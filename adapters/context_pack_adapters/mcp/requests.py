@@ -78,9 +78,7 @@ class Results:
         if request.envelope is None:
             return reply(request.id, f"{{{fields}}}")
         cache = "" if ttl is None else f',"ttlMs":{ttl},"cacheScope":"private"'
-        return reply(
-            request.id, f'{{"resultType":"complete",{fields}{cache},"_meta":{{{self._server}}}}}'
-        )
+        return reply(request.id, f'{{"resultType":"complete",{fields}{cache},"_meta":{{{self._server}}}}}')
 
     def end_of_stream(self, request_id: Id) -> bytes:
         """The empty result that ends a listen stream."""

@@ -37,7 +37,13 @@ class PackWatch:
     """Watches the packs that somebody wants to hear of; `mark` differs whenever a pack was changed."""
 
     def __init__(
-        self, packs: PackStore, source_root: str, clock: Clock, mark: Callable[[], object], wanted: Wanted, tell: Tell
+        self,
+        packs: PackStore,
+        source_root: str,
+        clock: Clock,
+        mark: Callable[[], object],
+        wanted: Wanted,
+        tell: Tell,
     ) -> None:
         self._packs, self._root, self._clock = packs, Place.of(source_root), clock
         self._mark, self._wanted, self._tell = mark, wanted, tell

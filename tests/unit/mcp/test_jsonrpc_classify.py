@@ -63,10 +63,10 @@ def test_any_other_id_is_no_request_and_is_answered_under_null(text: str) -> Non
         {"id": 1, "result": {}},
     ],
 )
-def test_a_value_that_is_no_request_is_answered_under_null(value: Any) -> None:
+def test_a_value_that_is_no_request_is_answered_under_its_id_if_that_can_be_read(value: Any) -> None:
     message = classify(value)
     assert isinstance(message, Invalid)
-    assert (message.id, message.code) == (None, -32600)
+    assert (message.id, message.code) == (value.get("id") if isinstance(value, dict) else None, -32600)
     assert message.message.startswith("Invalid request: ")
 
 
