@@ -17,8 +17,9 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters import about
 from context_pack_adapters.logs import Log
 from context_pack_adapters.mcp import pump
+from context_pack_adapters.mcp.protocol_versions import ServerFacts
 from context_pack_adapters.mcp.pump import Limits
-from context_pack_adapters.mcp.session import ProtocolSession, ServerFacts
+from context_pack_adapters.mcp.session import ProtocolSession
 from context_pack_adapters.settings import AUTO, Settings
 from context_pack_adapters.stores.events import EventKind
 

@@ -37,9 +37,11 @@ _raw_decode: Final = JSONDecoder(parse_int=str, parse_float=str).raw_decode
 _WORDS: Final = ("true", "false", "null", "NaN", "-Infinity", "Infinity")
 _TOKEN_BEGUN: Final = re.compile(
     "|".join(re.escape(word[:size]) for word in _WORDS for size in range(1, len(word)))
-    + "|[.eE][+-]?|u[0-9a-fA-F]{0,4}"
+    + "|[.eE][+-]?|u[0-9a-fA-F]{0,4}|"
 )
 """What may stand between the place of an error and the end of the bytes if only more of them are missing."""
+_MAY_END: Final = re.compile(r"[]}]\s*(?:[^]}\s,]|\Z)|\n\Z")
+"""What may end a value: behind an inner bracket comes a comma or another one, unless it is in a string."""
 _MARKS: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[][{}]', re.DOTALL)
 
 
@@ -60,7 +62,7 @@ class Decoder:
         """How many bytes wait for the rest of their message."""
         self._pieces: list[str] = []  # These bytes as they came.
         self._enough = 0  # How many bytes there must be until it is worth to look again …
-        self._ends = ""  # … unless the last one is one of these.
+        self._in_value = False  # … unless it is a value that may have ended.
         self._text = ""  # What is being looked at, and from where.
         self._at = 0
         self._drain = 0  # Bytes left of a frame that is too large.
@@ -72,10 +74,10 @@ class Decoder:
         """Take the next bytes; give the bodies and faults that are now certain."""
         self._pieces.append(piece := data.decode("latin-1"))
         self.held += len(piece)
-        if self.held < self._enough and piece[-1:] not in self._ends:
+        if self.held < self._enough and not (self._in_value and _MAY_END.search(piece)):
             return []
         self._text, self._at = "".join(self._pieces), 0
-        self._enough, self._ends = 0, ""
+        self._enough, self._in_value = 0, False
         while self._at < len(self._text) and self._step():
             pass
         self._pieces, self.held = [self._text[self._at :]], len(self._text) - self._at
@@ -118,19 +120,18 @@ class Decoder:
         try:
             _, end = _raw_decode(text, start)
         except JSONDecodeError as error:
-            if error.msg.startswith("Unterminated") or _is_begun(text, error.pos):
+            if error.msg.startswith("Unterminated") or _TOKEN_BEGUN.fullmatch(text, error.pos):
                 if size < self._limit:
                     # Many small reads of one large value would else take time with the square of its size.
-                    self._enough, self._ends = min(size + size // 2, self._limit), "}]\n"
+                    self._enough, self._in_value = min(size + size // 2, self._limit), True
                     return False
-                return self._fault(f"message over {self._limit} bytes", self._at + self._limit, "unframed")
+                return self._fault(f"message over {self._limit} bytes", self._at + self._limit)
             wrong = error.pos - start
-            return self._fault(f"malformed JSON at byte {wrong}", self._at + wrong, "unframed")
+            return self._fault(f"malformed JSON at byte {wrong}", self._at + wrong)
         except RecursionError:
             wrong = _too_deep(text, start) - start
-            return self._fault(f"nested deeper than {MAX_DEPTH} levels", self._at + wrong, "unframed")
-        self._take(self._at, self._at + end - start, "unframed")
-        return True
+            return self._fault(f"nested deeper than {MAX_DEPTH} levels", self._at + wrong)
+        return self._take(self._at, self._at + end - start, "unframed")
 
     def _read_frame(self) -> bool:
         """Read a header block, and the frame that it announces."""
@@ -155,22 +156,22 @@ class Decoder:
             self._at, self._drain, self._in_garbage = blank.end(), length, False
             return True
         if len(self._text) < blank.end() + length:
-            self._enough, self._ends = blank.end() + length - start, ""
+            self._enough = blank.end() + length - start
             return False
-        self._take(blank.end(), blank.end() + length, "framed")
-        return True
+        return self._take(blank.end(), blank.end() + length, "framed")
 
-    def _take(self, start: int, end: int, mode: Mode) -> None:
+    def _take(self, start: int, end: int, mode: Mode) -> bool:
         """Give a body; an empty frame is nothing."""
         if end > start:
             self._give(self._text[start:end].encode("latin-1"), mode)
         self._at, self._in_garbage = end, False
+        return True
 
     def _give(self, item: bytes | Fault, mode: Mode) -> None:
         self.mode = self.mode or mode
         self._out.append(item)
 
-    def _fault(self, reason: str, wrong: int, mode: Mode) -> bool:
+    def _fault(self, reason: str, wrong: int) -> bool:
         """Give up on a value: go on behind the line of its first wrong byte.
 
         If that byte begins its line, an unfinished value has run into the next message, so that line is read.
@@ -178,7 +179,7 @@ class Decoder:
         line = self._text.rfind("\n", self._at, wrong) + 1
         self._in_garbage = fresh = line > 0 and not self._text[line:wrong].strip()
         self._at, self._in_line = wrong, not fresh
-        self._give(Fault(reason), mode)
+        self._give(Fault(reason), "unframed")
         return True
 
     def _garbage(self, reason: str, at: int, *, in_line: bool) -> bool:
@@ -194,11 +195,6 @@ def encode(body: bytes, mode: Mode | None) -> bytes:
     if mode == "unframed":
         return body + b"\n"
     return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
-
-
-def _is_begun(text: str, wrong: int) -> bool:
-    """Whether what stands at the place of an error may become right with more bytes."""
-    return wrong >= len(text) or _TOKEN_BEGUN.fullmatch(text, wrong) is not None
 
 
 def _too_deep(text: str, start: int) -> int:

@@ -14,14 +14,12 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.errors import Failure
 from context_pack.toolkit.call import Cancelled, Overdue
-from context_pack_adapters.mcp.jsonrpc import Id, same_id
+from context_pack_adapters.mcp import jsonrpc
+from context_pack_adapters.mcp.jsonrpc import Id, ProtocolError, error, failed, internal
 from context_pack_adapters.mcp.limits import OTHER_PAGE, page_tokens_of
-from context_pack_adapters.mcp.progress import ProgressNotes
-from context_pack_adapters.mcp.protocol_versions import SEVERITY
-from context_pack_adapters.mcp.requests import RequestContext
-from context_pack_adapters.mcp.wire import ProtocolError, error, failed, internal, notification
+from context_pack_adapters.mcp.protocol_versions import SEVERITY, RequestContext
 from context_pack_adapters.serving import CHECK
 
 CALL_SECONDS = 45.0
@@ -30,6 +28,10 @@ FETCHING = 20
 """Factor of the deadline for calls that fetch over the network."""
 DEAF_SECONDS = 2.0
 """How long after its deadline a call may still send its own reply."""
+BURST = 10
+REPORT_SECONDS = 0.1
+HEARTBEAT_SECONDS = 5.0
+HEARTBEAT_STEP = 0.001
 
 
 class ConnectionState:
@@ -45,22 +47,18 @@ class ConnectionState:
     ) -> None:
         self.send, self.monotonic, self.alarm = send, monotonic, alarm
         self.call_seconds = call_seconds
-        self.page_tokens = page_tokens
-        """The largest answer in tokens for every client; None to choose by client."""
-        self.lock = threading.Lock()
-        """Held by whoever begins or ends a job."""
+        self.page_tokens = page_tokens  # the largest answer for every client; None to choose by client
+        self.lock = threading.Lock()  # held by whoever begins or ends a job
         self.jobs: dict[Job, None] = {}
         """Every request that has not been answered, in order of arrival."""
         self.level: str | None = None
         """From which severity on the client of a handshake wants log messages; None until it has said so."""
-        self.client: Mapping[str, Any] = {}
-        """The capabilities of the handshake."""
-        self.client_page = OTHER_PAGE
-        """The largest answer in tokens for the client of the handshake."""
+        self.client: Mapping[str, Any] = {}  # the capabilities of the handshake
+        self.client_page = OTHER_PAGE  # the largest answer in tokens for the client of the handshake
 
     def named(self, request_id: Id) -> list[Job]:
         """The jobs with this id, for two may share one."""
-        return [job for job in list(self.jobs) if same_id(job.request.id, request_id)]
+        return [job for job in list(self.jobs) if jsonrpc.same_id(job.request.id, request_id)]
 
 
 class Job:
@@ -86,10 +84,7 @@ class Job:
         self._cancelled = False
         self._stop: Cancelled | None = None
         self._later: list[Callable[[], None]] = []
-        token = request.token
-        self._progress = (
-            None if token is None else ProgressNotes(token, connection.send, connection.monotonic)
-        )
+        self._progress = ProgressNotes(request.token, connection.send, connection.monotonic)
         connection.jobs[self] = None
 
     @property
@@ -136,8 +131,7 @@ class Job:
     def cancel(self) -> None:
         """Cancel the request: a queued one never starts, a running one stops at its next check."""
         self._cancelled = True
-        if self._progress is not None:
-            self._progress.close()
+        self._progress.close()
         if self._end(unless_begun=True):
             self.request.reply(None)
 
@@ -147,14 +141,17 @@ class Job:
         True if it was answered for: its thread may never come back.
         """
         if self._connection.monotonic() < self._until + DEAF_SECONDS:
-            if self._progress is not None:
-                self._progress.keep_alive()
+            self._progress.keep_alive()
             return False
-        return self._give_up(Overdue(self.seconds).failure())
+        return self.give_up(Overdue(self.seconds).failure())
 
-    def refuse(self, reason: str, words: str) -> None:
-        """Refuse a call for which the system has no thread."""
-        self._give_up(Failure(Code.IO_ERROR, words, {"reason": reason}))
+    def give_up(self, failure: Failure) -> bool:
+        """Reply with a failure, unless a reply was sent; the work's own result is then not sent."""
+        if not self._end():
+            return False
+        body = error(self.request.id, failed(failure)) if self._fail is None else self._fail(self, failure)
+        self.request.reply(None if self._cancelled else body)
+        return True
 
     def check(self) -> None:
         """Return while the call is wanted; raise once it was cancelled or is overdue."""
@@ -167,8 +164,7 @@ class Job:
 
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """Send progress to the caller, if it gave a progress token."""
-        if self._progress is not None:
-            self._progress.report(done, total, message)
+        self._progress.report(done, total, message)
 
     def after(self, work: Callable[[], None]) -> None:
         """Do `work` once the reply has gone."""
@@ -181,7 +177,9 @@ class Job:
         if least is None or self._cancelled or self.is_over or SEVERITY[level] < SEVERITY[least]:
             return
         source = {} if logger is None else {"logger": logger}
-        self._connection.send(notification("notifications/message", {"level": level, "data": data, **source}))
+        self._connection.send(
+            jsonrpc.notification("notifications/message", {"level": level, "data": data, **source})
+        )
 
     def _outcome(self) -> bytes | None:
         check = CHECK.set(self.check)
@@ -200,14 +198,6 @@ class Job:
         finally:
             CHECK.reset(check)
 
-    def _give_up(self, failure: Failure) -> bool:
-        """Reply with a failure, unless a reply was sent; the work's own result is then not sent."""
-        if not self._end():
-            return False
-        body = error(self.request.id, failed(failure)) if self._fail is None else self._fail(self, failure)
-        self.request.reply(None if self._cancelled else body)
-        return True
-
     def _end(self, *, unless_begun: bool = False) -> bool:
         """Let this job be over: who gets True may speak for it, once; False if it was, or had begun."""
         with self._connection.lock:
@@ -215,6 +205,51 @@ class Job:
                 return False
             self.is_over = True
         self._connection.jobs.pop(self, None)
-        if self._progress is not None:
-            self._progress.close()
+        self._progress.close()
         return True
+
+
+class ProgressNotes:
+    """Sends `notifications/progress`: values that only rise, ten a second after the first ten."""
+
+    def __init__(
+        self, token: Id | None, send: Callable[[bytes], None], monotonic: Callable[[], float]
+    ) -> None:
+        self._token, self._send, self._monotonic = token, send, monotonic
+        self._lock = threading.Lock()
+        self._open, self._count = token is not None, 0
+        self._sent_at = monotonic()
+        self._last: float | None = None
+        self._total: float | None = None
+
+    def report(self, done: float, total: float | None, message: str | None) -> None:
+        """Send a value greater than the last one; the end is never dropped for its rate."""
+        with self._lock:
+            rises = self._last is None or done > self._last
+            soon = self._count >= BURST and self._monotonic() - self._sent_at < REPORT_SECONDS
+            if rises and (not soon or (total is not None and done >= total)):
+                self._total = total
+                self._emit(done, message)
+
+    def keep_alive(self) -> None:
+        """Send a slightly higher value if nothing was sent for a while."""
+        with self._lock:
+            if self._monotonic() - self._sent_at >= HEARTBEAT_SECONDS:
+                last = self._last or 0.0
+                self._emit(max(last + HEARTBEAT_STEP, math.nextafter(last, math.inf)), None)
+
+    def close(self) -> None:
+        """Send nothing from now on."""
+        with self._lock:
+            self._open = False
+
+    def _emit(self, done: float, message: str | None) -> None:
+        if not self._open or not math.isfinite(done):
+            return
+        self._last, self._sent_at, self._count = done, self._monotonic(), self._count + 1
+        params: dict[str, Any] = {"progressToken": self._token, "progress": done}
+        if self._total is not None and done <= self._total < math.inf:
+            params["total"] = self._total
+        if message is not None:
+            params["message"] = message
+        self._send(jsonrpc.notification("notifications/progress", params))

@@ -1,8 +1,7 @@
 """The methods of both kinds of versions: two tables of handlers that answer at once or return a job.
 
 A handler answers at once unless it may touch the disk; the first one that needs the registry loads it.
-Changes are jobs of the kind `write`, which keep their order of arrival. `changing_tools` says whether the list
-of tools may change.
+Changes are jobs of the kind `write`, which keep their order of arrival.
 """
 
 from __future__ import annotations
@@ -11,17 +10,15 @@ from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from context_pack_adapters.mcp import features
+from context_pack.kernel.errors import clip
+from context_pack_adapters.mcp import catalog
 from context_pack_adapters.mcp import protocol_versions as versions
-from context_pack_adapters.mcp.catalog import PROMPTS, TEMPLATES, TOOLS
+from context_pack_adapters.mcp.catalog import PROMPTS, TEMPLATES, TOOLS, Page, RegistryLoader
 from context_pack_adapters.mcp.jobs import FETCHING, ConnectionState, Job
-from context_pack_adapters.mcp.jsonrpc import INVALID_PARAMS
+from context_pack_adapters.mcp.jsonrpc import INVALID_PARAMS, ProtocolError, answer_fields, fields_of, reply
 from context_pack_adapters.mcp.limits import page_tokens_of
-from context_pack_adapters.mcp.protocol_versions import ServerFacts
-from context_pack_adapters.mcp.registry_loader import RegistryLoader
-from context_pack_adapters.mcp.requests import RequestContext, Results, string_map
+from context_pack_adapters.mcp.protocol_versions import RequestContext, Results, ServerFacts, string_map
 from context_pack_adapters.mcp.subscriptions import Listener, Subscriptions, honoured_filter
-from context_pack_adapters.mcp.wire import ProtocolError, answer_fields, fields_of, reply
 
 if TYPE_CHECKING:
     from context_pack.kernel.errors import Failure
@@ -80,8 +77,9 @@ class Methods:
     def _answer(self, request: RequestContext, fields: str, ttl: int | None = None) -> None:
         request.reply(self._results.of(request, fields, ttl))
 
-    def _job(self, request: RequestContext, work: Callable[[Job], bytes | None]) -> Job:
-        return Job(self._connection, request, work)
+    def _job(self, request: RequestContext, work: Callable[[], Page]) -> Job:
+        """A job that answers with the page that its work gives."""
+        return Job(self._connection, request, lambda _: self._results.of(request, *work()))
 
     # -- answered at once
 
@@ -119,9 +117,9 @@ class Methods:
             raise ProtocolError(INVALID_PARAMS, NOT_WATCHED, {"uri": uri})
         self._subscriptions.subscribe(uri)
 
-        def work(_: Job) -> bytes:
+        def work() -> Page:
             self._subscriptions.watch()
-            return reply(request.id, "{}")
+            return "", None
 
         return self._job(request, work)
 
@@ -140,7 +138,7 @@ class Methods:
             self._subscriptions.watch()
             self._subscriptions.acknowledge(listener)
 
-        return self._job(request, work)
+        return Job(self._connection, request, work)
 
     # -- what needs the registry
 
@@ -148,12 +146,12 @@ class Methods:
         lists, families = self._loader.lists(), self._families
         self._loader.warm_up()  # who lists the tools will call one
         if families is None:
-            self._answer(request, *lists.page(TOOLS, request.params))
+            self._answer(request, *lists.of(TOOLS, request.params))
             return None
 
-        def work(_: Job) -> bytes:
+        def work() -> Page:
             self._listed = families()
-            return self._results.of(request, *lists.tools(request.params, self._listed))
+            return lists.tools(request.params, self._listed)
 
         return self._job(request, work)
 
@@ -168,33 +166,24 @@ class Methods:
             self._subscriptions.tools_changed()
 
     def _fixed_list(self, request: RequestContext, kind: str) -> None:
-        self._answer(request, *self._loader.lists().page(kind, request.params))
+        self._answer(request, *self._loader.lists().of(kind, request.params))
 
     def _list_resources(self, request: RequestContext) -> Job:
-        def work(_: Job) -> bytes:
+        def work() -> Page:
             if request.envelope is None:
                 self._subscriptions.listed()  # first, so that no change falls between the list and the watch
-            page = features.list_resources(self._loader.registry(), request.params, self._loader.page_size)
-            return self._results.of(request, *page)
+            return catalog.list_resources(self._loader.registry(), request.params)
 
         return self._job(request, work)
 
     def _read(self, request: RequestContext) -> Job:
-        uri = request.text("uri")
-
-        def work(job: Job) -> bytes:
-            return self._results.of(request, *features.read_resource(self._loader.registry(), job, uri))
-
-        return self._job(request, work)
+        uri, stateless = request.text("uri"), request.envelope is not None
+        return self._job(request, lambda: catalog.read_resource(self._loader.registry(), uri, stateless))
 
     def _get_prompt(self, request: RequestContext) -> Job:
         name = request.text("name")
         arguments = string_map(request.params.get("arguments"), "arguments")
-
-        def work(_: Job) -> bytes:
-            return self._results.of(request, features.get_prompt(self._loader.registry(), name, arguments))
-
-        return self._job(request, work)
+        return self._job(request, lambda: catalog.get_prompt(self._loader.registry(), name, arguments))
 
     def _complete(self, request: RequestContext) -> Job:
         ref, argument = request.object("ref"), request.object("argument")
@@ -203,22 +192,16 @@ class Methods:
             text = "argument needs a name and a value, both strings"
             raise ProtocolError(INVALID_PARAMS, text, {"field": "argument"})
         context = request.params.get("context")
-        others = string_map(
-            context.get("arguments") if isinstance(context, dict) else None, "context.arguments"
-        )
-
-        def work(_: Job) -> bytes:
-            fields = features.complete(self._loader.registry(), ref, name, typed, others)
-            return self._results.of(request, fields)
-
-        return self._job(request, work)
+        others = context.get("arguments") if isinstance(context, dict) else None
+        given = string_map(others, "context.arguments")
+        return self._job(request, lambda: catalog.complete(self._loader.registry(), ref, name, typed, given))
 
     def _call(self, request: RequestContext) -> Job:
         """A tool call: which threads run it, and how long it may take, is the tool's to say."""
         name, arguments = request.text("name"), request.arguments()
         registry = self._loader.registry()
         if name not in registry.tools:
-            raise features.unknown_tool(name)
+            raise ProtocolError(INVALID_PARAMS, f"Unknown tool: {clip(name)}")
         tool = registry.tools[name]
         try:
             mutates = tool.mutates(arguments)

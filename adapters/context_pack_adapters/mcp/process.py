@@ -65,10 +65,6 @@ class Signals:
                 import ctypes
 
                 ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(PARENT_GONE), 0, 0, 0)
-        return self._is_orphan()
-
-    def _is_orphan(self) -> bool:
-        """Whether the parent is gone; its signal also comes when only the thread that started us ends."""
         return os.getppid() != self._parent
 
     def stop_wanted(self) -> bool:
@@ -77,4 +73,6 @@ class Signals:
             numbers = os.read(self.descriptor, 4096)
         except BlockingIOError:
             return False
-        return any(number in STOPPING for number in numbers) or (PARENT_GONE in numbers and self._is_orphan())
+        # The parent's signal also comes when only the thread of it that started us ends.
+        orphaned = PARENT_GONE in numbers and os.getppid() != self._parent
+        return orphaned or any(number in STOPPING for number in numbers)

@@ -1,8 +1,8 @@
 """The main loop: one blocking wait, bytes in, jobs out, and a shutdown that always ends.
 
-The main thread waits in one `poll` for requests, for a closed stdout and for signals; it decodes, answers what
-is cheap, hands the rest to the pools, and looks after deadlines once a second while jobs are open. It never
-waits for a tool or for the peer to read, and an idle server costs nothing.
+The main thread waits in one `poll` for requests, for a closed stdout and for signals; it decodes, answers
+what is cheap, hands the rest to the pools, and looks after deadlines once a second while jobs are open. It
+never waits for a tool or for the peer to read, and an idle server costs nothing.
 
 The end: after the end of input all that was received is answered, as long as answers go out; a signal or
 `exit` leaves half a second, a closed stdout nothing.
@@ -18,12 +18,11 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from context_pack_adapters.mcp.framing import Decoder, Fault, encode
+from context_pack_adapters.mcp.framing import Decoder, encode
 from context_pack_adapters.mcp.jobs import CALL_SECONDS, DEAF_SECONDS
-from context_pack_adapters.mcp.pools import WorkerPools
 from context_pack_adapters.mcp.process import Signals, claim_streams, speak_utf8
 from context_pack_adapters.mcp.session import ProtocolSession
-from context_pack_adapters.mcp.writer import Writer
+from context_pack_adapters.mcp.threads import WorkerPools, Writer
 
 READ_BYTES = 64 * 1024
 MAX_OPEN_JOBS = 4096
@@ -75,6 +74,7 @@ class Pump:
         self._poll = select.poll()
         self._input: int | None = None  # Which events of the input are waited for; None: it has ended.
         self._began = time.monotonic()
+        self._silent_until = self._began + limits.first_message_ms / 1000
         self._next_check = 0.0
         self._follows_parent = False
         self._code: int | None = None  # The exit code, once the conversation is to end.
@@ -126,7 +126,7 @@ class Pump:
         return time.monotonic() >= self._ends_at
 
     def _await_input(self, events: int | None) -> None:
-        """Wait for requests, only for the end of the input while there is no room for replies, or not at all."""
+        """Wait for requests, only for the end of input while there is no room for replies, or not at all."""
         if events is None and self._input is not None:
             self._poll.unregister(self._reads)
         elif events is not None and events != self._input:
@@ -139,13 +139,10 @@ class Pump:
         if self._session.jobs:
             due = min(due, self._next_check)
         if not self._session.heard:
-            due = min(due, self._silent_until())
+            due = min(due, self._silent_until)
         if not self._follows_parent:
             due = min(due, self._began + FOLLOW_SECONDS)
         return None if due == math.inf else max(0.0, due - time.monotonic()) * 1000 + 1
-
-    def _silent_until(self) -> float:
-        return self._began + self._limits.first_message_ms / 1000
 
     def _mind_the_time(self, now: float) -> None:
         """Handle timers: deadlines of jobs, a silent client, and the parent once there is time for it."""
@@ -154,7 +151,7 @@ class Pump:
             for job in list(self._session.jobs):
                 if job.check_deadline():
                     self._pools.replace(job, list(self._session.jobs))
-        if not self._session.heard and now >= self._silent_until():
+        if not self._session.heard and now >= self._silent_until:
             self._limits.warn(f"no message within {self._limits.first_message_ms} ms; the server ends")
             self._end(1, 0.0)
         if not self._follows_parent and now >= self._began + FOLLOW_SECONDS:
@@ -171,9 +168,6 @@ class Pump:
         except OSError:
             data = b""
         for item in self._decoder.feed(data) if data else self._decoder.eof():
-            if isinstance(item, Fault):
-                self._session.reject(item)
-                continue
             for job in self._session.receive(item):
                 self._pools.submit(job)
             if self._session.exit_code is not None:

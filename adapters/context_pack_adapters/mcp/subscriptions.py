@@ -1,7 +1,7 @@
 """Subscribers of changed resources, of handshake and stateless clients, and the notifications they get.
 
 A client of the handshake subscribes to single URIs and hears of a changed list without asking. A stateless
-one opens a listen stream with a filter: acknowledged first, every message carries the subscription's id, ended
+one opens a listen stream with a filter: acknowledged first, every message with the subscription's id, ended
 by an empty result or by a cancel, which is not answered. All sending happens under one lock, so that nothing
 overtakes an acknowledgement and nothing follows an end.
 """
@@ -12,9 +12,8 @@ import threading
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
-from context_pack_adapters.mcp.jsonrpc import INVALID_PARAMS, Id, same_id
+from context_pack_adapters.mcp.jsonrpc import INVALID_PARAMS, Id, ProtocolError, notification, same_id
 from context_pack_adapters.mcp.protocol_versions import SUBSCRIPTION_KEY
-from context_pack_adapters.mcp.wire import ProtocolError, notification
 
 UPDATED = "notifications/resources/updated"
 LIST_CHANGED = "notifications/resources/list_changed"
@@ -78,7 +77,7 @@ class Subscriptions:
             self._on_watch(True)
 
     def subscribe(self, uri: str) -> None:
-        """Subscribe a client of the handshake to a resource; whoever is answered after `watch` misses nothing."""
+        """Subscribe a client of the handshake to a resource; it misses nothing after `watch`."""
         with self._lock:
             self._uris.add(uri)
 
@@ -110,12 +109,9 @@ class Subscriptions:
     def cancel(self, request_id: Id) -> None:
         """End the streams with this id without a result."""
         with self._lock:
-            before = len(self._listeners) + len(self._silent)
             self._listeners = [each for each in self._listeners if not same_id(each.id, request_id)]
             self._silent = [each for each in self._silent if not same_id(each.id, request_id)]
-            ended = before - len(self._listeners) - len(self._silent)
-        if ended:
-            self._on_watch(False)
+        self._on_watch(False)
 
     def finish(self) -> None:
         """End every stream with its result, and forget every subscription."""
@@ -133,26 +129,21 @@ class Subscriptions:
         """Notify all subscribers of these resources, and of their list; may be called from any thread."""
         with self._lock:
             for uri in uris:
-                if uri in self._uris:
-                    self._send(notification(UPDATED, {"uri": uri}))
-            if list_changed and self.greeted:
-                self._send(notification(LIST_CHANGED, {}))
-            for listener in self._listeners:
-                meta = {SUBSCRIPTION_KEY: listener.id}
-                for uri in uris:
-                    if uri in listener.uris:
-                        self._send(notification(UPDATED, {"_meta": meta, "uri": uri}))
-                if list_changed and "resourcesListChanged" in listener.honoured:
-                    self._send(notification(LIST_CHANGED, {"_meta": meta}))
+                self._notify(UPDATED, uri in self._uris, lambda each, uri=uri: uri in each.uris, uri=uri)  # type: ignore[misc]
+            if list_changed:
+                self._notify(LIST_CHANGED, self.greeted, lambda each: "resourcesListChanged" in each.honoured)
 
     def tools_changed(self) -> None:
         """Notify all clients that have a list of tools that it changed."""
         with self._lock:
-            if self.greeted:
-                self._send(notification(TOOLS_CHANGED, {}))
-            for listener in self._listeners:
-                if "toolsListChanged" in listener.honoured:
-                    self._send(notification(TOOLS_CHANGED, {"_meta": {SUBSCRIPTION_KEY: listener.id}}))
+            self._notify(TOOLS_CHANGED, self.greeted, lambda each: "toolsListChanged" in each.honoured)
+
+    def _notify(self, method: str, handshake: bool, hears: Callable[[Listener], bool], **params: str) -> None:
+        """Send one message to the client of the handshake, if it wants it, and to each stream that does."""
+        if handshake:
+            self._send(notification(method, params))
+        for listener in filter(hears, self._listeners):
+            self._send(notification(method, {"_meta": {SUBSCRIPTION_KEY: listener.id}, **params}))
 
 
 def honoured_filter(

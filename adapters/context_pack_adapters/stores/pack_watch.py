@@ -2,8 +2,8 @@
 
 A look compares what subscribers of a pack would read with the last look: the pack itself, and the signatures
 of the files that its refs point at. Packs are read only if their folder (or the team's database) says that
-something changed, or one of them expired; so an idle look costs one listing and a few status calls. Nothing is
-looked at while nobody subscribed.
+something changed, or one of them expired; so an idle look costs one listing and a few status calls. Nothing
+is looked at while nobody subscribed.
 """
 
 from __future__ import annotations

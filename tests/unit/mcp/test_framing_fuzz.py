@@ -12,7 +12,7 @@ import re
 import pytest
 
 from context_pack_adapters.mcp.framing import Decoder, Fault, encode
-from context_pack_adapters.mcp.jsonrpc import ParseFault, classify, decode
+from context_pack_adapters.mcp.jsonrpc import ProtocolError, classify, decode
 
 pytestmark = pytest.mark.slow
 
@@ -70,7 +70,7 @@ def test_decoding_does_not_depend_on_how_bytes_are_split(seed: int) -> None:
                 assert 0 < len(item) <= LIMIT
                 try:
                     classify(decode(item))
-                except ParseFault:
+                except ProtocolError:
                     continue
 
 

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from context_pack_adapters.mcp.framing import Decoder, Fault, Mode, encode
-from context_pack_adapters.mcp.jsonrpc import ParseFault, decode
+from context_pack_adapters.mcp.jsonrpc import ProtocolError, decode
 
 NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 SCALARS = st.none() | st.booleans() | NUMBERS | st.text(max_size=12)
@@ -78,7 +78,7 @@ def is_json(text: bytes) -> bool:
     """Whether the session takes it; what only looks like a value (`[NaN]`) is found out there."""
     try:
         decode(text)
-    except ParseFault:
+    except ProtocolError:
         return False
     return True
 
@@ -124,6 +124,6 @@ def test_every_way_of_cutting_the_bytes_gives_the_same_messages(lines: list[byte
 def test_a_body_is_a_value_or_a_parse_fault_and_nothing_else(body: bytes) -> None:
     try:
         value = decode(body)
-    except ParseFault:
+    except ProtocolError:
         return
     assert json.loads(json.dumps(value, allow_nan=False)) == value == strict(body)

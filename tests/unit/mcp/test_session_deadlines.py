@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from waiting import PATIENCE
 
+from context_pack.kernel.errors import Code, Failure
+
 if TYPE_CHECKING:
     from tests.unit.mcp.conftest import Demo, Peer
 
@@ -75,7 +77,7 @@ def test_a_deadline_is_counted_from_when_a_call_begins(peer: Peer, demo: Demo, r
 def test_a_call_without_a_free_thread_is_refused_once(peer: Peer, demo: Demo, req: Request) -> None:
     peer.load()
     (job,) = peer.post(req("tools/call", WAIT, 7))
-    job.refuse("EAGAIN", "no threads")
+    job.give_up(Failure(Code.IO_ERROR, "no threads"))
     job.run()
     assert told(peer) == {"error": "io_error", "message": "no threads", "request_id": 7}
     assert not demo.begun.is_set()
@@ -85,6 +87,6 @@ def test_a_call_without_a_free_thread_is_refused_once(peer: Peer, demo: Demo, re
 def test_other_requests_are_refused_as_protocol_errors(peer: Peer, req: Request) -> None:
     peer.load()
     (job,) = peer.post(req("resources/read", {"uri": "memo://one"}, 7))
-    job.refuse("EAGAIN", "no threads")
+    job.give_up(Failure(Code.IO_ERROR, "no threads"))
     (reply,) = peer.take()
     assert reply["error"] == {"code": -32603, "message": "no threads", "data": {"code": "io_error"}}

@@ -10,6 +10,7 @@ import pytest
 from waiting import PATIENCE
 
 from context_pack.kernel.paging import encode_cursor
+from context_pack_adapters.mcp.catalog import MAX_RESOURCES
 
 if TYPE_CHECKING:
     from tests.unit.mcp.conftest import Demo, Peer
@@ -49,43 +50,38 @@ def test_the_first_list_of_tools_begins_one_warm_up(connect: Callable[..., Peer]
     assert not warmed.acquire(blocking=False)
 
 
+def fill(demo: Demo, count: int) -> None:
+    demo.memos = {f"memo-{number}": "text" for number in range(count)}
+
+
 @pytest.mark.clause("MCP-40")
-@pytest.mark.parametrize("method", LISTS)
-@pytest.mark.parametrize("page_size", [1, 2, 5, 100])
-def test_pages_join_to_the_whole_list(connect: Callable[..., Peer], method: str, page_size: int) -> None:
-    whole = connect().result(method)[LISTS[method]]
-    peer = connect(page_size=page_size)
-    pages: list[list[Any]] = []
+def test_pages_of_resources_join_to_the_whole_list(peer: Peer, demo: Demo) -> None:
+    fill(demo, 2 * MAX_RESOURCES + 1)
+    names: list[str] = []
     cursor: dict[str, str] = {}
-    while True:
-        result = peer.result(method, cursor)
-        pages.append(result[LISTS[method]])
-        if "nextCursor" not in result:
-            break
-        cursor = {"cursor": result["nextCursor"]}
-    assert [item for page in pages for item in page] == whole
-    assert all(len(page) == page_size for page in pages[:-1])
-    assert pages[-1]
+    for _ in range(3):
+        result = peer.result("resources/list", cursor)
+        assert len(result["resources"]) <= MAX_RESOURCES
+        names += [each["name"] for each in result["resources"]]
+        cursor = {"cursor": result.get("nextCursor", "")}
+    assert cursor == {"cursor": ""}
+    assert names == list(demo.memos)
 
 
 @pytest.mark.clause("MCP-41")
 @pytest.mark.parametrize("method", LISTS)
-@pytest.mark.parametrize("page_size", [None, 1])
-@pytest.mark.parametrize("cursor", ["x", "💥", 5, 0, True, [], {}, "AAAA" * 3000, "\ud800"])
-def test_a_bad_cursor_is_invalid(
-    connect: Callable[..., Peer], modern: Modern, method: str, page_size: int | None, cursor: Any
-) -> None:
-    peer = connect(page_size=page_size)
+@pytest.mark.parametrize("cursor", ["x", "\U0001f4a5", 5, 0, True, [], {}, "AAAA" * 3000, "\ud800"])
+def test_a_bad_cursor_is_invalid(peer: Peer, modern: Modern, method: str, cursor: Any) -> None:
     assert peer.error(method, {"cursor": cursor})["code"] == -32602
     assert peer.error(method, modern({"cursor": cursor}))["code"] == -32602
 
 
 @pytest.mark.clause("MCP-41")
-def test_a_cursor_of_another_list_is_invalid(connect: Callable[..., Peer]) -> None:
-    peer = connect(page_size=1)
-    cursor = peer.result("tools/list")["nextCursor"]
+def test_a_cursor_of_another_list_is_invalid(peer: Peer, demo: Demo) -> None:
+    fill(demo, MAX_RESOURCES + 1)
+    cursor = peer.result("resources/list")["nextCursor"]
     assert peer.error("prompts/list", {"cursor": cursor})["code"] == -32602
-    assert peer.error("resources/list", {"cursor": cursor})["code"] == -32602
+    assert peer.error("tools/list", {"cursor": cursor})["code"] == -32602
 
 
 @pytest.mark.clause("MCP-41")
@@ -97,8 +93,8 @@ def test_a_cursor_that_means_nothing_is_invalid(peer: Peer, payload: dict[str, A
 
 
 @pytest.mark.clause("MCP-41")
-def test_a_list_may_shrink_under_a_cursor(connect: Callable[..., Peer], demo: Demo) -> None:
-    peer = connect(page_size=1)
+def test_a_list_may_shrink_under_a_cursor(peer: Peer, demo: Demo) -> None:
+    fill(demo, MAX_RESOURCES + 1)
     cursor = peer.result("resources/list")["nextCursor"]
     demo.memos.clear()
     assert peer.result("resources/list", {"cursor": cursor}) == {"resources": []}

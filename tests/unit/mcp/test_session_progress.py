@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack_adapters.mcp.progress import HEARTBEAT_SECONDS, ProgressNotes
+from context_pack_adapters.mcp.jobs import HEARTBEAT_SECONDS, ProgressNotes
 
 if TYPE_CHECKING:
     from context_pack_adapters.mcp.jobs import Job

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack_adapters.mcp.progress import HEARTBEAT_SECONDS
+from context_pack_adapters.mcp.jobs import HEARTBEAT_SECONDS
 from context_pack_adapters.mcp.protocol_versions import CAPABILITIES_KEY, LEVEL_KEY, VERSION_KEY
 
 if TYPE_CHECKING:
@@ -139,7 +139,8 @@ def test_cancels_and_replies_race_without_a_second_answer(peer: Peer, demo: Demo
 def test_the_first_answer_needs_no_heavy_package(checkout: Path) -> None:
     program = """
 import json, sys
-from context_pack_adapters.mcp.session import ProtocolSession, ServerFacts
+from context_pack_adapters.mcp.protocol_versions import ServerFacts
+from context_pack_adapters.mcp.session import ProtocolSession
 out = []
 session = ProtocolSession(ServerFacts("n", "t", "v", "d", "i"), lambda: 1 / 0, out.append)
 prefix = "io.modelcontextprotocol/"

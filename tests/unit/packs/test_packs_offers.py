@@ -12,8 +12,8 @@ from context_pack.packs import prompts, resources
 from context_pack.packs.domain.model import Pack
 from context_pack.packs.usecases.read import PackReader
 from context_pack.toolkit.registry import describe
-from context_pack_adapters.mcp.features import get_prompt
-from context_pack_adapters.mcp.wire import ProtocolError
+from context_pack_adapters.mcp.catalog import get_prompt
+from context_pack_adapters.mcp.jsonrpc import ProtocolError
 
 
 class BrokenStore:
@@ -152,7 +152,7 @@ def test_an_argument_that_a_prompt_does_not_declare_is_refused(desk: Any, name: 
         get_prompt(desk.registry, "take_over", {"pack": "my-pack", name: "x"})
     assert refused.value.code == -32602
     assert len(str(refused.value.data)) < 500
-    assert "my-pack" in get_prompt(desk.registry, "take_over", {"pack": "my-pack"})
+    assert "my-pack" in get_prompt(desk.registry, "take_over", {"pack": "my-pack"})[0]
 
 
 @pytest.mark.clause("PK-62")
