@@ -54,27 +54,37 @@ def _runs(binary: str) -> bool:
 def running(words: Sequence[str], folder: str) -> Iterator[subprocess.Popen[bytes]]:
     """Run a command in a folder; leaving the block kills it."""
     leash, theirs = os.pipe()
+    waits, begins = os.pipe()
+    # A shell waits for one line, on its third stream, and becomes the command: that begins only when it is
+    # sure to end with us, and if we are killed before, the shell reads nothing and ends.
+    waiting = ["/bin/sh", "-c", 'read _ <&2 && exec "$@" 2>/dev/null', "sh", *words]
+    linux = sys.platform == "linux"
     try:
         with subprocess.Popen(
-            words, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder
+            waiting if linux else words,
+            stdin=theirs,
+            stdout=subprocess.PIPE,
+            stderr=waits if linux else subprocess.DEVNULL,
+            cwd=folder,
         ) as child:
             try:
-                _end_with_parent(theirs, child.pid)
+                if linux:
+                    _end_with_parent(theirs, child.pid)
+                    os.write(begins, b"\n")
                 yield child
             finally:
                 child.kill()
     finally:
-        os.close(leash)
-        os.close(theirs)
+        for descriptor in (leash, theirs, waits, begins):
+            os.close(descriptor)
 
 
 def _end_with_parent(theirs: int, child: int) -> None:
     """Make the child end with us: the closing of our pipe raises SIGIO in it."""
-    if sys.platform == "linux":
-        import fcntl
+    import fcntl
 
-        fcntl.fcntl(theirs, fcntl.F_SETOWN, child)
-        fcntl.fcntl(theirs, fcntl.F_SETFL, fcntl.fcntl(theirs, fcntl.F_GETFL) | os.O_ASYNC)
+    fcntl.fcntl(theirs, fcntl.F_SETOWN, child)
+    fcntl.fcntl(theirs, fcntl.F_SETFL, fcntl.fcntl(theirs, fcntl.F_GETFL) | os.O_ASYNC)
 
 
 def output_of(child: subprocess.Popen[bytes], deadline: Deadline) -> bytes:
