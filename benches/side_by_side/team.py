@@ -4,7 +4,7 @@ python benches/side_by_side/team.py [--quick]
 
 A real Postgres of its own behind a proxy that makes the way 20 ms long. Printed are round trips (counted by
 the proxy, and as time over 20 ms) of each operation with 1,000 packs (100 with --quick), how much longer a
-`context_search` without changes takes than over files, and how soon news arrive. Then, without the proxy, an
+`context_search` without changes takes than over files. Then, without the proxy, an
 index of 100,000 chunks (1,200 with --quick) with vectors of 384 numbers, in the database and in the local
 file: the times of searches by words and by vectors in everything and in 1 % of it, and how many of the ten
 nearest the database finds.
@@ -20,7 +20,6 @@ import time
 from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,7 +28,6 @@ sys.path[:0] = [str(ROOT), str(ROOT / "adapters"), str(ROOT / "tests" / "support
 import attrs  # noqa: E402
 import numpy as np  # noqa: E402
 import psycopg  # noqa: E402
-from context_pack_adapters.postgres.news import PostgresNews  # noqa: E402
 from index_entries import ToyEmbedder  # noqa: E402
 from postgres_server import Server, serve  # noqa: E402
 from sample_packs import maker  # noqa: E402
@@ -128,30 +126,6 @@ def searches(url: str, proxy: Proxy, folder: Path) -> None:
 
     local, team = search(""), search(url)
     print(f"{'context_search: more than over files':44} {(team - local) / TRIP:6.2f} round trips")
-
-
-def news(url: str, proxy: Proxy) -> None:
-    """From a change that was made near the database to the listener far away."""
-    database = Database(Address(url), lambda: PROJECT)
-    near = PostgresPackStore(
-        Database(Address(url.replace(str(proxy.port), str(proxy.target))), lambda: PROJECT), SystemIds()
-    )
-    heard = Event()
-    source = PostgresNews(database, lambda _: heard.set())
-    source.listen(True)
-    key, times = near.all()[0].id, []
-    while not heard.wait(0.5):  # until it listens
-        near.update(key, raised)
-    for _ in range(ROUNDS):
-        time.sleep(0.1)
-        heard.clear()
-        near.update(key, raised)
-        begun = time.perf_counter()
-        assert heard.wait(30)
-        times.append(time.perf_counter() - begun)
-    source.listen(False)
-    middle, most = statistics.median(times) * 1000, max(times) * 1000
-    print(f"{'news, after the change was acknowledged':44} {middle:6.1f} ms, at most {most:.1f}")
 
 
 def chunks(count: int) -> tuple[list[IndexEntry], Any]:
@@ -266,7 +240,6 @@ def main() -> None:
             project = Path(folder) / "project"
             project.mkdir()
             searches(url, proxy, project)
-            news(url, proxy)
         documents(server, count, Path(folder))
 
 

@@ -109,10 +109,6 @@ def _never(_: Mapping[str, Any]) -> bool:
     return False
 
 
-def _anything(_: Mapping[str, Any]) -> str:
-    return ""
-
-
 def _published(schema: Schema, all_lengths: bool) -> Schema:
     """The schema without the bounds that nobody passes by accident: they are kept, but need not be read."""
     shown = {key: value for key, value in schema.items() if _is_published(key, value, all_lengths)}
@@ -153,8 +149,8 @@ class Tool:
     """One tool of the registry.
 
     `choose` picks the command class from the raw arguments (an action tool decides here, and may refuse);
-    `run` serves the structured command; `mutates` says whether these arguments would change anything, and
-    `subject` what ("" if unknown), so that the server can keep mutations in order. A `slow` tool may take
+    `run` serves the structured command; `mutates` says whether these arguments would change anything, so
+    that the server can keep mutations in order. A `slow` tool may take
     seconds: the server lets quick reads pass it. A `tolerant` tool ignores arguments that it does not know,
     and one with `all_lengths` publishes the bound of every text, where a contract wants that. `spelled` gives
     the arguments in the spelling of the schema. `budget` is the argument that says how many tokens an answer
@@ -172,7 +168,6 @@ class Tool:
     run: Callable[[Any, Call], Answer]
     output_schema: Schema | None = None
     mutates: Callable[[Mapping[str, Any]], bool] = _never
-    subject: Callable[[Mapping[str, Any]], str] = _anything
     spelled: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda arguments: arguments
     long_answers: bool = False
     slow: bool = False

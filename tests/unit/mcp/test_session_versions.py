@@ -15,8 +15,8 @@ from context_pack_adapters.mcp.protocol_versions import (
     LEVEL_KEY,
     SERVER_KEY,
     VERSION_KEY,
+    ServerFacts,
 )
-from context_pack_adapters.mcp.session import ServerFacts
 
 if TYPE_CHECKING:
     from tests.unit.mcp.conftest import Peer
