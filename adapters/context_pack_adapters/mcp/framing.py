@@ -98,8 +98,8 @@ class Decoder:
             self._at, self._drain = self._at + taken, self._drain - taken
             return True
         if self._in_line:
-            end = self._text.find("\n", self._at)
-            self._at, self._in_line = (end + 1, False) if end >= 0 else (len(self._text), True)
+            end = self._text.find("\n", self._at) + 1
+            self._at, self._in_line = end or len(self._text), not end
             return True
         space = _SPACE.match(self._text, self._at)
         assert space is not None

@@ -28,10 +28,8 @@ FETCHING = 20
 """Factor of the deadline for calls that fetch over the network."""
 DEAF_SECONDS = 2.0
 """How long after its deadline a call may still send its own reply."""
-BURST = 10
-REPORT_SECONDS = 0.1
-HEARTBEAT_SECONDS = 5.0
-HEARTBEAT_STEP = 0.001
+BURST, REPORT_SECONDS = 10, 0.1
+HEARTBEAT_SECONDS, HEARTBEAT_STEP = 5.0, 0.001
 
 
 class ConnectionState:

@@ -14,7 +14,6 @@ from contextlib import suppress
 
 PARENT_GONE = signal.SIGUSR1
 STOPPING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-_PR_SET_PDEATHSIG = 1
 
 
 def speak_utf8() -> None:
@@ -64,7 +63,7 @@ class Signals:
             with suppress(ImportError, OSError):  # without it, the end of the input tells the same
                 import ctypes
 
-                ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(PARENT_GONE), 0, 0, 0)
+                ctypes.CDLL(None).prctl(1, int(PARENT_GONE), 0, 0, 0)  # PR_SET_PDEATHSIG
         return os.getppid() != self._parent
 
     def stop_wanted(self) -> bool:

@@ -68,8 +68,7 @@ class Pump:
         self._signals = Signals()
         self._decoder = Decoder(limits.max_message_bytes)
         self._awaits_progress = False  # Whether the main thread waits for jobs or for the writer.
-        self._writer = Writer(writes, self._progressed)
-        self._pools = WorkerPools(self._progressed)
+        self._writer, self._pools = Writer(writes, self._progressed), WorkerPools(self._progressed)
         self._session = make_session(lambda body: self._writer.send(encode(body, self._decoder.mode)))
         self._poll = select.poll()
         self._input: int | None = None  # Which events of the input are waited for; None: it has ended.

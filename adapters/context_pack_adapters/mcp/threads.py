@@ -47,18 +47,15 @@ class WorkerPools:
 
     def replace(self, stuck: Job, waiting: Collection[Job]) -> None:
         """Give a new pool to the jobs that wait behind one whose thread may never come back."""
-        pool = self._pools.pop((stuck.kind, stuck.family), None)
-        if pool is None:
-            return  # replaced already
-        pool.shutdown(wait=False, cancel_futures=True)
+        key = (stuck.kind, stuck.family)
+        if key in self._pools:
+            self._pools.pop(key).shutdown(wait=False, cancel_futures=True)
         for job in waiting:
-            if (job.kind, job.family) == (stuck.kind, stuck.family) and not job.has_begun:
+            if (job.kind, job.family) == key and not job.has_begun:
                 self.submit(job)
 
     def _changes_ahead_of(self, family: str) -> list[Future[None]]:
         """The unfinished changes that a read of this family should see; "" may read any family."""
-        if not self._last_change:
-            return []
         return [one for name, one in self._last_change.items() if family in ("", name) and not one.done()]
 
     def _run(self, job: Job, ahead: list[Future[None]]) -> None:
@@ -75,10 +72,8 @@ class Writer:
         self._descriptor, self._on_progress = descriptor, on_progress
         self._queue: SimpleQueue[bytes | None] = SimpleQueue()
         self._lock = threading.Lock()
-        self.unsent = 0
-        """Bytes that were sent and not yet written."""
-        self.closed = False
-        """Whether the peer reads no more."""
+        self.unsent = 0  # bytes that were sent and not yet written
+        self.closed = False  # whether the peer reads no more
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
         self._thread.start()
 
