@@ -1,17 +1,10 @@
-"""How the server introduces itself. Plain text, loaded before `initialize` is answered.
-
-`published.json` holds the lists of tools, prompts and resource templates as the registry would make them, so
-that they can be told before it is loaded. It is generated, and a test compares it with the registry.
-"""
+"""How the server introduces itself. Plain text, loaded before `initialize` is answered."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Collection, Mapping
-from typing import Any
 
-PUBLISHED = os.path.join(os.path.dirname(__file__), "published.json")
 NAME = "context-pack"
 TITLE = "Context Pack"
 DESCRIPTION = "Curated context for coding agents: packs of anchored code that stay true as the code changes."
@@ -70,16 +63,6 @@ def instructions(root: str, families: Collection[str] = FAMILIES) -> str:
     return (text + (f"\nLook: {looks}.\n" if looks else "")).strip()
 
 
-def tells_changes(uri: str) -> bool:
+def is_watchable(uri: str) -> bool:
     """Whether subscribers of this resource are notified of changes: only packs are watched."""
     return uri.startswith("context://pack/")
-
-
-def published() -> dict[str, list[dict[str, Any]]] | None:
-    """The lists that cannot change; None if their file cannot be read, and then the registry makes them."""
-    try:
-        with open(PUBLISHED, encoding="utf-8") as file:
-            lists: dict[str, list[dict[str, Any]]] = json.load(file)
-            return lists
-    except (OSError, ValueError):
-        return None

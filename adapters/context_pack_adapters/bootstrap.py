@@ -6,15 +6,22 @@ registry is first needed.
 
 from __future__ import annotations
 
-from collections import deque
+import os
+import time
 from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
-from functools import partial
-from threading import Lock, RLock, Timer
+from threading import Lock, RLock, Thread
 from typing import TYPE_CHECKING
 
+from context_pack import __version__
+from context_pack.kernel.errors import Code, Failure
+from context_pack_adapters import about
 from context_pack_adapters.logs import Log
+from context_pack_adapters.mcp import pump
+from context_pack_adapters.mcp.protocol_versions import ServerFacts
+from context_pack_adapters.mcp.pump import Limits
+from context_pack_adapters.mcp.session import ProtocolSession
 from context_pack_adapters.settings import AUTO, Settings, no_project
+from context_pack_adapters.stores.events import EventKind
 
 if TYPE_CHECKING:
     from context_pack.composition import Ports
@@ -24,11 +31,8 @@ if TYPE_CHECKING:
     from context_pack_adapters.disk.private import PrivateFolder
     from context_pack_adapters.disk_ports import DiskPorts
     from context_pack_adapters.index.background import ChildBackground
-    from context_pack_adapters.mcp.session import ProtocolSession
     from context_pack_adapters.stores.events import Event
-    from context_pack_adapters.stores.pack_news import News, NewsSource
-    from context_pack_adapters.stores.pack_sources import PackSources
-    from context_pack_adapters.stores.session_files import SessionFiles
+    from context_pack_adapters.stores.pack_watch import PackWatch
 
 NO_PROJECT = (
     "The server was started in {}, which is no project: set CONTEXT_PACK_SOURCE_ROOT to the folder of the "
@@ -36,8 +40,6 @@ NO_PROJECT = (
 )
 SEARCH_SHARE = 0.5
 """How much of a call's time the search for the code of refs may take; the rest is for the answer."""
-NOTE_SECONDS = 0.2
-"""How long the notes of a session that is not open yet may wait."""
 
 
 def storage_trouble(settings: Settings) -> str | None:
@@ -71,7 +73,6 @@ def open_ports(settings: Settings) -> Ports:
         Failure: `io_error`, if a link is in the way to our files; `invalid_data`, if the settings do not
             say where these are.
     """
-    from context_pack.kernel.errors import Code, Failure
     from context_pack_adapters.disk_ports import DiskPorts
 
     check_settings(settings)
@@ -159,27 +160,20 @@ def load_registry(settings: Settings, log: Log) -> Registry:
 
 
 class Connection:
-    """The parts of one connection besides the transport, each made when it is first needed."""
+    """The parts of one connection besides the transport; the stores are opened when the tools are loaded."""
 
     def __init__(self, settings: Settings, log: Log) -> None:
         self._settings, self._log = settings, log
         self._lock = Lock()
-        self._news: NewsSource | None = None
-        self._sources: PackSources | None = None
         self._session: ProtocolSession | None = None
+        self._watch: PackWatch | None = None
+        self._is_looking = False
         self._worker: ChildBackground | None = None
         self._ports: DiskPorts | None = None
         self.registry: Registry | None = None
-        self._notes: deque[Callable[[SessionFiles], None]] = deque()
 
     def open(self, send: Callable[[bytes], None]) -> ProtocolSession:
         """The session of this connection."""
-        import time
-
-        from context_pack import __version__
-        from context_pack_adapters import about
-        from context_pack_adapters.mcp.session import ProtocolSession, ServerFacts
-
         root, because = self._settings.source_root, self._settings.source_because
         facts = ServerFacts(
             about.NAME,
@@ -194,10 +188,10 @@ class Connection:
             facts,
             self.load,
             send,
-            published=about.published,
+            warm_up=self._warm_up,
             alarm=self._log.alarm,
             on_watch=self.watch,
-            tells=about.tells_changes,
+            is_watchable=about.is_watchable,
             monotonic=time.monotonic,
             call_seconds=self._settings.call_seconds,
             page_tokens=self._settings.page_tokens,
@@ -225,16 +219,22 @@ class Connection:
         from context_pack.app import build
         from context_pack_adapters.disk_ports import DiskPorts, background
         from context_pack_adapters.private_places import open_places
+        from context_pack_adapters.stores.pack_watch import PackWatch
 
         check_settings(self._settings)
         places = open_places(self._settings)
         if places.temporary:
             self._log.write("warn", f"indexes and sessions are kept until the server ends: {places.trouble}")
         self._worker = background(self._settings, places, self._on_task_done)
-        self._ports = ports = DiskPorts(self._settings, self._worker, self._on_event, places)
+        ports = DiskPorts(self._settings, self._worker, self._on_event, places)
+        ports.open_all()
+        self._ports = ports
+        self._watch = PackWatch(
+            ports.packs, self._settings.source_root, ports.clock, ports.packs_mark, self._wanted, self._notify
+        )
 
         def report(finished: Finished) -> None:
-            self._note(lambda session: session.called(finished.tool))
+            ports.sessions.called(finished.tool)
             self._log.finished(finished)
 
         return build(
@@ -248,87 +248,55 @@ class Connection:
             alarm=self._log.alarm,
         )
 
+    def _warm_up(self) -> None:
+        """Load what takes longest before a first call, while the client waits for its model."""
+        self.load()
+
     def _on_event(self, event: Event) -> None:
         """Record a store event in the session, and notify clients of packs that were made or removed."""
-        path, pack = event.path, event.pack
-        if path is not None:
-            self._note(lambda session: session.read(path))
-            return
-        from context_pack_adapters.stores.events import EventKind
-
+        ports, session, watch = self._ports, self._session, self._watch
+        assert ports is not None
+        assert session is not None
+        assert watch is not None
+        if event.path is not None:
+            ports.sessions.read(event.path)
         if event.kind is EventKind.WRITING:
-            self._write_notes()
-            assert self._ports is not None
-            self._ports.sessions.keep()
-        if pack is not None:
-            if event.kind in (EventKind.MADE, EventKind.REMOVED):
-                self._pack_news().came_or_went(pack)
-            self._note(lambda session: session.touched(pack.id))
+            ports.sessions.keep()
+        if event.pack is not None:
+            ports.sessions.touched(event.pack.id)
+            if event.kind is not EventKind.SEEN and session.subscriptions.watching:
+                watch.wake()
+            elif event.kind in (EventKind.MADE, EventKind.REMOVED):
+                session.subscriptions.changed((), True)
 
-    def _note(self, note: Callable[[SessionFiles], None]) -> None:
-        """Add a note to the session: at once if it is open, else from another thread, as opening is slow."""
-        assert self._ports is not None
-        if self._ports.opened("sessions") and not self._notes:
-            note(self._ports.sessions)
+    def watch(self, more: bool) -> None:
+        """Look at packs that somebody newly wants to hear of; of less to watch the next look learns."""
+        if not more:
+            if self._watch is not None:
+                self._watch.wake()
             return
-        self._notes.append(note)
-        if len(self._notes) == 1:
-            timer = Timer(NOTE_SECONDS, self._write_notes)
-            timer.daemon = True
-            timer.start()
-
-    def _write_notes(self) -> None:
-        """Write the queued notes, oldest first."""
-        while self._notes and self._ports is not None:
-            with suppress(IndexError):
-                self._notes.popleft()(self._ports.sessions)
-
-    def watch(self, wanted: bool) -> None:
-        """Start or stop watching for packs that other processes change, and for the code they point at."""
-        from context_pack.kernel.errors import Failure
-
-        if not wanted and self._news is None:
-            return
+        self.load()
+        assert self._watch is not None
+        with self._lock:
+            if not self._is_looking:
+                Thread(target=self._watch.run, name="packs", daemon=True).start()
+                self._is_looking = True
         try:
-            self._pack_news().listen(wanted)
-            self._follow_sources()
+            self._watch.follow()
         except Failure as failure:
-            self._log.write("warn", f"changes of other members are not seen: {failure.message}")
+            self._log.write("warn", f"changes of packs are not seen yet: {failure.message}")
         except OSError as error:
-            self._log.write("warn", f"changes of other processes are not seen: {error.strerror}")
+            self._log.write("warn", f"changes of packs are not seen yet: {error.strerror}")
 
-    def _pack_news(self) -> NewsSource:
-        if self._news is None:
-            from context_pack_adapters.disk_ports import pack_news
-
-            self._news = pack_news(self._settings, self._notify)
-        return self._news
-
-    def _notify(self, news: News) -> None:
-        """Notify subscribers of these packs, whether they subscribed by id or by name, in any spelling."""
-        if self._session is not None:
-            watched, uris = sorted(self._session.subscriptions.watched), list[str]()
-            if watched:
-                from context_pack.packs.resources import handle_in
-
-                uris = [uri for uri in watched if news.concerns(handle_in(uri))]
-            if uris:
-                self._follow_sources()  # first, so that whoever is told of a new ref hears of its code, too
-            self._session.subscriptions.changed(uris, news.listed)
-
-    def _follow_sources(self) -> None:
-        """Watch the source files that the refs of the subscribed packs point at, and no others."""
+    def _wanted(self) -> tuple[frozenset[str], bool]:
+        """What subscribers want to hear of."""
         assert self._session is not None
-        watched = self._session.subscriptions.watched
-        if self._sources is None and watched:
-            from context_pack_adapters.stores.pack_sources import PackSources
+        subscriptions = self._session.subscriptions
+        return subscriptions.watched, subscriptions.watching
 
-            self.load()
-            assert self._ports is not None
-            tell = partial(self._session.subscriptions.changed, list_changed=False)
-            self._sources = PackSources(self._settings.source_root, self._ports.packs, tell)
-        if self._sources is not None:
-            self._sources.follow(watched)
+    def _notify(self, uris: list[str], listed: bool) -> None:
+        assert self._session is not None
+        self._session.subscriptions.changed(uris, listed)
 
     def _on_task_done(self, task: str) -> None:
         """Send list_changed to clients that listed resources before these documents were indexed."""
@@ -342,13 +310,10 @@ class Connection:
         ports = self._ports
         if ports is None:
             return
-        if ports.opened("access"):
-            ports.access.flush()
+        ports.access.flush()
         if self.registry is not None:
             self._keep_stats(self.registry.metrics, ports.places.state)
-        self._write_notes()
-        if ports.opened("sessions"):
-            ports.sessions.end()
+        ports.sessions.end()
         if self._worker is not None:  # last: a child may take its time, and the process has not much left
             self._worker.stop_all()
         if ports.places.temporary:
@@ -358,9 +323,6 @@ class Connection:
 
     def _keep_stats(self, metrics: Metrics, state: PrivateFolder) -> None:
         """Save the metrics of this connection for `context-pack stats`."""
-        import os
-        import time
-
         from context_pack_adapters.stores.stats_files import StatsFiles
 
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
@@ -375,9 +337,6 @@ def serve(settings: Settings) -> int:
 
     Threads of cancelled calls may still be busy afterwards: the caller ends the process with `os._exit`.
     """
-    from context_pack_adapters.mcp.pump import Limits
-    from context_pack_adapters.mcp.pump import serve as pump
-
     log = Log(settings.log_level)
     place = no_project(settings)
     if place:  # its tools would read, index and serve everything a person has
@@ -392,10 +351,13 @@ def serve(settings: Settings) -> int:
         return 1
     connection = Connection(settings, log)
     limits = Limits(
-        settings.max_message_bytes, settings.initialize_timeout_ms, lambda line: log.write("error", line)
+        settings.max_message_bytes,
+        settings.initialize_timeout_ms,
+        lambda line: log.write("error", line),
+        settings.call_seconds,
     )
     try:
-        code = pump(connection.open, limits)
+        code = pump.serve(connection.open, limits)
     except Exception as error:  # an end in words, whatever is wrong with this installation
         log.alarm("serve", error)
         return 1

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from context_pack.composition import Ports
+from context_pack_adapters.disk.folder import Folder
 from context_pack_adapters.disk.opening import Place
 from context_pack_adapters.private_places import PrivatePlaces, open_places
 from context_pack_adapters.settings import Settings
 from context_pack_adapters.stores.events import Tell
+from context_pack_adapters.stores.pack_watch import folder_mark
 from context_pack_adapters.system import SystemClock, SystemIds
 
 if TYPE_CHECKING:
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from context_pack.memory.ports import MemoryPorts
     from context_pack.packs.ports import DiagramCheck, ExcerptStore, PackHistory, PackStore
     from context_pack.retrieval.ports import Background
-    from context_pack_adapters.disk.folder import Folder
     from context_pack_adapters.embed import Embedders
     from context_pack_adapters.index.background import ChildBackground, Done
     from context_pack_adapters.postgres.opening import UnopenedTeam
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     from context_pack_adapters.stores.access_files import AccessFiles
     from context_pack_adapters.stores.bundle_files import FileBundleStore
     from context_pack_adapters.stores.pack_history import FilePackHistory
-    from context_pack_adapters.stores.pack_news import NewsSource
-    from context_pack_adapters.stores.pack_news import Tell as TellNews
     from context_pack_adapters.stores.session_files import SessionFiles
 
 DOCUMENTS_INDEX, MEMORY_INDEX = "documents.sqlite3", "memory.sqlite3"
@@ -59,13 +58,6 @@ def file_packs(
 
     place, clock = storage_place(settings), SystemClock()
     return FilePackStore(place, clock, ids, tell=tell, trash=trash, history=history)
-
-
-def pack_news(settings: Settings, tell: TellNews) -> NewsSource:
-    """Reports changes of the packs in the storage root."""
-    from context_pack_adapters.stores.pack_news import PackNews
-
-    return PackNews(storage_place(settings), SystemClock(), tell)
 
 
 class DiskPorts(Ports):
@@ -108,6 +100,12 @@ class DiskPorts(Ports):
             memory.index.close()
         if "team" in vars(self):
             self.team.close()
+
+    def open_all(self) -> None:
+        """Open every port now, in one thread: opened later, two threads might each make one of their own."""
+        for name, value in vars(DiskPorts).items():
+            if isinstance(value, cached_property) and (name != "team" or self.settings.store):
+                getattr(self, name)
 
     @cached_property
     def policy(self) -> PathPolicy:
@@ -160,6 +158,16 @@ class DiskPorts(Ports):
             return self.team.packs(SystemIds())
         trash = self.places.state.below("trash")
         return file_packs(self.settings, SystemIds(), self.tell, trash, self._file_history)
+
+    def packs_mark(self) -> object:
+        """A value that differs from the last one whenever a pack was changed.
+
+        Raises:
+            Failure: the team's database cannot be reached.
+        """
+        if self.settings.store:
+            return self.team.change_token()
+        return folder_mark(Folder(storage_place(self.settings)).below("packs"))
 
     @cached_property
     def history(self) -> PackHistory | None:

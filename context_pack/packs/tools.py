@@ -123,7 +123,6 @@ def build(cases: PackUseCases, clock: Clock) -> tuple[Tool, ...]:
             output_schema=ANSWER_SCHEMA,
             mutates=mutates,
             spelled=spelled,
-            subject=subject,
             long_answers=True,
             selector=selector,
             search_hint="context pack: create, hand over, hand off or save code references and notes",
@@ -177,14 +176,6 @@ def mutates(arguments: Mapping[str, Any]) -> bool:
     """Whether these arguments of `input` would change a pack."""
     action = arguments.get("action", "list")
     return isinstance(action, str) and action in COMMANDS and action not in READ_ACTIONS
-
-
-def subject(arguments: Mapping[str, Any]) -> str:
-    """The pack that these arguments of `input` are about, as they call it; "new" is one without a name."""
-    handle = arguments.get("id", arguments.get("name"))
-    if handle is None and arguments.get("action") in ("create", "draft"):
-        return "new"
-    return handle.strip() if isinstance(handle, str) else ""
 
 
 def choose_input(arguments: Mapping[str, Any]) -> type:

@@ -104,10 +104,6 @@ def _never(_: Mapping[str, Any]) -> bool:
     return False
 
 
-def _anything(_: Mapping[str, Any]) -> str:
-    return ""
-
-
 _LOOSER: Mapping[str, Callable[[Any, Any], Any]] = {
     **dict.fromkeys(("minLength", "minimum", "minItems"), min),
     **dict.fromkeys(("maxLength", "maximum", "maxItems"), max),
@@ -131,12 +127,11 @@ class Tool:
     """One tool of the registry.
 
     `choose` picks the command class from the raw arguments (an action tool decides here, and may refuse);
-    `run` serves the structured command; `mutates` says whether these arguments would change anything, and
-    `subject` what ("" if unknown), so that the server can keep mutations in order. A `slow` tool may take
-    seconds: the server lets quick reads pass it. A `tolerant` tool ignores arguments that it does not know.
-    `spelled` gives the arguments as commands want them. `budget` is the argument that says how many tokens an
-    answer may have; where it is absent, the client's page decides. `search_hint` are words that a client
-    which looks tools up should find this one by.
+    `run` serves the structured command; `mutates` says whether these arguments would change anything, so that
+    the server can keep mutations in order. A `slow` tool may take seconds: the server lets quick reads pass
+    it. A `tolerant` tool ignores arguments that it does not know. `spelled` gives the arguments as commands
+    want them. `budget` is the argument that says how many tokens an answer may have; where it is absent, the
+    client's page decides. `search_hint` are words that a client which looks tools up should find this one by.
     """
 
     name: str
@@ -149,7 +144,6 @@ class Tool:
     run: Callable[[Any, Call], Answer]
     output_schema: Schema | None = None
     mutates: Callable[[Mapping[str, Any]], bool] = _never
-    subject: Callable[[Mapping[str, Any]], str] = _anything
     spelled: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda arguments: arguments
     long_answers: bool = False
     slow: bool = False

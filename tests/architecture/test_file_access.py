@@ -38,7 +38,6 @@ LOOKS = "the doctor tells what is there and opens nothing"
 
 EXCEPTIONS: dict[str, dict[str, str]] = {
     "settings.py": {"isdir": PROJECT, "lexists": PROJECT},
-    "about.py": {"open": OUR_OWN},
     "commands/code.py": {"lexists": NAMED, "isdir": NAMED},
     "commands/demo.py": {"import tempfile": "a storage root that is gone after the demo", "isdir": NAMED},
     "commands/dispatch.py": {"os.open": NULL, "isdir": NAMED},

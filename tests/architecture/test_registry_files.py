@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from context_pack import __version__
-from context_pack_adapters import about
+from context_pack.app import build
+from context_pack_adapters.bootstrap import memory_ports
 
 PLATFORMS = {"darwin", "linux", "win32"}
 
@@ -51,9 +52,8 @@ def test_the_mcp_registry_file_names_the_package_and_its_variables(
 def test_the_desktop_bundle_manifest_names_our_tools_and_command(
     checkout: Path, project: dict[str, Any], regenerate: bool
 ) -> None:
-    published = about.published()
-    assert published is not None
-    tools = [{"name": tool["name"], "description": tool["title"]} for tool in published["tools"]]
+    registry = build(memory_ports({}, None, None, ()))
+    tools = [{"name": tool.name, "description": tool.title} for tool in registry.tools.values()]
     manifest = read(checkout, "manifest.json")
     if regenerate:
         manifest["tools"] = tools

@@ -13,8 +13,6 @@ from waiting import PATIENCE
 NOT_BEFORE_INITIALIZE = {
     "argparse",
     "asyncio",
-    "attr",
-    "attrs",
     "cattrs",
     "filelock",
     "hnswlib",
@@ -77,80 +75,3 @@ def test_nothing_heavy_is_loaded_before_the_first_answer(
     assert "result" in json.loads(answer), answer
     assert "context_pack" in {name.split(".")[0] for name in names}
     assert {name.split(".")[0] for name in names} & NOT_BEFORE_INITIALIZE == set()
-
-
-FIRST_CALL = """
-import json, sys
-from context_pack.toolkit.call import QuietCall
-from context_pack_adapters.bootstrap import Connection
-from context_pack_adapters.logs import Log
-from context_pack_adapters.settings import current_settings
-registry = Connection(current_settings(), Log("off")).load()
-answer = registry.call(sys.argv[1], json.loads(sys.argv[2]), QuietCall())
-assert not answer.is_error, answer.text
-print(json.dumps(sorted(sys.modules)))
-"""
-
-
-NEVER_IN_A_FIRST_CALL = {
-    *("attr", "attrs", "cattrs", "filelock", "hnswlib", "jsonschema", "numpy", "yaml"),
-    "context_pack.toolkit.offers",
-    "context_pack.toolkit.stats",
-}
-PACK_LIST = {"packs.cases", "packs.commands", "packs.listing"}
-PACK_CHANGE = {
-    *("packs.cases", "packs.commands", "packs.write", "packs.naming", "packs.plans"),
-    *("packs.pointing", "packs.resolving", "packs.tree_search"),
-}
-
-
-@pytest.mark.parametrize(
-    "tool, arguments, usecases, not_loaded",
-    [
-        ("input", {"action": "list"}, PACK_LIST, {"subprocess", "context_pack.packs.domain.states"}),
-        ("output", {}, PACK_LIST, {"subprocess", "context_pack.packs.domain.render"}),
-        ("input", {"action": "create", "ttl_minutes": 5}, PACK_CHANGE, {"subprocess", "difflib"}),
-        ("read_file", {"path": "a.py"}, {"code.read_file"}, {"sqlite3"}),
-        ("grep_codebase", {"pattern": "x"}, {"code.grep"}, {"sqlite3"}),
-        (
-            "list_contexts",
-            {},
-            {"contexts.commands", "contexts.query", "contexts.reading"},
-            {"sqlite3"},
-        ),
-        (
-            "context_record",
-            {"type": "rule", "content": "Never log any tokens"},
-            {"memory.record"},
-            {"subprocess", "sqlite3", "context_pack.packs"},
-        ),
-        (
-            "context_search",
-            {"query": "where is x"},
-            {"memory.search", "memory.refresh", "memory.indexing"},
-            set(),
-        ),
-    ],
-)
-def test_a_first_call_loads_nothing_but_what_it_needs(
-    tmp_path: Path,
-    clean_env: dict[str, str],
-    tool: str,
-    arguments: dict[str, object],
-    usecases: set[str],
-    not_loaded: set[str],
-) -> None:
-    (tmp_path / "a.py").write_text("x = 1\n")
-    done = subprocess.run(
-        [sys.executable, "-c", FIRST_CALL, tool, json.dumps(arguments)],
-        cwd=tmp_path,
-        env={**clean_env, "PYTHONPATH": ":".join(sys.path), "CONTEXT_PACK_CACHE": str(tmp_path / "cache")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    loaded = set(json.loads(done.stdout))
-    parts = [name.split(".") for name in loaded if name.startswith("context_pack.") and ".usecases." in name]
-    assert {f"{feature}.{name}" for _, feature, _, name in parts} == usecases
-    assert loaded & (NEVER_IN_A_FIRST_CALL | not_loaded) == set()

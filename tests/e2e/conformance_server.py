@@ -37,9 +37,10 @@ from context_pack.toolkit.offers import (  # noqa: E402
 from context_pack.toolkit.registry import Registry  # noqa: E402
 from context_pack.toolkit.spec import Answer, FailedCall, Family, Tool, json_answer, tool  # noqa: E402
 from context_pack_adapters.mcp.jobs import Job  # noqa: E402
+from context_pack_adapters.mcp.jsonrpc import ProtocolError  # noqa: E402
+from context_pack_adapters.mcp.protocol_versions import ServerFacts  # noqa: E402
 from context_pack_adapters.mcp.pump import Limits, serve  # noqa: E402
-from context_pack_adapters.mcp.session import ProtocolSession, ServerFacts  # noqa: E402
-from context_pack_adapters.mcp.wire import Refusal  # noqa: E402
+from context_pack_adapters.mcp.session import ProtocolSession  # noqa: E402
 
 FACTS = ServerFacts(
     "conformance-fixture",
@@ -269,7 +270,7 @@ class FixtureRegistry(Registry):
         assert isinstance(call, Job)
         if name == "test_missing_capability" and "sampling" not in call.client_capabilities:
             needed: dict[str, Any] = {"requiredCapabilities": {"sampling": {}}}
-            raise Refusal(MISSING_CAPABILITY, "The client must be able to sample", needed)
+            raise ProtocolError(MISSING_CAPABILITY, "The client must be able to sample", needed)
         return Registry.call(self, name, arguments, call)
 
 

@@ -184,24 +184,6 @@ def test_a_modern_listener_by_id_and_name_is_notified_of_both(spawn: Spawn, othe
     assert all(one["_meta"] == {SUBSCRIPTION: "news"} for one in told)
 
 
-@pytest.mark.clause("MCP-87")
-def test_removing_an_unreadable_pack_notifies_every_name_subscriber(
-    client: StdioClient, other: Workspace, file_of: FileOf
-) -> None:
-    kept = other.packs.create(ttl_minutes=5)
-    broken = file_of(kept).with_name("pk_aaaaaaaa.md")
-    broken.write_text("no pack")
-    client.request("resources/subscribe", {"uri": "context://pack/auth"})
-    client.request("resources/subscribe", {"uri": f"context://pack/{kept.id}"})
-    broken.unlink()
-    assert until(client, UPDATED)["params"] == {"uri": "context://pack/auth"}
-    until(client, LIST_CHANGED)
-    other.packs.delete(kept)
-    # On a busy machine this pack, too, may go before its file was read: then its name is unsure as well.
-    told = iter(lambda: until(client, UPDATED)["params"], {"uri": f"context://pack/{kept.id}"})
-    assert all(params == {"uri": "context://pack/auth"} for params in told)
-
-
 def expiring(file: Path, seconds: float) -> datetime:
     """Let the pack of a file expire sooner than can be asked for."""
     end = datetime.now(UTC) + timedelta(seconds=seconds)
@@ -265,7 +247,11 @@ def test_a_subscriber_is_notified_of_edits_to_the_code_of_its_pack(
         assert client.request("resources/subscribe", {"uri": uri})["result"] == {}
 
     def told() -> set[str]:
-        return {until(client, UPDATED)["params"]["uri"] for _ in uris}
+        """What is told until both are: a file that is seen while it is written is told twice."""
+        seen: set[str] = set()
+        while seen != set(uris):
+            seen.add(until(client, UPDATED)["params"]["uri"])
+        return seen
 
     (tmp_path / "src/app.py").write_text("def one():\n    return 2\n")
     assert told() == set(uris)

@@ -16,7 +16,7 @@ from stdio_client import HELLO, MAIN, PATIENCE, Mode, StdioClient, environment
 from waiting import until
 
 from context_pack_adapters.mcp.process import PARENT_GONE
-from context_pack_adapters.mcp.writer import FULL_BYTES
+from context_pack_adapters.mcp.pump import MAX_UNSENT_BYTES
 
 Spawn = Callable[..., StdioClient]
 
@@ -65,12 +65,25 @@ def test_requests_received_before_end_of_input_are_answered(spawn: Spawn, mode: 
 
 
 @pytest.mark.clause("TR-41")
+def test_work_of_seconds_is_answered_after_the_end_of_input(spawn: Spawn, tmp_path: Path) -> None:
+    """The searches never end by themselves; each says after three seconds that its time is over."""
+    (tmp_path / "trap.txt").write_text(("a" * 400 + "b\n") * 200)
+    client = spawn(env={"CONTEXT_PACK_GREP": "pure"})
+    names = {f"search {number}" for number in range(6)}
+    for number, name in enumerate(sorted(names)):
+        call = {"name": "grep_codebase", "arguments": {"pattern": f"(?=(a+)+$)a{{{number},}}[cd]"}}
+        client.send({"jsonrpc": "2.0", "id": name, "method": "tools/call", "params": call})
+    client.close_input()
+    assert {client.read()["id"] for _ in names} == names
+    assert client.wait() == 0
+
+
+@pytest.mark.clause("TR-41")
 def test_end_of_input_is_noticed_while_replies_are_unread(spawn: Spawn) -> None:
     """So many replies are unread that the server has stopped reading; it waits for no reader for ever."""
-    client = spawn(env={"CONTEXT_PACK_LOG": "off"})
-    client.call("output")  # once the tools are loaded, lists are answered by the reader itself
+    client = spawn(env={"CONTEXT_PACK_LOG": "off", "CONTEXT_PACK_CALL_SECONDS": "1"})
     reply = client.encode(client.request("tools/list"))
-    enough = FULL_BYTES // len(reply) + 500
+    enough = MAX_UNSENT_BYTES // len(reply) + 500
     client.raw(b"".join(b'{"jsonrpc":"2.0","id":%d,"method":"tools/list"}\n' % n for n in range(enough)))
     client.close_input()
     assert client.wait() == 0

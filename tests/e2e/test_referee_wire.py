@@ -7,6 +7,7 @@ server says itself (by answering something else) that it has got so far.
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -257,14 +258,14 @@ def test_a_cancelled_running_call_stops_and_sends_no_reply(spawn: Spawn, mode: M
         client.read()
 
 
-@pytest.mark.clause("TR-41", "MCP-34")
-def test_work_that_does_not_end_is_cancelled_at_the_end_of_input(spawn: Spawn) -> None:
+@pytest.mark.clause("TR-42", "MCP-34")
+def test_work_that_does_not_end_is_cancelled_by_a_stop_signal(spawn: Spawn) -> None:
     client = spawn(command=[sys.executable, str(FIXTURE)])
     client.initialize()
     client.send(call("toil", {}, "test_toil"))
     client.send(ping("before"))
     assert client.read()["id"] == "before"
-    client.close_input()
+    client.process.send_signal(signal.SIGTERM)
     assert client.wait() == 0
     with pytest.raises(EOFError, match="left over b''"):
         client.read()

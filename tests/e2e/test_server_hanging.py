@@ -170,28 +170,3 @@ def test_a_call_past_its_deadline_says_what_to_do(spawn: Spawn, project: Path, t
     assert "longer than 2 s" in json.dumps(told)
     assert "CONTEXT_PACK_CALL_SECONDS" in json.dumps(told)
     until(lambda: "hello_again" in json.dumps(found()))
-
-
-@pytest.mark.clause("MCP-36")
-def test_a_pack_locked_by_another_process_blocks_no_other_pack(spawn: Spawn, project: Path) -> None:
-    client = spawn(source_root=project)
-    client.initialize()
-    create = {"action": "create", "ttl_minutes": 5}
-    locked, free = (client.payload("input", create)["payload"]["id"] for _ in range(2))
-    (file,) = project.rglob(f"{locked}.md")
-    lock = PathLock(str(file.with_suffix(".lock")), 5.0)
-    lock.acquire()
-
-    def touch(number: int, pack: str, revision: int) -> None:
-        arguments = {"action": "touch_ttl", "id": pack, "expected_revision": revision, "ttl_minutes": 9}
-        params = {"name": "input", "arguments": arguments}
-        client.send({"jsonrpc": "2.0", "id": 100 + number, "method": "tools/call", "params": params})
-
-    for number, (pack, revision) in enumerate([(locked, 1), (free, 1), (locked, 2), (free, 2)]):
-        touch(number, pack, revision)
-    answers = [client.read(), client.read()]
-    assert [answer["id"] for answer in answers] == [101, 103]
-    lock.release()
-    answers += [client.read(), client.read()]
-    assert [answer["id"] for answer in answers] == [101, 103, 100, 102]
-    assert not any(answer["result"].get("isError") for answer in answers)

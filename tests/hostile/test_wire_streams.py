@@ -24,7 +24,8 @@ from context_pack.app import build
 from context_pack.toolkit.registry import Registry
 from context_pack_adapters.bootstrap import memory_ports
 from context_pack_adapters.mcp.framing import Decoder, Fault
-from context_pack_adapters.mcp.session import ProtocolSession, ServerFacts
+from context_pack_adapters.mcp.protocol_versions import ServerFacts
+from context_pack_adapters.mcp.session import ProtocolSession
 
 STREAMS = 3000
 LIVE_STREAMS = int(os.environ.get("HOSTILE_STREAMS", "120"))
@@ -207,10 +208,9 @@ class Peer:
     def _serve(self, items: list[bytes | Fault]) -> None:
         for item in items:
             if isinstance(item, Fault):
-                self.session.reject(item)
+                self.session.receive(item)
                 continue
             for job in self.session.receive(item):
-                job.find_lane()
                 job.run()
 
     def answers_a_ping(self) -> bool:

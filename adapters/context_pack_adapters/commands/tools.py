@@ -149,23 +149,23 @@ def _all_of_stdin() -> bytes:
 
 def _value(text: str, wanted: object) -> Any:
     """JSON where it reads as JSON, else the text; where text is wanted, only a quoted one is unwrapped."""
-    from context_pack_adapters.mcp.jsonrpc import ParseFault, decode
+    from context_pack_adapters.mcp.jsonrpc import ProtocolError, decode
 
     try:
         value = decode(text.encode("utf-8", "surrogateescape"))
-    except ParseFault:
+    except ProtocolError:
         return text
     return text if wanted == "string" and not isinstance(value, str) else value
 
 
 def _object(body: bytes, where: str) -> dict[str, Any]:
     """The JSON object in `body`."""
-    from context_pack_adapters.mcp.jsonrpc import ParseFault, decode
+    from context_pack_adapters.mcp.jsonrpc import ProtocolError, decode
 
     try:
         value = decode(body)
-    except ParseFault as fault:
-        raise WrongUsage(f"{where} is not JSON: {fault}") from None
+    except ProtocolError as fault:
+        raise WrongUsage(f"{where} is not JSON: {fault.message.removeprefix('Parse error: ')}") from None
     if not isinstance(value, dict):
         raise WrongUsage(f'{where} must be a JSON object, like \'{{"name": "auth"}}\'')
     return value
@@ -175,9 +175,9 @@ def _show(answer: Answer, raw: bool, shell: Shell) -> None:
     """Print an answer: as the client would get it, or as its text, laid out where a person reads it."""
     terminal = shell.terminal
     if raw:
-        from context_pack_adapters.mcp.wire import answer_fields
+        from context_pack_adapters.mcp.jsonrpc import answer_fields
 
-        terminal.json(json.loads(b"{%b}" % answer_fields(answer)))  # exactly as the server would send it
+        terminal.json(json.loads(f"{{{answer_fields(answer)}}}"))  # exactly as the server would send it
         return
     if terminal.interactive and (parsed := _as_json(answer.text)) is not None:
         terminal.json(parsed)

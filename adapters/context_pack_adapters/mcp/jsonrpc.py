@@ -1,30 +1,33 @@
-"""JSON-RPC 2.0 as it is read: bytes to values, values to requests, and the error codes.
+"""JSON-RPC 2.0 in both directions: bytes to requests, and replies, errors and notifications to bytes.
 
-What lives here: the strict reading of JSON, and `classify`, which sorts one parsed message into request,
-notification, reply of the peer, or neither. What must not: method names, sessions, batches (an array is the
-session's to take apart), what is sent (`wire`), I/O.
+What lives here: the strict reading of JSON, the shapes of messages, and the text of what is sent. What must
+not: method names, sessions, batches (an array is the session's to take apart).
 
-Theory: everything a body can be wrong in is a `ParseFault`; after `decode` every number is finite, every key
-is unique and nothing is nested deeper than MAX_DEPTH. Half a surrogate pair, written as an escape, is JSON
-and stays as it is: whoever stores or sends text has to cope with it.
+After `decode` every number is finite, every key is unique and nothing is nested deeper than MAX_DEPTH. What
+is sent is ASCII, so that it is one line to every reader and half a surrogate pair survives. A result travels
+as the inner text of its object ("fields", no braces), so that a protocol version can add its own members.
 """
 
 from __future__ import annotations
 
-from itertools import accumulate, chain, islice
+from collections.abc import Mapping
 from json.decoder import JSONDecodeError, JSONDecoder
-from typing import Any, Final, NamedTuple, NoReturn
+from json.encoder import JSONEncoder
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from context_pack_adapters.mcp.limits import MAX_DEPTH
 
-_STEPS: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
-_NO_MARKS: Final = bytes(byte for byte in range(256) if byte not in _STEPS and byte != ord('"'))
+if TYPE_CHECKING:
+    from context_pack.kernel.errors import Failure
+    from context_pack.toolkit.spec import Answer
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
 METHOD_NOT_FOUND: Final = -32601
 INVALID_PARAMS: Final = -32602
 INTERNAL_ERROR: Final = -32603
+
+_TOO_DEEP: Final = f"nested deeper than {MAX_DEPTH} levels"
 
 Id = str | int
 
@@ -34,8 +37,12 @@ def same_id(one: Id, other: Id) -> bool:
     return type(one) is type(other) and one == other
 
 
-class ParseFault(Exception):
-    """A body that is not JSON as this server reads it; the text says why and quotes nothing."""
+class ProtocolError(Exception):
+    """A protocol error: a JSON-RPC code, a message and perhaps data."""
+
+    def __init__(self, code: int, message: str, data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.code, self.message, self.data = code, message, data
 
 
 class Request(NamedTuple):
@@ -53,12 +60,6 @@ class Notification(NamedTuple):
     params: dict[str, Any] | list[Any] | None
 
 
-class Response(NamedTuple):
-    """The peer's reply to something we sent; it is taken quietly."""
-
-    id: Id | None
-
-
 class Invalid(NamedTuple):
     """Not a request: what to reply, and under which id."""
 
@@ -67,107 +68,124 @@ class Invalid(NamedTuple):
     message: str
 
 
-Message = Request | Notification | Response | Invalid
+def _unreadable(why: str) -> ProtocolError:
+    return ProtocolError(PARSE_ERROR, f"Parse error: {why}")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise ParseFault("duplicate key")
+        raise _unreadable("duplicate key")
     return members
 
 
 def _finite(text: str) -> float:
     number = float(text)
     if number - number != 0.0:
-        raise ParseFault("number out of range")
+        raise _unreadable("number out of range")
     return number
 
 
-def _no_constant(name: str) -> NoReturn:
-    raise ParseFault(f"{name} is not JSON")
-
-
-_decoder = JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, parse_constant=_no_constant)
-
-
-class ParsedBody(bytes):
-    """A body with its value, parsed already while framing."""
-
-    value: Any
-
-
-def one_value(line: bytes) -> ParsedBody | None:
-    """The line with its value, if it is surely one good JSON value from its first byte to its last."""
-    if line[-1] not in b"}]" or line.count(b"{") + line.count(b"[") > MAX_DEPTH:
-        return None
-    try:
-        text = line.decode()
-        value, end = _decoder.raw_decode(text)
-    except (ParseFault, ValueError, MemoryError):
-        return None
-    if end != len(text):
-        return None
-    body = ParsedBody(line)
-    body.value = value
-    return body
+_decoder = JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, parse_constant=_finite)
 
 
 def decode(body: bytes) -> Any:
     """The value of a message body.
 
     Raises:
-        ParseFault: not UTF-8, not JSON, a duplicate key, a number that is not finite or has too many digits,
-            or nested deeper than MAX_DEPTH.
+        ProtocolError: it is not strict JSON in UTF-8, or is nested too deeply.
     """
-    if body.count(b"{") + body.count(b"[") > MAX_DEPTH:  # Fewer brackets cannot be nested too deep.
-        _check_depth(body)
     try:
-        return _decoder.decode(body.decode())
+        value = _decoder.decode(body.decode())
     except UnicodeDecodeError:
-        raise ParseFault("not UTF-8") from None
+        raise _unreadable("not UTF-8") from None
     except JSONDecodeError as error:
-        raise ParseFault(f"malformed JSON at character {error.pos}") from None
+        raise _unreadable(f"malformed JSON at character {error.pos}") from None
     except ValueError:
-        raise ParseFault("number with too many digits") from None
+        raise _unreadable("number with too many digits") from None
+    except RecursionError:
+        raise _unreadable(_TOO_DEEP) from None
+    # Fewer brackets cannot be nested too deep.
+    if body.count(b"{") + body.count(b"[") > MAX_DEPTH and _is_too_deep(value):
+        raise _unreadable(_TOO_DEEP)
+    return value
 
 
-def _check_depth(body: bytes) -> None:
-    """Refuse what the parser would follow down by recursion; as far as a body is JSON, the count is exact.
-
-    No step is Python's own: the reader does nothing else meanwhile, and a body may be all brackets.
-    """
-    marks = body.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _NO_MARKS)
-    outside_strings = chain.from_iterable(islice(marks.split(b'"'), 0, None, 2))
-    if max(accumulate(map(_STEPS.__getitem__, outside_strings)), default=0) > MAX_DEPTH:
-        raise ParseFault(f"nested deeper than {MAX_DEPTH} levels")
+def _is_too_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        inside = (each.values() if type(each) is dict else each for each in level)
+        level = [each for members in inside for each in members if type(each) in (dict, list)]
+    return bool(level)
 
 
-def _not_a_request(why: str) -> Invalid:
-    return Invalid(None, INVALID_REQUEST, f"Invalid request: {why}")
-
-
-def classify(value: Any) -> Message:
-    """Sort one parsed message by its shape; an array is no single message, so it is invalid here."""
+def classify(value: Any) -> Request | Notification | Invalid | None:
+    """Sort one parsed message by its shape; None is the peer's reply to something that we never ask."""
     if type(value) is not dict:
-        return _not_a_request("a message is an object")
-    if value.get("jsonrpc") != "2.0":
-        return _not_a_request('jsonrpc must be "2.0"')
+        return Invalid(None, INVALID_REQUEST, "Invalid request: a message is an object")
     id, method, params = value.get("id"), value.get("method"), value.get("params")  # noqa: A001
     # An exact type, because a bool is an int to isinstance.
-    usable = type(id) is int or type(id) is str
+    usable = id if type(id) is int or type(id) is str else None
     structured = params is None or type(params) is dict or type(params) is list
-    if usable and structured and type(method) is str:
-        return Request(value["id"], method, params)
-    named = "id" in value
-    if "method" not in value:
-        if named and ("result" in value or "error" in value):
-            return Response(id if usable else None)
-        return _not_a_request("no method")
-    if type(method) is not str:
-        return _not_a_request("method must be a string")
-    if named and not usable:
-        return _not_a_request("id must be a string or an integer")
-    if not named:
-        return Notification(method, params if structured else None)
-    return Invalid(id, INVALID_PARAMS, "Invalid params: an object is expected")
+    if value.get("jsonrpc") != "2.0":
+        why = 'jsonrpc must be "2.0"'
+    elif type(method) is str:
+        if "id" not in value:
+            return Notification(method, params if structured else None)
+        if usable is not None and structured:
+            return Request(usable, method, params)
+        if usable is not None:
+            return Invalid(usable, INVALID_PARAMS, "Invalid params: an object is expected")
+        why = "id must be a string or an integer"
+    elif "method" in value:
+        why = "method must be a string"
+    elif "id" in value and ("result" in value or "error" in value):
+        return None
+    else:
+        why = "no method"
+    return Invalid(usable, INVALID_REQUEST, f"Invalid request: {why}")
+
+
+to_json: Final = JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+
+
+def internal() -> ProtocolError:
+    """The protocol error for an unexpected exception; says nothing of its cause."""
+    return ProtocolError(INTERNAL_ERROR, "Internal error; the request failed inside the server")
+
+
+def failed(failure: Failure, code: int = INTERNAL_ERROR) -> ProtocolError:
+    """A feature's failure as a protocol error, for requests that have no shape of their own for it."""
+    return ProtocolError(code, failure.message, {"code": failure.code.value})
+
+
+def reply(request_id: Id, result: str) -> bytes:
+    """A whole reply around the JSON of its result."""
+    return f'{{"jsonrpc":"2.0","id":{to_json(request_id)},"result":{result}}}'.encode("ascii")
+
+
+def error(request_id: Id | None, problem: ProtocolError) -> bytes:
+    """A whole error reply."""
+    fields = {"code": problem.code, "message": problem.message}
+    fields |= {} if problem.data is None else {"data": problem.data}
+    return to_json({"jsonrpc": "2.0", "id": request_id, "error": fields}).encode("ascii")
+
+
+def notification(method: str, params: Mapping[str, Any]) -> bytes:
+    """A whole notification."""
+    message = {"jsonrpc": "2.0", "method": method, **({"params": params} if params else {})}
+    return to_json(message).encode("ascii")
+
+
+def fields_of(result: Mapping[str, Any]) -> str:
+    """The inner text of a result object."""
+    return to_json(result)[1:-1]
+
+
+def answer_fields(answer: Answer, structured: bool = True) -> str:
+    """A tool's answer as the fields of a `tools/call` result."""
+    text = [{"type": "text", "text": answer.text}]
+    fields: dict[str, Any] = {"content": text if answer.content is None else list(answer.content)}
+    if structured and answer.structured is not None and not answer.is_error:
+        fields["structuredContent"] = answer.structured
+    return fields_of({**fields, "isError": answer.is_error})

@@ -1,37 +1,34 @@
-"""The methods of both eras: two tables of handlers that answer at once or return a job.
+"""The methods of both kinds of versions: two tables of handlers that answer at once or return a job.
 
-A handler answers inline only if it needs neither the disk nor an unloaded registry. Mutations go to the
-`write` lane, where they keep their order of arrival; a tool call that comes before the registry is loaded
-is `unrouted` until its lane is known. `changing_tools` says whether the list of tools may change.
+A handler answers at once unless it may touch the disk; the first one that needs the registry loads it.
+Changes are jobs of the kind `write`, which keep their order of arrival.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from context_pack_adapters.mcp import eras, features
-from context_pack_adapters.mcp.catalog import PROMPTS, TEMPLATES, TOOLS
-from context_pack_adapters.mcp.eras import ServerFacts
-from context_pack_adapters.mcp.exchange import Exchange, texts
-from context_pack_adapters.mcp.jobs import FETCHING, Job, JobContext
-from context_pack_adapters.mcp.jsonrpc import INVALID_PARAMS
+from context_pack.kernel.errors import clip
+from context_pack_adapters.mcp import catalog
+from context_pack_adapters.mcp import protocol_versions as versions
+from context_pack_adapters.mcp.catalog import PROMPTS, TEMPLATES, TOOLS, Page, RegistryLoader
+from context_pack_adapters.mcp.jobs import FETCHING, ConnectionState, Job
+from context_pack_adapters.mcp.jsonrpc import INVALID_PARAMS, ProtocolError, answer_fields, fields_of, reply
 from context_pack_adapters.mcp.limits import client_view
-from context_pack_adapters.mcp.results import Results
-from context_pack_adapters.mcp.shelf import OnDemand
-from context_pack_adapters.mcp.subscriptions import Listener, Subscriptions, wanted
-from context_pack_adapters.mcp.wire import Refusal, answer_fields, error, failed, fields_of, reply
+from context_pack_adapters.mcp.protocol_versions import RequestContext, Results, ServerFacts, string_map
+from context_pack_adapters.mcp.subscriptions import Listener, Subscriptions, honoured_filter
 
 if TYPE_CHECKING:
     from context_pack.kernel.errors import Failure
-    from context_pack.toolkit.registry import Registry
 
-Handler = Callable[[Exchange], Job | None]
+Handler = Callable[[RequestContext], Job | None]
 Families = Callable[[], Collection[str]]
 """Gives the families of tools to list now."""
-LOOK_SECONDS = 2.0
-NOT_TOLD = "Changes of this resource are not told; read it again when you need it"
+FAMILIES_SECONDS = 2.0
+"""How often the families to list are asked for at most."""
+NOT_WATCHED = "Changes of this resource are not told; read it again when you need it"
 
 
 class Methods:
@@ -41,22 +38,18 @@ class Methods:
         self,
         facts: ServerFacts,
         changing_tools: bool,
-        shelf: OnDemand,
-        desk: JobContext,
+        loader: RegistryLoader,
+        connection: ConnectionState,
         subscriptions: Subscriptions,
-        tells: Callable[[str], bool],
+        is_watchable: Callable[[str], bool],
         families: Families | None,
     ) -> None:
-        self._facts = facts
-        self._changing_tools = changing_tools
-        self._shelf = shelf
-        self._desk = desk
-        self._subscriptions = subscriptions
-        self._tells = tells
-        self._families = families
+        self._facts, self._changing_tools = facts, changing_tools
+        self._loader, self._connection, self._subscriptions = loader, connection, subscriptions
+        self._is_watchable, self._families = is_watchable, families
         self._listed: Collection[str] | None = None
         """The families in the list of tools that was last given; None before the first."""
-        self._looked = -LOOK_SECONDS
+        self._families_asked = -FAMILIES_SECONDS
         self._results = Results(facts)
         both: dict[str, Handler] = {
             "tools/list": self._list_tools,
@@ -68,7 +61,7 @@ class Methods:
             "prompts/get": self._get_prompt,
             "completion/complete": self._complete,
         }
-        self.legacy: Mapping[str, Handler] = both | {
+        self.handshake: Mapping[str, Handler] = both | {
             "initialize": self._initialize,
             "ping": self._empty,
             "server/discover": self._undiscovered,
@@ -76,217 +69,159 @@ class Methods:
             "resources/unsubscribe": self._unsubscribe,
             "logging/setLevel": self._set_level,
         }
-        self.modern: Mapping[str, Handler] = both | {
+        self.stateless: Mapping[str, Handler] = both | {
             "server/discover": self._discover,
             "subscriptions/listen": self._listen,
         }
 
-    def _answer(self, exchange: Exchange, fields: str, ttl: int | None = None) -> None:
-        exchange.sink(self._results.of(exchange, fields, ttl))
+    def _answer(self, request: RequestContext, fields: str, ttl: int | None = None) -> None:
+        request.reply(self._results.of(request, fields, ttl))
 
-    def _job(self, exchange: Exchange, work: Callable[[Job], bytes | None]) -> Job:
-        return Job(self._desk, exchange, work)
+    def _job(self, request: RequestContext, work: Callable[[], Page]) -> Job:
+        """A job that answers with the page that its work gives."""
+        return Job(self._connection, request, lambda _: self._results.of(request, *work()))
 
     # -- answered at once
 
-    def _initialize(self, exchange: Exchange) -> None:
-        capabilities = exchange.params.get("capabilities")
-        self._desk.client = capabilities if isinstance(capabilities, dict) else {}
-        self._desk.client_view = client_view(eras.client_name(exchange.params.get("clientInfo")))
+    def _initialize(self, request: RequestContext) -> None:
+        capabilities = request.params.get("capabilities")
+        self._connection.client = capabilities if isinstance(capabilities, dict) else {}
+        self._connection.client_view = client_view(versions.client_name(request.params.get("clientInfo")))
         self._subscriptions.greeted = True
-        self._answer(exchange, fields_of(eras.handshake(self._facts, self._changing_tools, exchange.params)))
+        result = versions.initialize_result(self._facts, self._changing_tools, request.params)
+        self._answer(request, fields_of(result))
 
-    def _discover(self, exchange: Exchange) -> None:
-        found = eras.discovery(self._facts, self._changing_tools)
-        self._answer(exchange, fields_of(found), eras.STATIC_TTL_MS)
+    def _discover(self, request: RequestContext) -> None:
+        result = versions.discover_result(self._facts, self._changing_tools)
+        self._answer(request, fields_of(result), versions.STATIC_TTL_MS)
 
-    def _undiscovered(self, _: Exchange) -> None:
-        raise Refusal(INVALID_PARAMS, f"server/discover needs _meta[{eras.VERSION_KEY!r}]")
+    def _undiscovered(self, _: RequestContext) -> None:
+        raise ProtocolError(INVALID_PARAMS, f"server/discover needs _meta[{versions.VERSION_KEY!r}]")
 
-    def _empty(self, exchange: Exchange) -> None:
-        exchange.sink(reply(exchange.id, "{}"))
+    def _empty(self, request: RequestContext) -> None:
+        request.reply(reply(request.id, "{}"))
 
-    def _set_level(self, exchange: Exchange) -> None:
-        level = exchange.text("level")
-        if level not in eras.SEVERITY:
-            text = f"level must be one of: {', '.join(eras.LEVELS)}"
-            raise Refusal(INVALID_PARAMS, text, {"field": "level"})
-        self._desk.level = level
-        self._empty(exchange)
+    def _set_level(self, request: RequestContext) -> None:
+        level = request.text("level")
+        if level not in versions.SEVERITY:
+            text = f"level must be one of: {', '.join(versions.LEVELS)}"
+            raise ProtocolError(INVALID_PARAMS, text, {"field": "level"})
+        self._connection.level = level
+        self._empty(request)
 
-    def _subscribe(self, exchange: Exchange) -> Job | None:
-        uri = exchange.text("uri")
-        if not self._tells(uri):
-            raise Refusal(INVALID_PARAMS, NOT_TOLD, {"uri": uri})
-        if self._subscriptions.subscribe(uri):
-            return self._watching(exchange, lambda: reply(exchange.id, "{}"))
-        self._empty(exchange)
-        return None
+    # -- subscriptions: whoever asks for something new is answered once it is watched
 
-    def _unsubscribe(self, exchange: Exchange) -> None:
-        self._subscriptions.unsubscribe(exchange.text("uri"))
-        self._empty(exchange)
+    def _subscribe(self, request: RequestContext) -> Job:
+        uri = request.text("uri")
+        if not self._is_watchable(uri):
+            raise ProtocolError(INVALID_PARAMS, NOT_WATCHED, {"uri": uri})
+        self._subscriptions.subscribe(uri)
 
-    def _watching(self, exchange: Exchange, then: Callable[[], bytes | None]) -> Job:
-        """Reply once the watcher runs; it may have to be loaded first."""
+        def work() -> Page:
+            self._subscriptions.watch()
+            return "", None
 
-        def work(_: Job) -> bytes | None:
-            self._subscriptions.tell()
-            return then()
+        return self._job(request, work)
 
-        return self._job(exchange, work)
+    def _unsubscribe(self, request: RequestContext) -> None:
+        self._subscriptions.unsubscribe(request.text("uri"))
+        self._empty(request)
 
-    def _listen(self, exchange: Exchange) -> Job | None:
-        honoured = wanted(exchange.params, self._changing_tools, self._tells)
-        closing = self._results.end_of_stream(exchange.id)
-        uris = frozenset(honoured.get("resourceSubscriptions", ()))
-        lists = "resourcesListChanged" in honoured
-        listener = Listener(exchange.id, uris, lists, honoured, lambda: self._desk.send(closing))
-        # No reply: a stream outlives its request, and a batch's array does not wait for its end.
-        if self._subscriptions.listen(listener):
-            return self._watching(exchange, lambda: self._subscriptions.acknowledge(listener))
-        self._subscriptions.acknowledge(listener)
-        exchange.sink(None)
-        return None
+    def _listen(self, request: RequestContext) -> Job:
+        honoured = honoured_filter(request.params, self._changing_tools, self._is_watchable)
+        closing = self._results.end_of_stream(request.id)
+        listener = Listener(request.id, honoured, lambda: self._connection.send(closing))
+        self._subscriptions.add(listener)
+
+        def work(_: Job) -> None:
+            # No reply: a stream outlives its request, and a batch's array does not wait for its end.
+            self._subscriptions.watch()
+            self._subscriptions.acknowledge(listener)
+
+        return Job(self._connection, request, work)
 
     # -- what needs the registry
 
-    def _list_tools(self, exchange: Exchange) -> Job | None:
-        job = self._fixed_list(exchange, TOOLS) if self._families is None else self._chosen_tools(exchange)
-        if job is not None:  # who lists the tools for the first time will call one
-            job.after(self._shelf.prepare)
-        return job
+    def _list_tools(self, request: RequestContext) -> Job | None:
+        lists, families = self._loader.lists(), self._families
+        self._loader.warm_up()  # who lists the tools will call one
+        structured = self._connection.view_of(request).structured
+        if families is None:
+            self._answer(request, *lists.of(TOOLS, request.params, structured))
+            return None
 
-    def _chosen_tools(self, exchange: Exchange) -> Job:
-        """The tools of the families that are listed now; the families may change."""
+        def work() -> Page:
+            self._listed = families()
+            return lists.tools(request.params, self._listed, structured)
 
-        def work(_: Job) -> bytes:
-            assert self._families is not None
-            self._listed = self._families()
-            structured = self._desk.view_of(exchange).structured
-            page = self._shelf.fixed().tools(exchange.params, self._listed, structured)
-            return self._results.of(exchange, *page)
+        return self._job(request, work)
 
-        return self._job(exchange, work)
-
-    def _look_again(self) -> None:
+    def _announce_tools(self) -> None:
         """Send tools/list_changed if other tools would be listed now; checked at most every few seconds."""
-        now = self._desk.monotonic()
-        if self._families is None or self._listed is None or now - self._looked < LOOK_SECONDS:
+        now = self._connection.monotonic()
+        if self._families is None or self._listed is None or now - self._families_asked < FAMILIES_SECONDS:
             return
-        self._looked = now
+        self._families_asked = now
         if self._families() != self._listed:
             self._listed = None  # told once, until the list is asked for again
             self._subscriptions.tools_changed()
 
-    def _fixed_list(self, exchange: Exchange, kind: str) -> Job | None:
-        """A list that never changes: inline once the registry is there."""
-        structured = self._desk.view_of(exchange).structured
-        if self._shelf.lists is None or self._shelf.loaded is None:
+    def _fixed_list(self, request: RequestContext, kind: str) -> None:
+        self._answer(request, *self._loader.lists().of(kind, request.params))
 
-            def work(_: Job) -> bytes:
-                return self._results.of(
-                    exchange, *self._shelf.fixed().page(kind, exchange.params, structured)
-                )
-
-            return self._job(exchange, work)
-        self._answer(exchange, *self._shelf.lists.page(kind, exchange.params, structured))
-        return None
-
-    def _list_resources(self, exchange: Exchange) -> Job:
-        def work(_: Job) -> bytes:
-            if exchange.envelope is None:
+    def _list_resources(self, request: RequestContext) -> Job:
+        def work() -> Page:
+            if request.envelope is None:
                 self._subscriptions.listed()  # first, so that no change falls between the list and the watch
-            page = features.list_resources(self._shelf.registry(), exchange.params, self._shelf.page_size)
-            return self._results.of(exchange, *page)
+            return catalog.list_resources(self._loader.registry(), request.params)
 
-        return self._job(exchange, work)
+        return self._job(request, work)
 
-    def _read(self, exchange: Exchange) -> Job:
-        uri = exchange.text("uri")
+    def _read(self, request: RequestContext) -> Job:
+        uri, stateless = request.text("uri"), request.envelope is not None
+        return self._job(request, lambda: catalog.read_resource(self._loader.registry(), uri, stateless))
 
-        def work(job: Job) -> bytes:
-            return self._results.of(exchange, *features.read_resource(self._shelf.registry(), job, uri))
+    def _get_prompt(self, request: RequestContext) -> Job:
+        name = request.text("name")
+        arguments = string_map(request.params.get("arguments"), "arguments")
+        return self._job(request, lambda: catalog.get_prompt(self._loader.registry(), name, arguments))
 
-        return self._job(exchange, work)
-
-    def _get_prompt(self, exchange: Exchange) -> Job:
-        name = exchange.text("name")
-        given = texts(exchange.params.get("arguments"), "arguments")
-
-        def work(_: Job) -> bytes:
-            return self._results.of(exchange, features.get_prompt(self._shelf.registry(), name, given))
-
-        return self._job(exchange, work)
-
-    def _complete(self, exchange: Exchange) -> Job:
-        ref, argument = exchange.object("ref"), exchange.object("argument")
+    def _complete(self, request: RequestContext) -> Job:
+        ref, argument = request.object("ref"), request.object("argument")
         name, typed = argument.get("name"), argument.get("value")
         if not isinstance(name, str) or not isinstance(typed, str):
             text = "argument needs a name and a value, both strings"
-            raise Refusal(INVALID_PARAMS, text, {"field": "argument"})
-        context = exchange.params.get("context")
-        others = texts(context.get("arguments") if isinstance(context, dict) else None, "context.arguments")
+            raise ProtocolError(INVALID_PARAMS, text, {"field": "argument"})
+        context = request.params.get("context")
+        others = context.get("arguments") if isinstance(context, dict) else None
+        given = string_map(others, "context.arguments")
+        return self._job(request, lambda: catalog.complete(self._loader.registry(), ref, name, typed, given))
 
-        def work(_: Job) -> bytes:
-            fields = features.complete(self._shelf.registry(), ref, name, typed, others)
-            return self._results.of(exchange, fields)
-
-        return self._job(exchange, work)
-
-    def _call(self, exchange: Exchange) -> Job:
-        name = exchange.text("name")
-        arguments = exchange.params.get("arguments", {})
-        if type(arguments) is not dict:
-            raise Refusal(INVALID_PARAMS, "arguments must be an object", {"field": "arguments"})
-        registry = self._shelf.loaded
-        if registry is None:
-            return Job(
-                self._desk,
-                exchange,
-                self._serve_call,
-                "unrouted",
-                route=lambda: self._route(self._shelf.registry(), name, arguments),
-                fail=self._fail_call,
-            )
-        route = self._route(registry, name, arguments)
-        return Job(self._desk, exchange, self._serve_call, *route, fail=self._fail_call)
-
-    def _serve_call(self, job: Job) -> bytes:
-        """Call the tool; a failed call is also sent as a log message, if the client asked for these."""
-        if self._changing_tools:
-            job.after(self._look_again)
-        exchange, registry = job.exchange, self._shelf.loaded or self._shelf.registry()
-        name = exchange.params["name"]
+    def _call(self, request: RequestContext) -> Job:
+        """A tool call: which threads run it, and how long it may take, is the tool's to say."""
+        name, arguments = request.text("name"), request.arguments()
+        registry = self._loader.registry()
         if name not in registry.tools:
-            raise features.unknown_tool(name)
-        answer = registry.call(name, exchange.params.get("arguments", {}), job)
-        if answer.is_error:
-            job.log("warning", {"tool": name, "message": answer.text}, "tools")
-        return self._results.of_call(exchange, answer_fields(answer, self._desk.view_of(exchange).structured))
-
-    def _fail_call(self, job: Job, failure: Failure) -> bytes:
-        exchange, registry = job.exchange, self._shelf.loaded
-        name, arguments = exchange.params["name"], exchange.params.get("arguments", {})
-        if registry is None or name not in registry.tools:
-            return error(exchange.id, failed(failure))
-        answer = registry.fail(name, arguments, job, failure)
-        return self._results.of_call(exchange, answer_fields(answer))
-
-    def _route(
-        self, registry: Registry, name: str, arguments: Mapping[str, Any]
-    ) -> tuple[str, str, float, str]:
-        """The lane, the family and the deadline of a tool call, and what it is about if it changes that."""
+            raise ProtocolError(INVALID_PARAMS, f"Unknown tool: {clip(name)}")
+        tool = registry.tools[name]
         try:
-            tool = registry.tools[name]
-        except KeyError:
-            raise features.unknown_tool(name) from None
-        lane, subject = "slow" if tool.slow else "read", ""
-        try:
-            if tool.mutates(arguments):
-                lane, subject = "write", tool.subject(arguments)
+            mutates = tool.mutates(arguments)
         except Exception as caught:  # odd arguments are refused by the tool itself, in its own shape
-            self._desk.alarm(f"lane of {name}", caught)
-            lane = "write"
-        longer = FETCHING if tool.annotations.open_world else 1
-        return lane, tool.family.name, self._desk.call_seconds * longer, subject
+            self._connection.alarm(f"kind of {name}", caught)
+            mutates = True
+        kind = "write" if mutates else "slow" if tool.slow else "read"
+        seconds = self._connection.call_seconds * (FETCHING if tool.annotations.open_world else 1)
+
+        def work(job: Job) -> bytes:
+            if self._changing_tools:
+                job.after(self._announce_tools)
+            answer = registry.call(name, arguments, job)
+            if answer.is_error:
+                job.log("warning", {"tool": name, "message": answer.text}, "tools")
+            structured = self._connection.view_of(request).structured
+            return self._results.of(request, answer_fields(answer, structured))
+
+        def fail(job: Job, failure: Failure) -> bytes:
+            return self._results.of(request, answer_fields(registry.fail(name, arguments, job, failure)))
+
+        return Job(self._connection, request, work, kind, tool.family.name, seconds, fail=fail)

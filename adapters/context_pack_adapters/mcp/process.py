@@ -2,7 +2,7 @@
 
 The protocol streams are private copies of descriptors 0 and 1. Descriptor 1 then points at stderr and 0 at
 nothing, so that a stray print or a child process can neither tear a reply nor eat a request. Signals arrive
-as bytes on a pipe that the pump's one blocking wait watches, so no handler ever interrupts work half-way.
+as bytes on a pipe that the pump's one wait watches: one that came just before the wait would not end it.
 """
 
 from __future__ import annotations
@@ -11,11 +11,9 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from typing import NamedTuple
 
 PARENT_GONE = signal.SIGUSR1
 STOPPING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-_PR_SET_PDEATHSIG = 1
 
 
 def speak_utf8() -> None:
@@ -25,39 +23,21 @@ def speak_utf8() -> None:
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 
 
-class Streams(NamedTuple):
-    """The private protocol descriptors; None where the process was started without one."""
-
-    reads: int | None
-    writes: int | None
-
-
-def claim_streams() -> Streams:
-    """Take descriptors 0 and 1 for the protocol and leave harmless ones in their place."""
-    reads, writes = _copy(0), _copy(1)
+def claim_streams() -> tuple[int, int] | None:
+    """Take descriptors 0 and 1 for the protocol and leave harmless ones; None if one of them is closed."""
     nothing = os.open(os.devnull, os.O_RDWR)
-    if not _is_open(2):
-        os.dup2(nothing, 2)
-    os.dup2(nothing, 0)
-    os.dup2(2, 1)
-    os.close(nothing) if nothing > 2 else None
-    sys.stdout = sys.stderr
-    return Streams(reads, writes)
-
-
-def _copy(descriptor: int) -> int | None:
     try:
-        return os.dup(descriptor)
+        os.fstat(2)
+    except OSError:
+        os.dup2(nothing, 2)
+    try:
+        streams = os.dup(0), os.dup(1)
     except OSError:
         return None
-
-
-def _is_open(descriptor: int) -> bool:
-    try:
-        os.fstat(descriptor)
-    except OSError:
-        return False
-    return True
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return streams
 
 
 class Signals:
@@ -69,32 +49,21 @@ class Signals:
         os.set_blocking(self.descriptor, False)
         os.set_blocking(self._writes, False)
         for number in (*STOPPING, PARENT_GONE):
-            signal.signal(number, _ignore_signal)
+            signal.signal(number, lambda *_: None)
         signal.set_wakeup_fd(self._writes, warn_on_full_buffer=False)
 
     def poke(self) -> None:
         """Wake the wait that watches `descriptor`; callable from any thread."""
-        try:
+        with suppress(BlockingIOError):  # the pipe is full of wake-ups already
             os.write(self._writes, b"\0")
-        except BlockingIOError:
-            return  # the pipe is full of wake-ups already
 
     def follow_parent(self) -> bool:
         """Ask the kernel for a signal when the parent dies; True if it is already gone."""
         if sys.platform == "linux":
-            # A system that lets us load nothing now leaves the end of the input to tell it.
-            with suppress(ImportError, OSError, MemoryError):
+            with suppress(ImportError, OSError):  # without it, the end of the input tells the same
                 import ctypes
 
-                ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, int(PARENT_GONE), 0, 0, 0)
-        return self.orphaned()
-
-    def orphaned(self) -> bool:
-        """Whether the process that started us is gone.
-
-        The kernel also signals when only the parent's *thread* that started us ends, so the signal alone
-        proves nothing: a changed parent id does.
-        """
+                ctypes.CDLL(None).prctl(1, int(PARENT_GONE), 0, 0, 0)  # PR_SET_PDEATHSIG
         return os.getppid() != self._parent
 
     def stop_wanted(self) -> bool:
@@ -103,8 +72,6 @@ class Signals:
             numbers = os.read(self.descriptor, 4096)
         except BlockingIOError:
             return False
-        return any(number in STOPPING for number in numbers) or (PARENT_GONE in numbers and self.orphaned())
-
-
-def _ignore_signal(number: int, frame: object) -> None:
-    """Signal handler that does nothing: the wake-up descriptor carries the signal."""
+        # The parent's signal also comes when only the thread of it that started us ends.
+        orphaned = PARENT_GONE in numbers and os.getppid() != self._parent
+        return orphaned or any(number in STOPPING for number in numbers)

@@ -1,9 +1,11 @@
 """The main loop: one blocking wait, bytes in, jobs out, and a shutdown that always ends.
 
-The only module of the transport that blocks on the protocol streams. The main thread waits in one `poll` for
-requests, for a closed stdout and for signals; it decodes, answers what is cheap and hands the rest to the
-lanes, or a request that came alone to the front, which then reads on. It never waits for a tool or for the
-peer to read. Nothing polls: an idle server costs nothing.
+The main thread waits in one `poll` for requests, for a closed stdout and for signals; it decodes, answers
+what is cheap, hands the rest to the pools, and looks after deadlines once a second while jobs are open. It
+never waits for a tool or for the peer to read, and an idle server costs nothing.
+
+The end: after the end of input all that was received is answered, as long as answers go out; a signal or
+`exit` leaves half a second, a closed stdout nothing.
 """
 
 from __future__ import annotations
@@ -11,315 +13,174 @@ from __future__ import annotations
 import math
 import os
 import select
-import signal
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, NoReturn, Protocol
+from collections.abc import Callable
+from typing import NamedTuple
 
-from context_pack_adapters.mcp.framing import Decoder, Fault, encode
-from context_pack_adapters.mcp.lane import LaneJob
-from context_pack_adapters.mcp.lanes import NUDGE_SECONDS, UNROUTED, Lanes
+from context_pack_adapters.mcp.framing import Decoder, encode
+from context_pack_adapters.mcp.jobs import CALL_SECONDS, DEAF_SECONDS
 from context_pack_adapters.mcp.process import Signals, claim_streams, speak_utf8
-from context_pack_adapters.mcp.writer import Writer
-
-if TYPE_CHECKING:
-    from context_pack_adapters.mcp.front import Front
+from context_pack_adapters.mcp.session import ProtocolSession
+from context_pack_adapters.mcp.threads import WorkerPools, Writer
 
 READ_BYTES = 64 * 1024
-"""What a pipe holds; much more, and each read would ask the system for fresh memory."""
-FEW_BYTES = 4096
-"""What is read at once where memory is short."""
-BUSY_NUDGE_SECONDS = 0.02
-"""How long the lanes may make no progress while requests keep coming."""
-GRACE_SECONDS = 1.0
-"""How long what was fully received may still be answered after the end of input."""
+MAX_OPEN_JOBS = 4096
+MAX_UNSENT_BYTES = 32 * 1024 * 1024
+"""Above these no more requests are read."""
+CHECK_SECONDS = 1.0
+"""How often the deadlines of open jobs are checked."""
 STOP_SECONDS = 0.5
 FLUSH_SECONDS = 0.25
-"""How long a peer may still read what is ready once the time for the work is over."""
-LOAD_SECONDS = 5.0
-"""How long what was received before the tools were loaded may wait for them: that is not work of its own."""
-LOOK_SECONDS = 0.02
 LAST_RESORT_SECONDS = 1.6
-"""After this the process ends, whatever hangs."""
-SILENT_SECONDS = 0.5
-"""How long to wait for the first message before the parent process is followed."""
-HANG_UP = getattr(select, "POLLRDHUP", 0)
-"""What to ask for besides the end of a pipe, which is always told: half of a socket that was closed."""
+"""How long the very end may take, whatever hangs."""
+FOLLOW_SECONDS = 0.5
+"""When the parent process is followed: that loads a library, so the first answers go first."""
 
-
-class Conversation(Protocol):
-    """The methods of a session that the pump calls."""
-
-    exit_code: int | None
-    heard: bool
-
-    @property
-    def tried(self) -> bool: ...
-    def receive(self, body: bytes) -> Sequence[LaneJob]: ...
-    def reject(self, fault: Fault) -> None: ...
-    def cancel_all(self) -> None: ...
-    def finish(self) -> None: ...
+MakeSession = Callable[[Callable[[bytes], None]], ProtocolSession]
 
 
 class Limits(NamedTuple):
-    """Time limits of a connection; `warn` gets the one line logged when the client stayed silent."""
+    """Limits of a connection; `warn` gets the one line logged when the client stayed silent."""
 
     max_message_bytes: int
     first_message_ms: int
     warn: Callable[[str], None]
+    stall_seconds: float = CALL_SECONDS
+    """How long after the end of input nothing may come of what was received."""
 
 
-class _End(Exception):
-    """The conversation is over."""
-
-    def __init__(self, code: int, grace: float) -> None:
-        super().__init__(code, grace)
-        self.code, self.grace = code, grace
-
-
-def serve(make_session: Callable[[Callable[[bytes], None]], Conversation], limits: Limits) -> int:
+def serve(make_session: MakeSession, limits: Limits) -> int:
     """Serve stdin and stdout until the conversation ends; returns the exit code.
 
     Threads may still be busy when this returns: the caller ends the process with `os._exit`.
     """
     speak_utf8()
     streams = claim_streams()
-    if streams.reads is None or streams.writes is None:
-        return 0
-    return Pump(streams.reads, streams.writes, make_session, limits).run()
+    return 0 if streams is None else Pump(*streams, make_session, limits).run()
 
 
 class Pump:
     """One connection over two descriptors."""
 
-    def __init__(
-        self,
-        reads: int,
-        writes: int,
-        make_session: Callable[[Callable[[bytes], None]], Conversation],
-        limits: Limits,
-    ) -> None:
-        self._reads, self._writes = reads, writes
-        self._limits = limits
+    def __init__(self, reads: int, writes: int, make_session: MakeSession, limits: Limits) -> None:
+        self._reads, self._writes, self._limits = reads, writes, limits
         self._signals = Signals()
         self._decoder = Decoder(limits.max_message_bytes)
-        self._lanes = Lanes(self._signals.poke)
-        self._writer = Writer(writes, self._signals.poke)
-        self._main = threading.get_ident()
-        self._unsent: list[bytes] = []  # What the main thread sends, until it has dealt with what it read.
-        self._front: Front | None = None
-        self._wait = select.poll()
-        self._session = make_session(self._send)
+        self._awaits_progress = False  # Whether the main thread waits for jobs or for the writer.
+        self._writer, self._pools = Writer(writes, self._progressed), WorkerPools(self._progressed)
+        self._session = make_session(lambda body: self._writer.send(encode(body, self._decoder.mode)))
+        self._poll = select.poll()
+        self._input: int | None = None  # Which events of the input are waited for; None: it has ended.
         self._began = time.monotonic()
-        self._awaits: int | None = None  # What of the input is waited for; None until somebody has looked.
-        self._over: float | None = None  # Since when the input is known to have an end, though unread.
-        self._follows = False
+        self._silent_until = self._began + limits.first_message_ms / 1000
+        self._next_check = 0.0
+        self._follows_parent = False
+        self._code: int | None = None  # The exit code, once the conversation is to end.
+        self._ends_at = math.inf
+        self._left = (0, 0)  # Open jobs and unsent bytes when the end of input was last looked at.
 
     def run(self) -> int:
         """Run the connection to its end; returns the exit code."""
-        try:
-            self._converse()
-        except _End as end:
-            return self._close(end)
-
-    def _send(self, body: bytes) -> None:
-        """Send one body in the connection's mode; safe from any thread."""
-        frame = encode(body, self._decoder.mode)
-        thread, front = threading.get_ident(), self._front
-        if thread == self._main:
-            self._unsent.append(frame)
-        elif front is not None and thread == front.thread:
-            front.send(frame)
-        else:
-            self._writer.send(frame, more=self._lanes.waiting)
-
-    def _converse(self) -> NoReturn:
-        wait, writer = self._wait, self._writer
-        wait.register(self._signals.descriptor, select.POLLIN)
-        wait.register(self._writes, 0)
-        nudged = time.monotonic()
-        while True:
-            self._attend()
-            events = dict(wait.poll(self._timeout()))
-            now = time.monotonic()
-            if not events or now - nudged > BUSY_NUDGE_SECONDS:
-                nudged = now
-                self._lanes.nudge()
-                if writer.unsent:
-                    writer.push()
+        self._poll.register(self._signals.descriptor, select.POLLIN)
+        self._poll.register(self._writes, 0)  # its end is always told
+        self._await_input(select.POLLIN)
+        while not self._is_over():
+            events = dict(self._poll.poll(self._timeout()))
             if self._signals.descriptor in events and self._signals.stop_wanted():
-                raise _End(0, STOP_SECONDS)
-            if writer.closed or events.get(self._writes):
-                raise _End(0, 0.0)
-            self._handle_events(events, now)
-            self._mind_the_time(now)
-            self._flush(self._unsent)
+                self._end(0, STOP_SECONDS)
+            if self._writer.closed or self._writes in events:
+                self._end(0, 0.0)
+            elif self._reads in events:
+                self._read_input()
+            self._mind_the_time(time.monotonic())
+        return self._close(self._code or 0)
 
-    def _handle_events(self, events: Mapping[int, int], now: float) -> None:
-        """Read input, or take reading back from a front that is busy."""
-        front = self._front
-        if front is not None and front.raised is not None:
-            raise front.raised
-        if front is not None and front.reads:
-            if self._reads in events or front.standby.fileno() in events:
-                front.take_back()
-        elif self._reads in events and self._awaits == HANG_UP:
-            self._over = now
-            self._wait.unregister(self._reads)  # it would be told again and again
-        elif self._reads in events:
-            job = self._take(self._unsent)
-            if job is not None and self._front is not None:
-                self._front.give(job)
+    def _progressed(self) -> None:
+        """A job is over or bytes were written; called from their threads."""
+        if self._awaits_progress:
+            self._signals.poke()
 
-    def _attend(self) -> None:
-        """Wait for requests while there is room for their replies, else only for the end of the input.
+    def _end(self, code: int, seconds: float) -> None:
+        """Let the conversation end when everything is answered, or after so many seconds."""
+        self._code = code
+        self._ends_at = min(self._ends_at, time.monotonic() + seconds)
+        self._await_input(None)
 
-        Nothing is waited for while the front reads; that the other side is gone is told all the same.
-        """
-        holds = self._writer.full or self._lanes.full
-        awaits = 0 if self._front is not None and self._front.reads else HANG_UP if holds else select.POLLIN
-        if awaits == self._awaits:
-            return
-        self._awaits = awaits
-        if holds and self._over is not None:
-            self._wait.unregister(self._reads)
-        else:
-            self._wait.register(self._reads, awaits)
+    def _is_over(self) -> bool:
+        full = len(self._session.jobs) > MAX_OPEN_JOBS or self._writer.unsent > MAX_UNSENT_BYTES
+        self._awaits_progress = full or self._input is None
+        left = (len(self._session.jobs), self._writer.unsent)  # after the flag, so that no end is missed
+        if self._code is not None:
+            return left == (0, 0) or time.monotonic() >= self._ends_at
+        if self._input is not None:
+            self._await_input(0 if full else select.POLLIN)
+            return False
+        # The input has ended: as long as answers go out, there is time for the others.
+        if left == (0, 0):
+            return True
+        if left != self._left:
+            self._left = left
+            self._ends_at = time.monotonic() + self._limits.stall_seconds + DEAF_SECONDS
+        return time.monotonic() >= self._ends_at
+
+    def _await_input(self, events: int | None) -> None:
+        """Wait for requests, only for the end of input while there is no room for replies, or not at all."""
+        if events is None and self._input is not None:
+            self._poll.unregister(self._reads)
+        elif events is not None and events != self._input:
+            self._poll.register(self._reads, events)
+        self._input = events
 
     def _timeout(self) -> float | None:
         """Milliseconds that the wait may last; None for ever."""
-        front = self._front
-        if front is not None:
-            front.alarm = math.inf  # first, so that no job that begins there now is overlooked
-        if self._lanes.waiting or self._writer.unsent:
-            return NUDGE_SECONDS * 1000
-        due = self._due()
-        if front is not None:
-            front.alarm = due
-        return None if due == math.inf else max(0.0, due - time.monotonic()) * 1000
-
-    def _due(self) -> float:
-        """When the next timer is due."""
-        if self._over is not None:
-            return self._over + GRACE_SECONDS
-        if self._session.heard:
-            return self._lanes.due if self._front is None else min(self._lanes.due, self._front.due)
-        patience = self._limits.first_message_ms / 1000
-        return self._began + (patience if self._follows else min(SILENT_SECONDS, patience))
+        due = self._ends_at
+        if self._session.jobs:
+            due = min(due, self._next_check)
+        if not self._session.heard:
+            due = min(due, self._silent_until)
+        if not self._follows_parent:
+            due = min(due, self._began + FOLLOW_SECONDS)
+        return None if due == math.inf else max(0.0, due - time.monotonic()) * 1000 + 1
 
     def _mind_the_time(self, now: float) -> None:
-        """Handle timers: follow the parent after the first answer, end a silent connection."""
-        heard, age = self._session.heard, now - self._began
-        if not self._follows and (heard or age >= SILENT_SECONDS):
-            self._follows = True
-            if self._signals.follow_parent():
-                raise _End(0, 0.0)
-        if not heard and age >= self._limits.first_message_ms / 1000:
+        """Handle timers: deadlines of jobs, a silent client, and the parent once there is time for it."""
+        if now >= self._next_check:
+            self._next_check = now + CHECK_SECONDS
+            for job in list(self._session.jobs):
+                if job.check_deadline():
+                    self._pools.replace(job, list(self._session.jobs))
+        if not self._session.heard and now >= self._silent_until:
             self._limits.warn(f"no message within {self._limits.first_message_ms} ms; the server ends")
-            raise _End(1, 0.0)
-        if self._over is not None and now >= self._over + GRACE_SECONDS:
-            raise _End(0, 0.0)
-        if self._front is not None and now >= self._front.due:
-            self._front.look()
-        if now >= self._lanes.due:
-            self._lanes.look()
+            self._end(1, 0.0)
+        if not self._follows_parent and now >= self._began + FOLLOW_SECONDS:
+            self._follows_parent = True
+            if self._signals.follow_parent():
+                self._end(0, 0.0)
 
-    def _take(self, unsent: list[bytes]) -> LaneJob | None:
-        """Read once and serve every message that is now complete; a call that came alone is for the front.
-
-        What is sent meanwhile is gathered in `unsent` and sent at the end.
-        """
+    def _read_input(self) -> None:
+        """Read once, and serve every message that is now complete."""
         try:
-            data = _read(self._reads)
+            data = os.read(self._reads, READ_BYTES)
         except BlockingIOError:
-            return None
+            return
         except OSError:
             data = b""
-        items = self._decoder.feed(data) if data else self._decoder.eof()
-        lone: LaneJob | None = None
-        for item in items:
-            if isinstance(item, Fault):
-                self._session.reject(item)
-                continue
-            jobs = self._session.receive(item)
-            if len(items) == len(jobs) == 1 and self._is_for_front(jobs[0]):
-                lone = jobs[0]
-                continue
-            for job in jobs:
-                self._lanes.submit(job)
+        for item in self._decoder.feed(data) if data else self._decoder.eof():
+            for job in self._session.receive(item):
+                self._pools.submit(job)
             if self._session.exit_code is not None:
-                break
-        if unsent:
-            self._flush(unsent)
-        if self._session.exit_code is not None:
-            raise _End(self._session.exit_code, STOP_SECONDS)
+                self._end(self._session.exit_code, STOP_SECONDS)
+                return
         if not data:
-            passed = 0.0 if self._over is None else time.monotonic() - self._over
-            raise _End(0, max(0.0, GRACE_SECONDS - passed))
-        return lone
+            self._await_input(None)
 
-    def _is_for_front(self, job: LaneJob) -> bool:
-        """Whether no other job runs and the front is there for this one."""
-        if self._lanes.open or job.lane == UNROUTED:
-            return False
-        front = self._front or self._open_front()
-        return front is not None and (front.reads or front.idle)
-
-    def _open_front(self) -> Front | None:
-        """Start the front; None where the system has no means for it, or none now."""
-        try:
-            from context_pack_adapters.mcp.front import Front
-
-            front = Front(self._reads, self._take, self._lanes, self._writer, self._signals.poke)
-        except (AttributeError, ImportError, OSError, RuntimeError, MemoryError):
-            return None
-        self._wait.register(front.standby, select.POLLIN)
-        self._front = front
-        return front
-
-    def _flush(self, unsent: list[bytes]) -> None:
-        if unsent:
-            self._writer.offer(b"".join(unsent))
-            unsent.clear()
-
-    def _close(self, end: _End) -> int:
-        """Let running work finish for a moment, cancel the rest, send what is ready."""
-        if self._front is not None:
-            self._front.take_back()
-        if end.grace == GRACE_SECONDS:
-            self._await_tools()
-        _end_after(LAST_RESORT_SECONDS, end.code)
-        until = time.monotonic() + end.grace
-        self._lanes.settle(end.grace)
+    def _close(self, code: int) -> int:
+        """Cancel what still runs, and send what is ready."""
+        last_resort = threading.Timer(LAST_RESORT_SECONDS, os._exit, (code,))
+        last_resort.daemon = True
+        last_resort.start()
         self._session.finish()
         self._session.cancel_all()
-        self._flush(self._unsent)
-        self._writer.push()
-        self._writer.flush(max(min(end.grace, FLUSH_SECONDS), until - time.monotonic()))
-        return end.code
-
-    def _await_tools(self) -> None:
-        """Wait for the tools to load if requests came before the end of input, so that these are answered."""
-        patience = time.monotonic() + LOAD_SECONDS
-        while not self._session.tried and time.monotonic() < patience:
-            if self._lanes.settle(LOOK_SECONDS) or self._signals.stop_wanted():
-                return
-
-
-def _read(reads: int) -> bytes:
-    """Read the available bytes; fewer of them if memory is short."""
-    try:
-        return os.read(reads, READ_BYTES)
-    except MemoryError:
-        return os.read(reads, FEW_BYTES)
-
-
-def _end_after(seconds: float, code: int) -> None:
-    """End the process after so many seconds, whatever hangs."""
-    last = threading.Timer(seconds, os._exit, (code,))
-    last.daemon = True
-    try:
-        last.start()
-    except (RuntimeError, MemoryError):  # no thread to be had: the kernel's own alarm ends it
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+        self._writer.close(FLUSH_SECONDS)
+        return code

@@ -1,66 +1,44 @@
 """The MCP session without I/O: bodies in, replies through `send`, and jobs for whatever may take time.
 
-Both eras are served at once, request by request: no request decides the era for the next one. What is cheap
-is answered inside `receive`, so that the reader never waits for anything.
+Clients of the handshake and stateless ones are served at once, request by request. What is cheap is answered
+inside `receive`, so that the reader never waits for a tool.
 
 Dispatch, in this order: what is not a request is refused; a notification is never answered; after `shutdown`
-only `exit` is served; a request with the modern envelope finds its method in the modern table, any other in
-the legacy one.
+only `exit` is served; a request with an envelope finds its method in the stateless table, any other in the
+handshake's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from context_pack.kernel.errors import clip
-from context_pack_adapters.mcp.batch import ReplyBatch
-from context_pack_adapters.mcp.eras import MAX_INSTRUCTIONS_BYTES, ServerFacts, envelope_of
-from context_pack_adapters.mcp.exchange import Exchange, Sink
-from context_pack_adapters.mcp.jobs import CALL_SECONDS, Job, JobContext
-from context_pack_adapters.mcp.jsonrpc import (
-    INTERNAL_ERROR,
-    INVALID_PARAMS,
-    INVALID_REQUEST,
-    METHOD_NOT_FOUND,
-    PARSE_ERROR,
-    Invalid,
-    Notification,
-    ParsedBody,
-    ParseFault,
-    Request,
-    classify,
-    decode,
-)
+from context_pack_adapters.mcp import jsonrpc
+from context_pack_adapters.mcp import protocol_versions as versions
+from context_pack_adapters.mcp.catalog import RegistryLoader
+from context_pack_adapters.mcp.framing import Fault
+from context_pack_adapters.mcp.jobs import CALL_SECONDS, ConnectionState, Job
+from context_pack_adapters.mcp.jsonrpc import Invalid, Notification, ProtocolError, Request, error, reply
 from context_pack_adapters.mcp.methods import Families, Methods
-from context_pack_adapters.mcp.shelf import OnDemand, Published
+from context_pack_adapters.mcp.protocol_versions import Reply, RequestContext, ServerFacts
 from context_pack_adapters.mcp.subscriptions import Subscriptions
-from context_pack_adapters.mcp.wire import Refusal, error, internal, reply
 
 if TYPE_CHECKING:
     from context_pack.toolkit.registry import Registry
-    from context_pack_adapters.mcp.framing import Fault
-
-__all__ = ["Job", "ProtocolSession", "ServerFacts"]
-
-MAX_BATCH = 100_000
-"""The most requests of one batch; more would block the reader for seconds."""
-
-NO_MEMORY = "there is not enough memory to read this message; send less, or try again in a moment"
-
-_NO_PARAMS: Mapping[str, Any] = {}
 
 
 class ProtocolSession:
     """One connection's protocol state.
 
-    `load` makes the registry and may be slow; `published` may know its lists beforehand; `send` takes one
-    whole body from any thread; `alarm` hears of exceptions that no contract names; `on_watch` hears when
-    somebody asks to hear of changed resources, of other ones too, and when nobody does any more; `tells` says
-    which URIs may be subscribed to; `monotonic` gives seconds, by which calls know how long they have waited;
-    `call_seconds` is how long one may take; `page_tokens` is what an answer may weigh, whoever asks;
-    `families` gives those whose tools are listed, where that is not all, and `changing_tools` says whether
-    they may change.
+    `load` makes the registry and may be slow; `warm_up` loads, in a thread, what the first call of a tool
+    would wait for; `send` takes one whole body from any thread; `alarm` hears of exceptions that no contract
+    names; `on_watch` hears when there is more or less to watch (`Subscriptions`); `is_watchable` says which
+    URIs may be subscribed to; `call_seconds` is how long a call may take; `page_tokens` is what an answer may
+    weigh, whoever asks; `families` gives those whose tools are listed, where that is not all, and
+    `changing_tools` says whether they may change.
     """
 
     def __init__(
@@ -70,57 +48,50 @@ class ProtocolSession:
         send: Callable[[bytes], None],
         *,
         changing_tools: bool = False,
-        page_size: int | None = None,
-        published: Published = lambda: None,
+        warm_up: Callable[[], None] = lambda: None,
         alarm: Callable[[str, BaseException], None] = lambda _, __: None,
         on_watch: Callable[[bool], None] = lambda _: None,
-        tells: Callable[[str], bool] = lambda _: True,
+        is_watchable: Callable[[str], bool] = lambda _: True,
         monotonic: Callable[[], float] = lambda: 0.0,
         call_seconds: float = CALL_SECONDS,
         page_tokens: int | None = None,
         families: Families | None = None,
     ) -> None:
-        if len(facts.instructions.encode()) > MAX_INSTRUCTIONS_BYTES:
-            raise ValueError(f"instructions have at most {MAX_INSTRUCTIONS_BYTES} bytes")
+        if len(facts.instructions.encode()) > versions.MAX_INSTRUCTIONS_BYTES:
+            raise ValueError(f"instructions have at most {versions.MAX_INSTRUCTIONS_BYTES} bytes")
         self.heard = False
         """Whether a well-formed message has arrived."""
         self.exit_code: int | None = None
         self._closing = False
         self._send = send
-        self._alone: Sink = self._reply_alone
-        self._shelf = OnDemand(load, page_size, published)
-        self._desk = JobContext(send, monotonic, alarm, call_seconds, page_tokens)
+        self._connection = ConnectionState(send, monotonic, alarm, call_seconds, page_tokens)
         self.subscriptions = Subscriptions(send, on_watch)
         """Who is told of changed resources, and from any thread."""
+        loader = RegistryLoader(load, warm_up)
         self._methods = Methods(
-            facts, changing_tools, self._shelf, self._desk, self.subscriptions, tells, families
+            facts, changing_tools, loader, self._connection, self.subscriptions, is_watchable, families
         )
 
     @property
-    def tried(self) -> bool:
-        """Whether loading the registry was tried, successfully or not."""
-        return self._shelf.tried
+    def jobs(self) -> Collection[Job]:
+        """Every request that waits or runs, in order of arrival."""
+        return self._connection.jobs
 
-    def receive(self, body: bytes) -> Sequence[Job]:
-        """Take one message: answer what is cheap, return what may take time."""
+    def receive(self, item: bytes | Fault) -> Sequence[Job]:
+        """Take one message, or what never became one: answer what is cheap, return what may take time."""
         if self.exit_code is not None:
             return ()
         try:
-            message = body.value if type(body) is ParsedBody else decode(body)
-        except ParseFault as fault:
-            self._refuse(PARSE_ERROR, f"Parse error: {fault}")
-            return ()
-        except MemoryError:
-            self._refuse(INTERNAL_ERROR, NO_MEMORY)
+            if isinstance(item, Fault):
+                raise ProtocolError(jsonrpc.PARSE_ERROR, f"Parse error: {item.reason}")
+            message = jsonrpc.decode(item)
+        except ProtocolError as problem:
+            self._send(error(None, problem))
             return ()
         if type(message) is list:
             return self._receive_batch(message)
-        job = self._receive_one(message, self._alone)
+        job = self._receive_one(message, self._reply_alone)
         return () if job is None else (job,)
-
-    def reject(self, fault: Fault) -> None:
-        """Reply with a parse error for bytes that never became a message."""
-        self._refuse(PARSE_ERROR, f"Parse error: {fault.reason}")
 
     def finish(self) -> None:
         """End every subscription with its result; running requests are not touched."""
@@ -128,46 +99,40 @@ class ProtocolSession:
 
     def cancel_all(self) -> None:
         """Cancel every request that has not been answered."""
-        for job in list(self._desk.jobs):
+        for job in list(self.jobs):
             job.cancel()
 
     def _reply_alone(self, body: bytes | None) -> None:
         if body is not None:
             self._send(body)
 
-    def _refuse(self, code: int, message: str) -> None:
-        self._send(error(None, Refusal(code, message)))
-
     def _receive_batch(self, members: list[Any]) -> Sequence[Job]:
         if not members:
-            self._refuse(INVALID_REQUEST, "Invalid request: an empty batch")
+            problem = ProtocolError(jsonrpc.INVALID_REQUEST, "Invalid request: an empty batch")
+            self._send(error(None, problem))
             return ()
-        if len(members) > MAX_BATCH:
-            self._refuse(INVALID_REQUEST, f"Invalid request: a batch has at most {MAX_BATCH} members")
-            return ()
-        batch = ReplyBatch(self._send)
-        jobs = [self._receive_one(member, batch.member()) for member in members]
-        batch.close()
+        batch = ReplyBatch(self._send, len(members))
+        jobs = [self._receive_one(each, partial(batch.take, place)) for place, each in enumerate(members)]
         return [job for job in jobs if job is not None]
 
-    def _receive_one(self, value: object, sink: Sink) -> Job | None:
-        message = classify(value)
-        if isinstance(message, Request):
-            self.heard = True
-            try:
-                return self._dispatch(message, sink)
-            except Refusal as refusal:
-                sink(error(message.id, refusal))
-            except Exception as caught:  # the reader must outlive whatever goes wrong
-                self._desk.alarm(message.method, caught)
-                sink(error(message.id, internal()))
-        elif isinstance(message, Invalid):
-            sink(error(message.id, Refusal(message.code, message.message)))
-        else:  # a notification is never answered, and a reply is to a question we never ask
-            self.heard = True
-            if isinstance(message, Notification):
+    def _receive_one(self, value: object, to_client: Reply) -> Job | None:
+        message = jsonrpc.classify(value)
+        if isinstance(message, Invalid):
+            to_client(error(message.id, ProtocolError(message.code, message.message)))
+            return None
+        self.heard = True
+        if not isinstance(message, Request):
+            if message is not None:
                 self._notified(message)
-            sink(None)
+            to_client(None)  # a notification is never answered, nor is the peer's reply
+            return None
+        try:
+            return self._dispatch(message, to_client)
+        except ProtocolError as problem:
+            to_client(error(message.id, problem))
+        except Exception as caught:  # the reader must outlive whatever goes wrong
+            self._connection.alarm(message.method, caught)
+            to_client(error(message.id, jsonrpc.internal()))
         return None
 
     def _notified(self, message: Notification) -> None:
@@ -178,29 +143,47 @@ class ProtocolSession:
             withdrawn = message.params.get("requestId")
             if type(withdrawn) is int or type(withdrawn) is str:
                 self.subscriptions.cancel(withdrawn)
-                for job in self._desk.named(withdrawn):
+                for job in self._connection.named(withdrawn):
                     job.cancel()
 
-    def _dispatch(self, request: Request, sink: Sink) -> Job | None:
+    def _dispatch(self, request: Request, to_client: Reply) -> Job | None:
         method, params = request.method, request.params
         if self._closing or method == "shutdown" or method == "exit":
-            self._leave(request, sink)
+            self._leave(request, to_client)
             return None
-        envelope = envelope_of(params) if params and "_meta" in params else None
-        handler = (self._methods.legacy if envelope is None else self._methods.modern).get(method)
+        envelope = versions.envelope_of(params) if params and "_meta" in params else None
+        handler = (self._methods.handshake if envelope is None else self._methods.stateless).get(method)
         if handler is None:
-            raise Refusal(METHOD_NOT_FOUND, f"Method not found: {clip(method)}")
+            raise ProtocolError(jsonrpc.METHOD_NOT_FOUND, f"Method not found: {clip(method)}")
         if type(params) is list and method != "initialize":  # a handshake is never an error
-            raise Refusal(INVALID_PARAMS, "Invalid params: an object is expected")
-        given = params if type(params) is dict else _NO_PARAMS
-        return handler(Exchange(request.id, method, given, envelope, sink))
+            raise ProtocolError(jsonrpc.INVALID_PARAMS, "Invalid params: an object is expected")
+        given = params if type(params) is dict else {}
+        return handler(RequestContext(request.id, method, given, envelope, to_client))
 
-    def _leave(self, request: Request, sink: Sink) -> None:
+    def _leave(self, request: Request, to_client: Reply) -> None:
         """Serve `shutdown` once and `exit` always; other requests are refused from then on."""
         if request.method == "exit":
             self.exit_code = 0
         elif self._closing:
-            raise Refusal(INVALID_REQUEST, "The server is shutting down; only exit is accepted")
+            raise ProtocolError(jsonrpc.INVALID_REQUEST, "The server is shutting down; only exit is accepted")
         self._closing = True
         self.subscriptions.finish()
-        sink(reply(request.id, "null"))
+        to_client(reply(request.id, "null"))
+
+
+class ReplyBatch:
+    """Collects the replies of a batch in the order of its requests; sends nothing if there are none."""
+
+    def __init__(self, send: Callable[[bytes], None], size: int) -> None:
+        self._send, self._open = send, size
+        self._replies: list[bytes | None] = [None] * size
+        self._lock = threading.Lock()
+
+    def take(self, place: int, body: bytes | None) -> None:
+        """Take the reply of one request, or None for no reply; the last one sends the array."""
+        with self._lock:
+            self._replies[place] = body
+            self._open -= 1
+            replies = [] if self._open else [reply for reply in self._replies if reply is not None]
+        if replies:
+            self._send(b"[" + b",".join(replies) + b"]")

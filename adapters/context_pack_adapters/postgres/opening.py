@@ -83,11 +83,8 @@ class Unopened:
     def __init__(self, failure: Failure) -> None:
         self._failure = failure
 
-    def close(self) -> None:
-        """There is nothing to close."""
-
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name.startswith("_"):
+        if name.startswith("_") or name == "close":
             raise AttributeError(name)
         return self._refuse
 

@@ -21,8 +21,9 @@ from context_pack.toolkit.call import Call
 from context_pack.toolkit.offers import Prompt, PromptArgument, ResourceEntry, ResourceFamily, ResourceText
 from context_pack.toolkit.registry import Registry
 from context_pack.toolkit.spec import WRITES, Answer, FailedCall, Family, Tool, json_answer, tool
-from context_pack_adapters.mcp.eras import CAPABILITIES_KEY, VERSION_KEY
-from context_pack_adapters.mcp.session import Job, ProtocolSession, ServerFacts
+from context_pack_adapters.mcp.jobs import Job
+from context_pack_adapters.mcp.protocol_versions import CAPABILITIES_KEY, VERSION_KEY, ServerFacts
+from context_pack_adapters.mcp.session import ProtocolSession
 
 FACTS = ServerFacts("demo", "Demo server", "1.2.3", "A server for tests.", "Call echo first.")
 

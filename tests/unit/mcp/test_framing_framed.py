@@ -153,9 +153,7 @@ def test_a_frame_cut_off_at_the_end_is_dropped(size: int) -> None:
 
 
 @pytest.mark.clause("TR-17")
-@pytest.mark.parametrize(
-    "begun", [b"hello world", b"Content-Length: -5\r\n", b'"text"', b"Content-Length: x\r\nX"]
-)
+@pytest.mark.parametrize("begun", [b"hello world", b'"text"', b"Content-Length: 5\r\n{", b"X: y\nno colon\n"])
 def test_a_bad_header_cut_off_at_the_end_is_a_fault(begun: bytes) -> None:
     body, fault = read(NEXT + begun)
     assert body == NEXT

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from context_pack_adapters.mcp import jsonrpc
-from context_pack_adapters.mcp.jsonrpc import Invalid, Notification, Request, Response, classify, decode
+from context_pack_adapters.mcp.jsonrpc import Invalid, Notification, Request, classify, decode
 
 
 def test_the_codes_are_those_of_json_rpc() -> None:
@@ -63,10 +63,10 @@ def test_any_other_id_is_no_request_and_is_answered_under_null(text: str) -> Non
         {"id": 1, "result": {}},
     ],
 )
-def test_a_value_that_is_no_request_is_answered_under_null(value: Any) -> None:
+def test_a_value_that_is_no_request_is_answered_under_its_id_if_that_can_be_read(value: Any) -> None:
     message = classify(value)
     assert isinstance(message, Invalid)
-    assert (message.id, message.code) == (None, -32600)
+    assert (message.id, message.code) == (value.get("id") if isinstance(value, dict) else None, -32600)
     assert message.message.startswith("Invalid request: ")
 
 
@@ -100,18 +100,16 @@ def test_a_notification_with_senseless_params_is_still_one(params: Any) -> None:
 
 @pytest.mark.clause("TR-34")
 @pytest.mark.parametrize(
-    ("reply", "ident"),
+    "reply",
     [
-        ({"id": 1, "result": None}, 1),
-        ({"id": "a", "error": {"code": -1, "message": "no"}}, "a"),
-        ({"id": None, "error": {"code": -32700, "message": "Parse error"}}, None),
-        ({"id": 1.5, "result": {}}, None),
+        {"id": 1, "result": None},
+        {"id": "a", "error": {"code": -1, "message": "no"}},
+        {"id": None, "error": {"code": -32700, "message": "Parse error"}},
+        {"id": 1.5, "result": {}},
     ],
 )
-def test_a_reply_of_the_peer_is_distinguished_from_a_request(
-    reply: dict[str, Any], ident: str | int | None
-) -> None:
-    assert classify({"jsonrpc": "2.0", **reply}) == Response(ident)
+def test_a_reply_of_the_peer_is_no_message_to_answer(reply: dict[str, Any]) -> None:
+    assert classify({"jsonrpc": "2.0", **reply}) is None
 
 
 @pytest.mark.clause("TR-34")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from waiting import PATIENCE
 
+from context_pack.kernel.errors import Code, Failure
+
 if TYPE_CHECKING:
     from tests.unit.mcp.conftest import Demo, Peer
 
@@ -47,11 +49,13 @@ def test_a_call_ignoring_its_deadline_gets_one_timeout_reply(
     (job,) = peer.post(req("tools/call", WAIT, 7))
     thread = peer.in_thread(job)
     assert demo.begun.wait(PATIENCE)
-    assert job.look(False) == 47.0
+    demo.now = 46.0
+    assert not job.check_deadline()
     if cancelled:
         peer.notify("notifications/cancelled", {"requestId": 7})
     demo.now = 48.0
-    assert job.look(False) is None
+    assert job.check_deadline()
+    assert not job.check_deadline()
     assert peer.take() == [] if cancelled else told(peer)["error"] == "timed_out"
     demo.gate.set()
     thread.join(PATIENCE)
@@ -59,23 +63,21 @@ def test_a_call_ignoring_its_deadline_gets_one_timeout_reply(
 
 
 @pytest.mark.clause("TR-52")
-def test_a_call_waits_in_the_queue_unless_nothing_moves_there(peer: Peer, demo: Demo, req: Request) -> None:
-    peer.load()
+def test_a_deadline_is_counted_from_when_a_call_begins(peer: Peer, demo: Demo, req: Request) -> None:
     (job,) = peer.post(req("tools/call", WAIT, 7))
     demo.now = 100.0
-    assert job.look(stalled=False) == 45.0
-    assert job.look(stalled=True) is None
-    assert told(peer)["error"] == "timed_out"
+    assert not job.check_deadline()
+    demo.gate.set()
     job.run()
-    assert not demo.begun.is_set()
-    assert peer.take() == []
+    (reply,) = peer.take()
+    assert not reply["result"]["isError"]
 
 
 @pytest.mark.clause("TR-54")
 def test_a_call_without_a_free_thread_is_refused_once(peer: Peer, demo: Demo, req: Request) -> None:
     peer.load()
     (job,) = peer.post(req("tools/call", WAIT, 7))
-    job.refuse("EAGAIN", "no threads")
+    job.give_up(Failure(Code.IO_ERROR, "no threads"))
     job.run()
     assert told(peer) == {"error": "io_error", "message": "no threads", "request_id": 7}
     assert not demo.begun.is_set()
@@ -85,6 +87,6 @@ def test_a_call_without_a_free_thread_is_refused_once(peer: Peer, demo: Demo, re
 def test_other_requests_are_refused_as_protocol_errors(peer: Peer, req: Request) -> None:
     peer.load()
     (job,) = peer.post(req("resources/read", {"uri": "memo://one"}, 7))
-    job.refuse("EAGAIN", "no threads")
+    job.give_up(Failure(Code.IO_ERROR, "no threads"))
     (reply,) = peer.take()
     assert reply["error"] == {"code": -32603, "message": "no threads", "data": {"code": "io_error"}}

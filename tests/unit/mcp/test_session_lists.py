@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Event
-from threading import enumerate as threads
+from threading import Semaphore
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from waiting import PATIENCE
 
 from context_pack.kernel.paging import encode_cursor
-from context_pack_adapters.mcp.catalog import described
+from context_pack_adapters.mcp.catalog import MAX_RESOURCES
 
 if TYPE_CHECKING:
     from tests.unit.mcp.conftest import Demo, Peer
@@ -31,6 +31,7 @@ def test_a_list_is_one_page_by_default_and_always_the_same(peer: Peer, method: s
     assert "nextCursor" not in first
     assert first[LISTS[method]]
     assert peer.result(method) == first == peer.result(method, {"cursor": None})
+    assert peer.result(method, {"cursor": ""}) == first
 
 
 @pytest.mark.clause("MCP-40")
@@ -38,82 +39,49 @@ def test_tools_are_listed_as_the_registry_describes_them(peer: Peer, demo: Demo)
     assert peer.result("tools/list")["tools"] == demo.registry().describe()
 
 
-@pytest.mark.clause("MCP-40")
-@pytest.mark.parametrize("method", ["tools/list", "prompts/list", "resources/templates/list"])
-def test_published_lists_are_answered_even_if_loading_tools_fails(
-    connect: Callable[..., Peer], demo: Demo, method: str
-) -> None:
-    def load() -> Any:
-        raise OSError("not yet")
-
-    peer = connect(load=load, published=lambda: described(demo.registry()))
-    assert peer.result(method) == connect().result(method)
-    assert peer.error("tools/call", {"name": "echo", "arguments": {"text": "a"}})["code"] == -32603
+@pytest.mark.clause("MCP-28")
+def test_the_first_list_of_tools_begins_one_warm_up(connect: Callable[..., Peer]) -> None:
+    warmed = Semaphore(0)
+    peer = connect(warm_up=warmed.release)
+    peer.result("prompts/list")
+    for _ in range(5):
+        peer.result("tools/list")
+    assert warmed.acquire(timeout=PATIENCE)
+    assert not warmed.acquire(blocking=False)
 
 
-@pytest.mark.clause("MCP-40")
-def test_concurrent_lists_before_loading_start_one_thread(connect: Callable[..., Peer], demo: Demo) -> None:
-    gate = Event()
-
-    def load() -> Any:
-        gate.wait()
-        return demo.registry()
-
-    before = set(threads())
-    peer = connect(load=load, published=lambda: described(demo.registry()))
-    try:
-        for _ in range(50):
-            peer.result("tools/list")
-        # Those of earlier tests may end meanwhile.
-        assert [each.name for each in threads() if each not in before] == ["tools"]
-    finally:
-        gate.set()
+def fill(demo: Demo, count: int) -> None:
+    demo.memos = {f"memo-{number}": "text" for number in range(count)}
 
 
 @pytest.mark.clause("MCP-40")
-def test_lists_that_are_not_published_after_all_are_made_by_the_registry(
-    connect: Callable[..., Peer], demo: Demo
-) -> None:
-    assert connect(published=lambda: None).result("tools/list")["tools"] == demo.registry().describe()
-
-
-@pytest.mark.clause("MCP-40")
-@pytest.mark.parametrize("method", LISTS)
-@pytest.mark.parametrize("page_size", [1, 2, 5, 100])
-def test_pages_join_to_the_whole_list(connect: Callable[..., Peer], method: str, page_size: int) -> None:
-    whole = connect().result(method)[LISTS[method]]
-    peer = connect(page_size=page_size)
-    pages: list[list[Any]] = []
+def test_pages_of_resources_join_to_the_whole_list(peer: Peer, demo: Demo) -> None:
+    fill(demo, 2 * MAX_RESOURCES + 1)
+    names: list[str] = []
     cursor: dict[str, str] = {}
-    while True:
-        result = peer.result(method, cursor)
-        pages.append(result[LISTS[method]])
-        if "nextCursor" not in result:
-            break
-        cursor = {"cursor": result["nextCursor"]}
-    assert [item for page in pages for item in page] == whole
-    assert all(len(page) == page_size for page in pages[:-1])
-    assert pages[-1]
+    for _ in range(3):
+        result = peer.result("resources/list", cursor)
+        assert len(result["resources"]) <= MAX_RESOURCES
+        names += [each["name"] for each in result["resources"]]
+        cursor = {"cursor": result.get("nextCursor", "")}
+    assert cursor == {"cursor": ""}
+    assert names == list(demo.memos)
 
 
 @pytest.mark.clause("MCP-41")
 @pytest.mark.parametrize("method", LISTS)
-@pytest.mark.parametrize("page_size", [None, 1])
-@pytest.mark.parametrize("cursor", ["", "x", "💥", 5, 0, True, [], {}, "AAAA" * 3000, "\ud800"])
-def test_a_bad_cursor_is_invalid(
-    connect: Callable[..., Peer], modern: Modern, method: str, page_size: int | None, cursor: Any
-) -> None:
-    peer = connect(page_size=page_size)
+@pytest.mark.parametrize("cursor", ["x", "\U0001f4a5", 5, 0, True, [], {}, "AAAA" * 3000, "\ud800"])
+def test_a_bad_cursor_is_invalid(peer: Peer, modern: Modern, method: str, cursor: Any) -> None:
     assert peer.error(method, {"cursor": cursor})["code"] == -32602
     assert peer.error(method, modern({"cursor": cursor}))["code"] == -32602
 
 
 @pytest.mark.clause("MCP-41")
-def test_a_cursor_of_another_list_is_invalid(connect: Callable[..., Peer]) -> None:
-    peer = connect(page_size=1)
-    cursor = peer.result("tools/list")["nextCursor"]
+def test_a_cursor_of_another_list_is_invalid(peer: Peer, demo: Demo) -> None:
+    fill(demo, MAX_RESOURCES + 1)
+    cursor = peer.result("resources/list")["nextCursor"]
     assert peer.error("prompts/list", {"cursor": cursor})["code"] == -32602
-    assert peer.error("resources/list", {"cursor": cursor})["code"] == -32602
+    assert peer.error("tools/list", {"cursor": cursor})["code"] == -32602
 
 
 @pytest.mark.clause("MCP-41")
@@ -125,8 +93,8 @@ def test_a_cursor_that_means_nothing_is_invalid(peer: Peer, payload: dict[str, A
 
 
 @pytest.mark.clause("MCP-41")
-def test_a_list_may_shrink_under_a_cursor(connect: Callable[..., Peer], demo: Demo) -> None:
-    peer = connect(page_size=1)
+def test_a_list_may_shrink_under_a_cursor(peer: Peer, demo: Demo) -> None:
+    fill(demo, MAX_RESOURCES + 1)
     cursor = peer.result("resources/list")["nextCursor"]
     demo.memos.clear()
     assert peer.result("resources/list", {"cursor": cursor}) == {"resources": []}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from context_pack_adapters.mcp.eras import LEVEL_KEY, LEVELS
+from context_pack_adapters.mcp.protocol_versions import LEVEL_KEY, LEVELS
 
 if TYPE_CHECKING:
     from tests.unit.mcp.conftest import Peer

@@ -43,9 +43,10 @@ def test_a_reply_carries_the_id_of_its_request(peer: Peer, request_id: object) -
 
 @pytest.mark.clause("MCP-02")
 @pytest.mark.parametrize("message", NOT_REQUESTS)
-def test_an_invalid_request_is_refused_with_a_null_id(peer: Peer, message: Any) -> None:
+def test_an_invalid_request_is_refused_under_its_id_if_that_can_be_read(peer: Peer, message: Any) -> None:
     (reply,) = peer.run(message)
-    assert reply["id"] is None
+    readable = isinstance(message, dict) and type(message.get("id")) is int
+    assert reply["id"] == (message["id"] if readable else None)
     assert reply["error"]["code"] == -32600
     assert not peer.session.heard
 
@@ -58,7 +59,7 @@ def test_a_body_that_is_not_json_is_a_parse_error(peer: Peer) -> None:
 
 @pytest.mark.clause("MCP-02")
 def test_bytes_that_never_became_a_message_are_a_parse_error(peer: Peer) -> None:
-    peer.session.reject(Fault("header block too long"))
+    peer.session.receive(Fault("header block too long"))
     (reply,) = peer.take()
     assert (reply["id"], reply["error"]["code"]) == (None, -32700)
     assert "header block too long" in reply["error"]["message"]
@@ -125,12 +126,6 @@ def test_a_batch_of_nonsense_is_answered_member_by_member(peer: Peer) -> None:
     assert [reply["error"]["code"] for reply in replies] == [-32600] * 3
 
 
-@pytest.mark.clause("MCP-05")
-def test_a_batch_without_bounds_is_refused_as_a_whole(peer: Peer) -> None:
-    (reply,) = peer.run(b"[" + b"1," * 100_000 + b"1]")
-    assert (reply["id"], reply["error"]["code"]) == (None, -32600)
-
-
 @pytest.mark.clause("MCP-05", "MCP-06")
 def test_a_batch_may_shake_hands_and_mix_the_eras(
     peer: Peer, req: Request, modern: Callable[..., dict[str, Any]]
@@ -145,7 +140,7 @@ def test_a_batch_may_shake_hands_and_mix_the_eras(
 @pytest.mark.clause("MCP-05")
 def test_the_array_waits_for_its_slowest_member(peer: Peer, demo: Demo, req: Request) -> None:
     jobs = peer.post(
-        [req("ping", None, 1), req("tools/call", {"name": "text"}, 2), req("prompts/list", None, 3)]
+        [req("ping", None, 1), req("tools/call", {"name": "text"}, 2), req("resources/list", None, 3)]
     )
     assert len(jobs) == 2
     jobs[1].run()
@@ -233,19 +228,6 @@ def test_an_internal_error_says_nothing_of_its_cause(connect: Callable[..., Peer
     assert "secret" not in str(error)
     assert "Traceback" not in str(error)
     assert [place for place, _ in peer.alarms] == ["tools/list"]
-
-
-@pytest.mark.clause("MCP-09", "TR-41")
-def test_a_failed_load_counts_as_tried_at_the_end_of_input(connect: Callable[..., Peer]) -> None:
-    """The pump lets what was received wait for the tools as long as they were never tried."""
-
-    def load() -> Any:
-        raise OSError("never")
-
-    peer = connect(load=load)
-    assert not peer.session.tried
-    peer.error("tools/list")
-    assert peer.session.tried
 
 
 @pytest.mark.clause("MCP-56")

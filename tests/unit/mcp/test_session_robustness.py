@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 import threading
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack_adapters.mcp.eras import CAPABILITIES_KEY, LEVEL_KEY, VERSION_KEY
-from context_pack_adapters.mcp.progress import HEARTBEAT_SECONDS
+from context_pack_adapters.mcp.jobs import HEARTBEAT_SECONDS
+from context_pack_adapters.mcp.protocol_versions import CAPABILITIES_KEY, LEVEL_KEY, VERSION_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -125,7 +124,7 @@ def test_cancels_and_replies_race_without_a_second_answer(peer: Peer, demo: Demo
         params = {"name": "echo", "arguments": {"text": "hi"}, "_meta": {"progressToken": number}}
         (job,) = peer.post({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params})
         demo.now += HEARTBEAT_SECONDS
-        threads = [threading.Thread(target=each) for each in (job.run, job.cancel, partial(job.look, False))]
+        threads = [threading.Thread(target=each) for each in (job.run, job.cancel, job.check_deadline)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -140,7 +139,8 @@ def test_cancels_and_replies_race_without_a_second_answer(peer: Peer, demo: Demo
 def test_the_first_answer_needs_no_heavy_package(checkout: Path) -> None:
     program = """
 import json, sys
-from context_pack_adapters.mcp.session import ProtocolSession, ServerFacts
+from context_pack_adapters.mcp.protocol_versions import ServerFacts
+from context_pack_adapters.mcp.session import ProtocolSession
 out = []
 session = ProtocolSession(ServerFacts("n", "t", "v", "d", "i"), lambda: 1 / 0, out.append)
 prefix = "io.modelcontextprotocol/"
@@ -149,8 +149,8 @@ for method, params in (("initialize", {}), ("ping", {}), ("server/discover", {"_
     body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     assert not session.receive(json.dumps(body).encode())
 assert all(b'"result"' in body for body in out) and len(out) == 3, out
-heavy = {"attr", "attrs", "cattrs", "jsonschema", "numpy", "yaml", "regex", "asyncio", "logging",
-         "dataclasses", "inspect", "subprocess", "argparse", "filelock", "context_pack.toolkit"}
+heavy = {"cattrs", "jsonschema", "numpy", "yaml", "regex", "asyncio", "subprocess", "argparse", "filelock",
+         "context_pack.app", "context_pack.toolkit.registry"}
 print(json.dumps(sorted(heavy & set(sys.modules))))
 """
     paths = [str(checkout), str(checkout / "adapters")]

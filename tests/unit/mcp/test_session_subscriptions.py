@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from context_pack_adapters.mcp.eras import SERVER_KEY, SUBSCRIPTION_KEY
+from context_pack_adapters.mcp.protocol_versions import SERVER_KEY, SUBSCRIPTION_KEY
 
 if TYPE_CHECKING:
     from tests.unit.mcp.conftest import Peer
@@ -164,12 +164,12 @@ def test_the_watcher_runs_only_while_a_client_listens(peer: Peer, modern: Modern
     listen(peer, modern, "L", resourceSubscriptions=[TWO])
     assert (peer.watches, peer.session.subscriptions.watched) == ([True, True], frozenset({ONE, TWO}))
     peer.result("resources/unsubscribe", {"uri": ONE})
-    assert (peer.watches, peer.session.subscriptions.watching) == ([True, True], True)
+    assert (peer.watches, peer.session.subscriptions.watching) == ([True, True, False], True)
     peer.notify("notifications/cancelled", {"requestId": "L"})
-    assert (peer.watches, peer.session.subscriptions.watching) == ([True, True, False], False)
+    assert (peer.watches, peer.session.subscriptions.watching) == ([True, True, False, False], False)
     listen(peer, modern, "M", resourcesListChanged=True)
     peer.session.finish()
-    assert peer.watches == [True, True, False, True, False]
+    assert peer.watches == [True, True, False, False, True, False]
 
 
 @pytest.mark.clause("MCP-82", "MCP-35")
@@ -215,22 +215,21 @@ def test_listing_starts_the_watcher_only_after_a_handshake(peer: Peer, modern: M
 
 
 @pytest.mark.clause("MCP-28")
-def test_the_first_subscribe_is_answered_after_the_watcher_started(
-    peer: Peer, req: Request, modern: Modern
-) -> None:
+def test_a_subscribe_is_answered_after_the_watcher_looked(peer: Peer, req: Request) -> None:
     (job,) = peer.post(req("resources/subscribe", {"uri": ONE}))
     assert (peer.watches, peer.take()) == ([], [])
     job.run()
     assert peer.watches == [True]
     assert [message["result"] for message in peer.take()] == [{}]
-    # Now that they are, nobody has to wait who asks for the same.
-    assert list(peer.post(req("resources/subscribe", {"uri": ONE}))) == []
-    params = modern({"notifications": {"resourceSubscriptions": [ONE]}})
-    assert list(peer.post(req("subscriptions/listen", params, 7))) == []
-    assert len(peer.take()) == 2
-    (job,) = peer.post(req("resources/subscribe", {"uri": TWO}))
+
+
+@pytest.mark.clause("MCP-28")
+def test_an_unsubscribe_that_overtakes_its_subscribe_still_wins(peer: Peer, req: Request) -> None:
+    (job,) = peer.post(req("resources/subscribe", {"uri": ONE}, 1))
+    assert list(peer.post(req("resources/unsubscribe", {"uri": ONE}, 2))) == []
     job.run()
-    assert peer.watches == [True, True]
+    assert [message["result"] for message in peer.take()] == [{}, {}]
+    assert not peer.session.subscriptions.watching
 
 
 @pytest.mark.clause("MCP-28", "MCP-82")
@@ -252,7 +251,7 @@ def test_a_stream_is_acknowledged_after_the_watcher_started_unless_cancelled(
 
 @pytest.mark.clause("MCP-91")
 def test_unwatched_resources_cannot_be_subscribed_to(connect: Callable[..., Peer], modern: Modern) -> None:
-    peer = connect(tells=lambda uri: uri == ONE)
+    peer = connect(is_watchable=lambda uri: uri == ONE)
     refused = peer.error("resources/subscribe", {"uri": TWO})
     assert (refused["code"], refused["data"]) == (-32602, {"uri": TWO})
     assert peer.result("resources/subscribe", {"uri": ONE}) == {}

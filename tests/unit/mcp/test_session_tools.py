@@ -1,4 +1,4 @@
-"""Tool calls: which lane they take, what an answer looks like, and whose fault an error is."""
+"""Tool calls: which threads run them, what an answer looks like, and whose fault an error is."""
 
 from __future__ import annotations
 
@@ -89,14 +89,15 @@ def test_a_call_without_a_name_is_invalid(peer: Peer, params: Any) -> None:
 
 
 @pytest.mark.clause("MCP-24")
-@pytest.mark.parametrize("arguments", [None, [], "text", 5, True])
+@pytest.mark.parametrize("arguments", [[], "text", 5, True, False, ""])
 def test_arguments_that_are_no_object_are_a_protocol_error(peer: Peer, arguments: Any) -> None:
     assert peer.error("tools/call", {"name": "echo", "arguments": arguments})["code"] == -32602
 
 
 @pytest.mark.clause("MCP-24")
-def test_absent_arguments_are_none(peer: Peer) -> None:
-    assert peer.result("tools/call", {"name": "text"})["isError"] is False
+@pytest.mark.parametrize("params", [{"name": "text"}, {"name": "text", "arguments": None}])
+def test_absent_arguments_and_null_are_none(peer: Peer, params: dict[str, Any]) -> None:
+    assert peer.result("tools/call", params)["isError"] is False
 
 
 @pytest.mark.clause("MCP-25")
@@ -117,39 +118,18 @@ def test_an_exception_of_the_registry_is_an_internal_error(peer: Peer, name: str
 
 
 @pytest.mark.clause("MCP-26")
-def test_before_the_registry_is_loaded_calls_keep_their_order_of_arrival(peer: Peer, req: Request) -> None:
-    jobs: list[Any] = []
-    for action in ("read", "write"):
-        jobs += peer.post(req("tools/call", {"name": "note", "arguments": {"action": action}}))
-    assert [job.lane for job in jobs] == ["unrouted", "unrouted"]
-    assert not peer.session.tried
-    for job in jobs:
-        job.find_lane()
-    assert [(job.lane, job.family) for job in jobs] == [("read", "demo"), ("write", "demo")]
-
-
-@pytest.mark.clause("MCP-26", "MCP-23")
-def test_an_unknown_tool_is_refused_before_the_registry_is_loaded_too(peer: Peer, req: Request) -> None:
-    (job,) = peer.post(req("tools/call", {"name": "nothing"}))
-    job.find_lane()
-    job.run()
-    assert [message["error"]["code"] for message in peer.take()] == [-32602]
-
-
-@pytest.mark.clause("MCP-26")
-def test_mutations_take_the_write_lane_and_reads_do_not(peer: Peer, req: Request) -> None:
-    peer.load()
-    for action, lane in [("read", "read"), ("write", "write")]:
+def test_changes_are_of_the_kind_write_and_reads_are_not(peer: Peer, req: Request) -> None:
+    for action, kind in [("read", "read"), ("write", "write")]:
         (job,) = peer.post(req("tools/call", {"name": "note", "arguments": {"action": action}}))
-        assert (job.lane, job.family) == (lane, "demo")
+        assert (job.kind, job.family) == (kind, "demo")
         job.run()
 
 
 @pytest.mark.clause("MCP-26")
-def test_a_call_that_may_change_something_takes_the_write_lane(peer: Peer, req: Request) -> None:
+def test_a_call_that_may_change_something_is_of_the_kind_write(peer: Peer, req: Request) -> None:
     peer.load()
     (job,) = peer.post(req("tools/call", {"name": "note", "arguments": {"action": ["odd"]}}))
-    assert job.lane == "write"
+    assert job.kind == "write"
     job.run()
     assert peer.take()[0]["result"]["isError"] is True
 
@@ -190,12 +170,10 @@ def test_requests_without_tools_are_answered_at_once_without_loading(
 
 @pytest.mark.clause("MCP-28")
 @pytest.mark.parametrize("method", ["tools/list", "prompts/list", "resources/templates/list"])
-def test_fixed_lists_load_in_a_job_and_are_then_answered_at_once(
+def test_fixed_lists_load_the_registry_once_and_are_answered_at_once(
     peer: Peer, demo: Demo, req: Request, method: str
 ) -> None:
-    (job,) = peer.post(req(method))
-    assert (job.lane, demo.loads) == ("read", 0)
-    job.run()
+    assert list(peer.post(req(method))) == []
     first = peer.take()
     assert list(peer.post(req(method))) == []
     assert peer.take() == first
@@ -241,16 +219,9 @@ def test_a_tool_sees_the_id_and_the_capabilities_of_its_caller(
 
 
 @pytest.mark.clause("CD-68")
-@pytest.mark.parametrize("loaded", [False, True])
-def test_a_call_knows_how_long_ago_it_was_received_without_the_time_of_loading(
-    peer: Peer, demo: Demo, req: Request, loaded: bool
-) -> None:
-    if loaded:
-        peer.load()
+def test_a_call_knows_how_long_ago_it_was_received(peer: Peer, demo: Demo, req: Request) -> None:
     demo.now = 5.0
     (job,) = peer.post(req("tools/call", {"name": "echo", "arguments": {"text": "x"}}))
-    demo.now = 7.5
-    job.find_lane()
     demo.now = 8.5
     job.run()
-    assert demo.seen[-1].waited == (3.5 if loaded else 1.0)
+    assert demo.seen[-1].waited == 3.5

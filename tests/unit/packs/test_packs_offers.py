@@ -12,8 +12,8 @@ from context_pack.packs import prompts, resources
 from context_pack.packs.domain.model import Pack
 from context_pack.packs.usecases.read import PackReader
 from context_pack.toolkit.registry import describe
-from context_pack_adapters.mcp.features import get_prompt
-from context_pack_adapters.mcp.wire import Refusal
+from context_pack_adapters.mcp.catalog import get_prompt
+from context_pack_adapters.mcp.jsonrpc import ProtocolError
 
 
 class BrokenStore:
@@ -128,7 +128,7 @@ def test_a_blank_argument_that_is_needed_is_refused(
     with pytest.raises(Failure) as caught:
         desk.registry.prompts[prompt].render({argument: blank})
     assert (caught.value.code, caught.value.details["field"]) == ("invalid_data", argument)
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(ProtocolError) as refused:
         get_prompt(desk.registry, prompt, {argument: blank})
     assert refused.value.code == -32602
 
@@ -148,11 +148,11 @@ def test_a_blank_argument_that_is_not_needed_is_as_absent(desk: Any) -> None:
 @pytest.mark.clause("MCP-53")
 @pytest.mark.parametrize("name", ["Pack", "packs", "", "x" * 9999])
 def test_an_argument_that_a_prompt_does_not_declare_is_refused(desk: Any, name: str) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(ProtocolError) as refused:
         get_prompt(desk.registry, "take_over", {"pack": "my-pack", name: "x"})
     assert refused.value.code == -32602
     assert len(str(refused.value.data)) < 500
-    assert "my-pack" in get_prompt(desk.registry, "take_over", {"pack": "my-pack"})
+    assert "my-pack" in get_prompt(desk.registry, "take_over", {"pack": "my-pack"})[0]
 
 
 @pytest.mark.clause("PK-62")

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from mcp_types.methods import validate_server_result
 
-from context_pack_adapters.mcp.eras import (
+from context_pack_adapters.mcp.protocol_versions import (
     CAPABILITIES_KEY,
     CLIENT_KEY,
     LEVEL_KEY,
     SERVER_KEY,
     VERSION_KEY,
+    ServerFacts,
 )
-from context_pack_adapters.mcp.session import ServerFacts
 
 if TYPE_CHECKING:
     from tests.unit.mcp.conftest import Peer
