@@ -13,10 +13,8 @@ import select
 import time
 import traceback
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from context_pack.toolkit.registry import Finished
+from context_pack.toolkit.registry import Finished
 
 STDERR = 2
 LONGEST_LINE = 2000

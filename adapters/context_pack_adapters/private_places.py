@@ -18,6 +18,7 @@ from platformdirs import PlatformDirs
 
 from context_pack_adapters.disk.opening import Place
 from context_pack_adapters.disk.private import PrivateFolder
+from context_pack_adapters.disk.temporary import temporary_home
 from context_pack_adapters.settings import Settings
 
 NAME = "context-pack"
@@ -52,8 +53,6 @@ def open_places(settings: Settings) -> PrivatePlaces:
     cache, state = project_folders(settings)
     trouble = cache.trouble() or state.trouble()
     if trouble:
-        from context_pack_adapters.disk.temporary import temporary_home
-
         settings = settings._replace(cache=temporary_home().path)
         cache, state = project_folders(settings)
     return PrivatePlaces(cache, state, settings.cache, trouble)

@@ -11,6 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from threading import Thread
 
+from context_pack.kernel.errors import Code, Failure
+
 
 class SystemClock:
     """The system clock."""
@@ -40,8 +42,6 @@ def start_thread(run: Callable[[], object], name: str) -> None:
     try:
         Thread(target=run, name=name, daemon=True).start()
     except (RuntimeError, MemoryError) as error:
-        from context_pack.kernel.errors import Code, Failure
-
         words = "the system grants no more threads or memory; close some programs and try again"
         raise Failure(Code.IO_ERROR, words, {"reason": "EAGAIN"}) from error
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from context_pack.kernel.paths import RelativePath
-    from context_pack.kernel.ports import FileNames
+from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.ports import FileNames
 
 MOST_NEAR, LEAST_CLOSE = 3, 0.7
 

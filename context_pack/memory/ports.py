@@ -7,20 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from attrs import field, frozen
 
-if TYPE_CHECKING:
-    from context_pack.kernel.lines import LineRange
-    from context_pack.kernel.paths import RelativePath
-    from context_pack.kernel.syntax import Syntax
-    from context_pack.memory.domain.code_place import CodePlace, CodeState
-    from context_pack.memory.domain.discovery import Discovery
-    from context_pack.memory.domain.session import Session
-    from context_pack.retrieval.ports import Background, SearchIndex
-    from context_pack.retrieval.searching import Searching
-    from context_pack.retrieval.upkeep import File
+from context_pack.kernel.lines import LineRange
+from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.syntax import Syntax
+from context_pack.memory.domain.code_place import CodePlace, CodeState
+from context_pack.memory.domain.discovery import Discovery
+from context_pack.memory.domain.session import Session
+from context_pack.retrieval.ports import Background, SearchIndex
+from context_pack.retrieval.searching import Searching
+from context_pack.retrieval.upkeep import File
 
 
 @frozen

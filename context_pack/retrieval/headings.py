@@ -11,14 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from context_pack.kernel.text import split_lines
 from context_pack.retrieval.front_matter import front_matter_end, front_matter_title
-
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-    from markdown_it.token import Token
+from context_pack.retrieval.restructured import sections
 
 MARKDOWN = (".md", ".mdx", ".markdown")
 _MARKUP = re.compile(r"[*_`\[\]<>&\\!]")
@@ -77,8 +77,6 @@ def is_markdown(name: str) -> bool:
 def headings(text: str, name: str = ".md") -> list[Heading]:
     """The headings of the document of that name in order; empty ones are listed with ""."""
     if name.lower().endswith(".rst"):
-        from context_pack.retrieval.restructured import sections
-
         return [Heading(*found) for found in sections(split_lines(text.removeprefix("\ufeff")))]
     return heading_list(document(text)) if is_markdown(name) else []
 
@@ -123,8 +121,6 @@ def _is_table(source: str) -> bool:
 @lru_cache(maxsize=1)
 def markdown_reader() -> MarkdownIt:
     """The package's reader of CommonMark."""
-    from markdown_it import MarkdownIt
-
     return MarkdownIt("commonmark")
 
 

@@ -17,6 +17,8 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any
 
+from Stemmer import Stemmer
+
 TOKENS = "words/1"
 """Another value, other tokens: an index made with another one is made anew."""
 LONGEST = 64
@@ -178,8 +180,6 @@ def _stem(word: str) -> str:
 
 @lru_cache(maxsize=1)
 def _stemmer() -> Callable[[str, int], Any]:
-    from Stemmer import Stemmer
-
     return Stemmer  # type: ignore[no-any-return]
 
 

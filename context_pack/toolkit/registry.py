@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from attrs import define, field
 
@@ -13,10 +13,8 @@ from context_pack.toolkit.arguments import arguments_of, command_schema, parse, 
 from context_pack.toolkit.budget import size
 from context_pack.toolkit.call import Call, Cancelled, Overdue
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS, Metrics, RateLimiter
+from context_pack.toolkit.offers import Prompt, ResourceEntry, ResourceFamily, ResourceText
 from context_pack.toolkit.spec import Answer, FailedCall, Tool
-
-if TYPE_CHECKING:
-    from context_pack.toolkit.offers import Prompt, ResourceEntry, ResourceFamily, ResourceText
 
 LONG_ANSWER_CHARS = 500_000
 """The most that clients let a tool ask for; what is longer is not cut by us, and they keep it elsewhere."""

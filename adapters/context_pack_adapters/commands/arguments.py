@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable, Collection, Sequence
+from difflib import get_close_matches
 from typing import Any, NamedTuple, NoReturn
 
 from context_pack_adapters.commands.shell import Shell, WrongUsage
@@ -104,8 +105,6 @@ class Parser(argparse.ArgumentParser):
 
 def near_option(word: str, known: Collection[str]) -> str:
     """A hint that names the option that was meant, or nothing; one letter means the name that it begins."""
-    from difflib import get_close_matches
-
     names = {name[2:]: name for name in known if name.startswith("--")}
     meant = word.lstrip("-").lower()
     if len(meant) == 1:

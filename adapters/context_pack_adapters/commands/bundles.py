@@ -7,15 +7,18 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from context_pack.bundles.exports import select
+from context_pack.bundles.markdown import MOST_CHARS, mermaid
+from context_pack.bundles.model import Bundle, Diagnostic, Unloadable
+from context_pack.bundles.opening import EntityAddress, OpenedBundle, require
+from context_pack.bundles.ports import BundlePlace
 from context_pack.kernel.errors import Code, Failure
+from context_pack.toolkit.call import QuietCall
 from context_pack_adapters.commands.arguments import argument, command, flag
+from context_pack_adapters.commands.packs_export import write
 from context_pack_adapters.commands.shell import Shell, WrongUsage, body_of, nearest
 
 if TYPE_CHECKING:
-    from context_pack.bundles.model import Bundle, Diagnostic, Unloadable
-    from context_pack.bundles.opening import EntityAddress, OpenedBundle
-    from context_pack.bundles.ports import BundlePlace
-
     Found = tuple[BundlePlace, Bundle | Unloadable]
 
 T = TypeVar("T")
@@ -35,16 +38,12 @@ DEPTH = argument("--depth", type=int, default=3, metavar="N", help="how far to f
 
 def _bundles(shell: Shell) -> tuple[list[Found], Sequence[Diagnostic]]:
     """The bundles of this project, and what was wrong with the search for them."""
-    from context_pack.toolkit.call import QuietCall
-
     shelf = shell.cases().bundles
     return shelf.bundles(QuietCall()), shelf.store.discover().diagnostics
 
 
 def _serve(shell: Shell, bundle: str | None, work: Callable[[OpenedBundle], T]) -> T:
     """Run `work` on one bundle."""
-    from context_pack.toolkit.call import QuietCall
-
     return shell.cases().bundles.serve(bundle, QuietCall(), work)
 
 
@@ -91,8 +90,6 @@ def list_bundles(options: Namespace, shell: Shell) -> None:
 
 
 def _summary(place: BundlePlace, bundle: Bundle | Unloadable) -> dict[str, Any]:
-    from context_pack.bundles.model import Bundle
-
     loads = isinstance(bundle, Bundle)
     entities = bundle.entities.values() if isinstance(bundle, Bundle) else ()
     return {
@@ -148,8 +145,6 @@ def _chosen(found: Sequence[Found], wanted: Sequence[str]) -> Sequence[Found]:
 
 
 def _report(place: BundlePlace, bundle: Bundle | Unloadable, allow_orphans: bool) -> dict[str, Any]:
-    from context_pack.bundles.model import Bundle
-
     found = list(bundle.findings())
     fails = any(one.severity == "error" or (one.sort == "orphan" and not allow_orphans) for one in found)
     return {
@@ -202,8 +197,6 @@ def export(options: Namespace, shell: Shell) -> None:
       context-pack bundles export ride-start ride-end --depth 1 --format yaml
       context-pack bundles export ride-start -o snapshot.json
     """
-    from context_pack_adapters.commands.packs_export import write
-
     named = _serve(shell, options.bundle, lambda opened: _addresses(opened.bundle, options.targets))
     answer = shell.call(
         "export_context",
@@ -227,8 +220,6 @@ def export(options: Namespace, shell: Shell) -> None:
 
 def _addresses(bundle: Bundle, targets: Sequence[str]) -> list[EntityAddress]:
     """Entities as people name them: `Type/id`, or an id, which is unique in its bundle."""
-    from context_pack.bundles.opening import EntityAddress
-
     found: list[EntityAddress] = []
     for target in targets:
         type_, slash, key = target.partition("/")
@@ -254,10 +245,6 @@ def graph(options: Namespace, shell: Shell) -> None:
       context-pack call input action=upsert_diagram name=auth expected_revision=3 section_key=rides \\
         diagram_key=start title="Starting a ride" mermaid="$(context-pack bundles graph ride-start)"
     """
-    from context_pack.bundles.exports import select
-    from context_pack.bundles.markdown import MOST_CHARS, mermaid
-    from context_pack.bundles.opening import require
-
     if options.depth < 0:
         raise WrongUsage("--depth must not be negative")
 

@@ -11,11 +11,13 @@ from typing import Any
 
 from attrs import evolve
 
+from context_pack.code.domain.search_pattern import compiled
 from context_pack.code.family import FAMILY
 from context_pack.code.outline_tools import outlined_lines
 from context_pack.code.usecases.outline import CodeOutline
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.sentences import counted
+from context_pack.kernel.text import split_lines
 from context_pack.toolkit.arguments import parse
 from context_pack.toolkit.spec import Answer, FailedCall
 from context_pack_adapters.commands.arguments import argument, command, flag
@@ -156,8 +158,6 @@ def _show_heading(file: Mapping[str, Any], terminal: Terminal) -> None:
 
 
 def _show_lines(content: str, first: int, terminal: Terminal) -> None:
-    from context_pack.kernel.text import split_lines
-
     lines = split_lines(content)
     width = len(str(first + len(lines) - 1))
     for number, line in enumerate(lines, first):
@@ -258,8 +258,6 @@ def _show_matches(found: Mapping[str, Any], options: Namespace, terminal: Termin
 
 def _painter(options: Namespace) -> Callable[[str], Sequence[Part]]:
     """Splits a line into parts with matches in red; a line that takes too long to match stays plain."""
-    from context_pack.code.domain.search_pattern import compiled
-
     pattern = compiled(options.pattern, options.case_sensitive).compiled
 
     def paint(text: str) -> Sequence[Part]:

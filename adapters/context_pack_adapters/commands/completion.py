@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from context_pack_adapters.commands.arguments import argument, command
+from context_pack_adapters.commands.dispatch import COMMANDS
 from context_pack_adapters.commands.shell import Shell
 
 BASH = """\
@@ -30,8 +31,6 @@ def completion(options: Namespace, shell: Shell) -> None:
       context-pack completion zsh >> ~/.zshrc
       context-pack completion fish > ~/.config/fish/completions/context-pack.fish
     """
-    from context_pack_adapters.commands.dispatch import COMMANDS
-
     tree: dict[str, list[str]] = {}
     for name in COMMANDS:
         first, _, second = name.partition(" ")

@@ -4,17 +4,30 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from context_pack.contexts.fingerprint import Method
+from context_pack.contexts.model import CONTEXT_FILE, CONTEXT_SCHEMA, Context
+from context_pack.contexts.ports import Project, ProjectFolder, unwatched
+from context_pack.contexts.queries import (
+    OUTSIDE,
+    CheckFreshness,
+    ContextQueries,
+    FolderListing,
+    QueryContext,
+    context_of,
+    refused,
+    unscannable,
+)
+from context_pack.contexts.refresh import ContextRefresher, FolderOutcome, RefreshRequest
+from context_pack.contexts.tools import listing_body
 from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.ports import Reason
 from context_pack_adapters.commands.arguments import argument, command, flag
+from context_pack_adapters.commands.meter import Meter
 from context_pack_adapters.commands.shell import Shell, WrongUsage
 from context_pack_adapters.settings import resolve_source_root, working_directory
-
-if TYPE_CHECKING:
-    from context_pack.contexts.ports import Project, ProjectFolder
-    from context_pack.contexts.queries import ContextQueries, FolderListing
-    from context_pack.contexts.refresh import ContextRefresher, FolderOutcome
+from context_pack_adapters.workspace.contexts import answered
 
 COLOURS: Mapping[str, str] = {
     "made": "green",
@@ -47,8 +60,6 @@ class OpenedProject(NamedTuple):
 
     def listing(self) -> FolderListing:
         """Every folder that has, or should have, a context."""
-        from context_pack_adapters.workspace.contexts import answered
-
         return answered(self.queries.survey(self.project))
 
 
@@ -58,8 +69,6 @@ def open_project(options: Namespace, shell: Shell) -> OpenedProject:
     Raises:
         Failure: `not_found` when it is no readable folder.
     """
-    from context_pack.kernel.ports import Reason
-
     settings = shell.settings
     path = resolve_source_root(options.path, working_directory()) if options.path else settings.source_root
     allowed = settings._replace(allowed_roots=(*settings.allowed_roots, path))
@@ -118,11 +127,6 @@ def refresh(options: Namespace, shell: Shell) -> int:
 
 def _carry_out(options: Namespace, shell: Shell, **order: Any) -> int:
     """Make or refresh contexts and print the outcome of each folder."""
-    from context_pack.contexts.fingerprint import Method
-    from context_pack.contexts.refresh import RefreshRequest
-    from context_pack_adapters.commands.meter import Meter
-    from context_pack_adapters.workspace.contexts import answered
-
     opened = open_project(options, shell)
     method = None if options.fingerprint is None else Method(options.fingerprint)
     with Meter() as meter:
@@ -188,8 +192,6 @@ def status(options: Namespace, shell: Shell) -> int:
       context-pack contexts status --quiet             only what is not fresh
       context-pack contexts status --json
     """
-    from context_pack.contexts.tools import listing_body
-
     listing = open_project(options, shell).listing()
     states = states_in(listing)
     fresh = all(state == "fresh" for state in states.values())
@@ -233,10 +235,6 @@ def validate(options: Namespace, shell: Shell) -> int:
       context-pack contexts validate src/core lib      these
       context-pack contexts validate --schema          print the JSON Schema instead
     """
-    from context_pack.contexts.model import CONTEXT_FILE, CONTEXT_SCHEMA, Context
-    from context_pack.contexts.queries import OUTSIDE, context_of
-    from context_pack.kernel.ports import Reason
-
     if options.schema:
         shell.terminal.json(CONTEXT_SCHEMA)
         return 0
@@ -260,10 +258,6 @@ def validate(options: Namespace, shell: Shell) -> int:
 
 def _folders(project: Project, scopes: Sequence[str]) -> Iterator[ProjectFolder]:
     """The folders of these scopes, or all."""
-    from context_pack.contexts.ports import unwatched
-    from context_pack.contexts.queries import refused, unscannable
-    from context_pack.kernel.ports import Reason
-
     for scope in scopes:
         folder = project.find(scope)
         if isinstance(folder, Reason):
@@ -285,9 +279,6 @@ def show(options: Namespace, shell: Shell) -> None:
       context-pack contexts show .
       context-pack contexts show src/core --json       the parsed context, with its state
     """
-    from context_pack.contexts.queries import CheckFreshness, QueryContext, refused
-    from context_pack_adapters.workspace.contexts import answered
-
     opened = open_project(options, shell)
     if options.json:
         asked = {"scope": options.scope, "path": opened.project.root}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import TYPE_CHECKING
 
+from context_pack.contexts.ports import unwatched
+from context_pack.contexts.refresh import RefreshRequest
 from context_pack.kernel.sentences import counted
 from context_pack_adapters.commands.arguments import command, flag
 from context_pack_adapters.commands.contexts import (
@@ -18,9 +19,8 @@ from context_pack_adapters.commands.contexts import (
     tally,
 )
 from context_pack_adapters.commands.shell import Shell
-
-if TYPE_CHECKING:
-    from context_pack_adapters.stores.context_watch import FoldersWatch
+from context_pack_adapters.stores.context_watch import FoldersWatch
+from context_pack_adapters.workspace.contexts import answered
 
 GONE = "gone"
 """A folder that is no longer there, or no longer worth a context."""
@@ -38,8 +38,6 @@ def watch(options: Namespace, shell: Shell) -> None:
       context-pack contexts watch
       context-pack contexts watch --refresh
     """
-    from context_pack_adapters.stores.context_watch import FoldersWatch
-
     opened = open_project(options, shell)
     watching = FoldersWatch(opened.project.root)
     states: dict[str, str] = {}
@@ -69,16 +67,11 @@ def _follow(opened: OpenedProject, watching: FoldersWatch) -> None:
 
 
 def _scopes(opened: OpenedProject) -> set[str]:
-    from context_pack.contexts.ports import unwatched
-
     scan = opened.project.scan(unwatched)
     return set() if scan is None else {folder.scope for folder in scan.folders}
 
 
 def _refresh(opened: OpenedProject, shell: Shell, options: Namespace) -> None:
-    from context_pack.contexts.refresh import RefreshRequest
-    from context_pack_adapters.workspace.contexts import answered
-
     outcomes = answered(opened.refresher.refresh(opened.project, RefreshRequest()))
     told = [each for each in outcomes if each.result != "unchanged"]
     if not options.json:

@@ -7,16 +7,13 @@ import re
 from argparse import Namespace
 from collections.abc import Iterator
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
+from context_pack.packs.domain.model import Pack
+from context_pack.packs.usecases.commands import Operation, UpsertDiagram, UpsertRef, UpsertSection
 from context_pack_adapters.commands.arguments import command, flag
 from context_pack_adapters.commands.painting import show_pack
 from context_pack_adapters.commands.shell import Shell, WrongUsage
-
-if TYPE_CHECKING:
-    from context_pack.packs.domain.model import Pack
-    from context_pack.packs.usecases.commands import Operation
-    from context_pack_adapters.commands.survey import ProjectSurvey, SurveyedLines
+from context_pack_adapters.commands.survey import ProjectSurvey, SurveyedLines, survey
 
 TTL_MINUTES = 24 * 60
 MOST_NODES = 12
@@ -63,8 +60,6 @@ def demo(options: Namespace, shell: Shell) -> None:
 
 def _build(shell: Shell) -> tuple[Pack, str]:
     """The finished pack and its rendering."""
-    from context_pack_adapters.commands.survey import survey
-
     root = shell.settings.source_root
     ports = shell.ports()
     found = survey(ports.source, ports.syntax)
@@ -83,8 +78,6 @@ def _build(shell: Shell) -> tuple[Pack, str]:
 
 def _operations(found: ProjectSurvey, name: str) -> Iterator[Operation]:
     """The operations that build the pack from the survey."""
-    from context_pack.packs.usecases.commands import UpsertDiagram, UpsertSection
-
     places = [place for place in (found.readme, found.entry, found.definition) if place is not None]
     yield UpsertSection(
         section_key="overview", section_title="Overview", section_description=NOTE if places else EMPTY
@@ -108,8 +101,6 @@ def _operations(found: ProjectSurvey, name: str) -> Iterator[Operation]:
 
 def _ref(section: str, key: str, place: SurveyedLines, title: str, why: str) -> Operation:
     """A ref to a place."""
-    from context_pack.packs.usecases.commands import UpsertRef
-
     return UpsertRef(
         section_key=section,
         ref_key=key,

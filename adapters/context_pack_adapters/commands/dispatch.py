@@ -14,6 +14,7 @@ from importlib import import_module
 from textwrap import dedent
 from typing import NamedTuple
 
+from context_pack import __version__
 from context_pack.kernel.errors import Failure
 from context_pack_adapters.bootstrap import check_settings
 from context_pack_adapters.commands.arguments import EVERYWHERE, Command, Parser, before_command, near_option
@@ -195,8 +196,6 @@ def _answer(argv: Sequence[str], terminal: Terminal) -> int:
         words = ["serve"]
     first = words[0]
     if first in {"-V", "--version", "version"}:
-        from context_pack import __version__
-
         terminal.line(f"context-pack {__version__}")
         return DONE
     if first in {"-h", "--help"} or words == ["help"]:

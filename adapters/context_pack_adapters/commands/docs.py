@@ -6,15 +6,16 @@ import os
 import shlex
 from argparse import Namespace
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from context_pack.documents.domain.model import Collection
+from context_pack.documents.domain.permits import address_in, address_of
+from context_pack.documents.domain.source_address import without_login
+from context_pack.documents.family import named
 from context_pack_adapters.commands.arguments import argument, command, flag
 from context_pack_adapters.commands.docs_content import NO_COLLECTIONS, open_documents, plan_body, show_plan
 from context_pack_adapters.commands.shell import Shell, WrongUsage
 from context_pack_adapters.settings import working_directory
-
-if TYPE_CHECKING:
-    from context_pack.documents.domain.model import Collection
 
 
 @command(
@@ -41,8 +42,6 @@ def add(options: Namespace, shell: Shell) -> int:
       context-pack docs add notes ~/notes --user   for every project of yours
       context-pack docs add handbook ./docs --dry-run
     """
-    from context_pack.documents.domain.source_address import without_login
-
     documents = open_documents(shell)
     sources = documents.shelf.ports.sources
     url = _url(options, shell)
@@ -72,8 +71,6 @@ def add(options: Namespace, shell: Shell) -> int:
 
 
 def _next_step(collection: Collection, allowed: Mapping[str, bool]) -> str:
-    from context_pack.documents.domain.permits import address_of
-
     address = address_of(collection.where.place)
     fetched = not collection.where.is_local and not address.startswith("file:")
     if not fetched or collection.user_wide or address in allowed:
@@ -113,8 +110,6 @@ def allow(options: Namespace, shell: Shell) -> int | None:
       context-pack docs allow --list
       context-pack docs allow --remove https://github.com/reactjs/react.dev
     """
-    from context_pack.documents.domain.permits import address_in
-
     if options.list == (options.url is not None):
         raise WrongUsage("give the URL of a repository, or --list")
     documents = shell.ports().documents
@@ -182,8 +177,6 @@ def list_collections(options: Namespace, shell: Shell) -> int:
       context-pack docs list
       context-pack docs list --json | jq -r '.collections[].collection'
     """
-    from context_pack.documents.family import named
-
     documents = open_documents(shell)
     problems = documents.shelf.catalogue().problems
     found = documents.shelf.collections()

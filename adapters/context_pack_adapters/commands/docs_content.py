@@ -7,16 +7,21 @@ from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from context_pack.documents.domain.model import Changes, Collection, Failed, Outcome, SourceDescription
+from context_pack.documents.family import outcome_body
+from context_pack.documents.usecases.sync_all import sync_all, under_every_name
 from context_pack.kernel.errors import Failure
+from context_pack.retrieval.model import Progress, Scope
+from context_pack.retrieval.ports import EmbedderFailed
 from context_pack_adapters.commands.arguments import argument, command, flag
+from context_pack_adapters.commands.meter import Bar
+from context_pack_adapters.commands.packs_export import write
 from context_pack_adapters.commands.shell import Shell, WrongUsage, body_of
 from context_pack_adapters.settings import working_directory
-
-if TYPE_CHECKING:
-    from context_pack.documents.domain.model import Changes, Collection, Failed, Outcome
-    from context_pack_adapters.workspace.documents import Documents
+from context_pack_adapters.stores.collection_packing import package_of
+from context_pack_adapters.workspace.documents import Documents
 
 NO_COLLECTIONS = "No collections. Add one: context-pack docs add NAME PLACE"
 MOST_NAMED = 20
@@ -25,8 +30,6 @@ SHOWN_LINES, SHOWN_CHARS = 4, 160
 
 def open_documents(shell: Shell) -> Documents:
     """The documents of this project; prints problems of its configuration."""
-    from context_pack_adapters.workspace.documents import Documents
-
     documents = Documents(shell.cases())
     for problem in documents.shelf.catalogue().problems:
         shell.terminal.complain(problem)
@@ -51,9 +54,6 @@ def sync(options: Namespace, shell: Shell) -> int:
       context-pack docs sync --dry-run             what would be done, what is skipped, and why
       context-pack docs sync --fast                do not wait for the semantic vectors
     """
-    from context_pack.documents.family import outcome_body
-    from context_pack.documents.usecases.sync_all import under_every_name
-
     documents = open_documents(shell)
     problems = documents.shelf.catalogue().problems
     chosen = documents.shelf.chosen(options.collections)
@@ -81,10 +81,6 @@ def sync(options: Namespace, shell: Shell) -> int:
 
 def _embed(documents: Documents, chosen: Sequence[Collection], shell: Shell) -> dict[str, int] | None:
     """Give every passage its semantic vector, if there is such an embedder."""
-    from context_pack.retrieval.model import Scope
-    from context_pack.retrieval.ports import EmbedderFailed
-    from context_pack_adapters.commands.meter import Bar
-
     if not chosen:
         return None
     try:
@@ -119,10 +115,6 @@ def _dry_run(documents: Documents, chosen: Sequence[Collection], options: Namesp
 
 def sync_with_bar(documents: Documents, collections: Sequence[Collection], fetch: bool) -> list[Outcome]:
     """Bring collections up to date, with a bar for each on a terminal."""
-    from context_pack.documents.usecases.sync_all import sync_all
-    from context_pack.retrieval.model import Progress
-    from context_pack_adapters.commands.meter import Bar
-
     outcomes = []
     with Bar("") as bar:
         for collection in collections:
@@ -210,10 +202,6 @@ def pack(options: Namespace, shell: Shell) -> int:
       context-pack docs pack ./docs --name handbook --version 1.2 -o handbook-1.2.tar.gz
       context-pack docs pack handbook --dry-run
     """
-    from context_pack.documents.domain.model import SourceDescription
-    from context_pack_adapters.commands.packs_export import write
-    from context_pack_adapters.stores.collection_packing import package_of
-
     documents = open_documents(shell)
     collection = _collection(documents, options.source)
     source = documents.shelf.ports.sources.open(collection, fetch=not options.dry_run)

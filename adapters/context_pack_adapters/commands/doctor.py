@@ -6,14 +6,23 @@ Looking changes nothing: no file is written, and a folder that does not exist is
 from __future__ import annotations
 
 import os
+import sqlite3
+import subprocess
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from shutil import which
 
+from context_pack import __version__
+from context_pack.kernel.errors import Failure
+from context_pack.retrieval.ports import EmbedderFailed
 from context_pack_adapters.commands.arguments import command, flag
 from context_pack_adapters.commands.doctor_places import Finding, examined_places
 from context_pack_adapters.commands.shell import Shell, nearest
+from context_pack_adapters.postgres.opening import load_team
 from context_pack_adapters.private_places import project_folders
 from context_pack_adapters.settings import VARIABLES, Settings
 
@@ -92,8 +101,6 @@ def examine(settings: Settings) -> list[Finding]:
 
 def settings_shown(settings: Settings) -> dict[str, str]:
     """Every setting in effect, as text."""
-    from context_pack import __version__
-
     cache, state = project_folders(settings)
     limits = ", ".join(f"{tool}={count}" for tool, count in settings.rate_limits.items()) or "off"
     return {
@@ -123,9 +130,6 @@ def _place(embedder: str) -> str:
 
 def _packages() -> Iterator[Finding]:
     """The packages the server cannot do without."""
-    from importlib import import_module
-    from importlib.metadata import PackageNotFoundError, version
-
     for package, module in PACKAGES.items():
         try:
             import_module(module)
@@ -166,8 +170,6 @@ def _variables(settings: Settings) -> Iterator[Finding]:
 
 
 def _ripgrep() -> Finding:
-    from shutil import which
-
     beside = Path(sys.executable).parent
     if which("rg") or which("rg", path=str(beside)):
         return Finding("ripgrep", "ok", "found")
@@ -176,8 +178,6 @@ def _ripgrep() -> Finding:
 
 
 def _git() -> Finding:
-    from shutil import which
-
     if which("git"):
         return Finding("git", "ok", "found")
     return Finding("git", "warn", "not found: nothing here needs it, version history does", "install git")
@@ -186,8 +186,6 @@ def _git() -> Finding:
 def _sqlite() -> Finding:
     """Whether this Python's SQLite can hold an index."""
     try:
-        import sqlite3
-
         sqlite3.connect(":memory:").execute("CREATE VIRTUAL TABLE words USING fts5(body)")
         lacks = None
     except (ImportError, sqlite3.Error) as error:
@@ -225,8 +223,6 @@ def _drawing() -> Finding:
 
 def _loads(module: str) -> bool:
     """Whether a compiled module loads; asked of a child: a build for another processor ends the process."""
-    import subprocess
-
     try:
         child = subprocess.run(
             [sys.executable, "-c", f"import {module}"],
@@ -244,8 +240,6 @@ def _team(settings: Settings) -> Iterator[Finding]:
     """Whether the team's database can be used, if one is configured."""
     if not settings.store:
         return
-    from context_pack.kernel.errors import Failure
-    from context_pack_adapters.postgres.opening import load_team
 
     try:
         database = load_team(settings, os.environ).database
@@ -263,7 +257,6 @@ def _team(settings: Settings) -> Iterator[Finding]:
 def _embedder(settings: Settings) -> Finding:
     """Whether the configured embedder can be used; a local model is tried, an endpoint is not asked."""
     try:
-        from context_pack.retrieval.ports import EmbedderFailed
         from context_pack_adapters.embed import choose, granite
 
         chosen = choose(settings.embedder, settings.model_dir or None, os.environ)

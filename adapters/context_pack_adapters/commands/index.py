@@ -10,22 +10,21 @@ import time
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from attrs import field, frozen
 
 from context_pack.kernel.sentences import counted
 from context_pack.memory.domain.entries import CODE, CORPORA, FAILED, PLAIN, SKIPPED
+from context_pack.memory.ports import CodeTree, MemoryPorts
 from context_pack.memory.usecases.indexing import CodeIndexer
+from context_pack.retrieval.model import KnownEntry, Progress, Scope
+from context_pack.retrieval.ports import EmbedderFailed, SearchIndex
+from context_pack.retrieval.upkeep import IndexPlan
 from context_pack_adapters.commands.arguments import command, flag
+from context_pack_adapters.commands.meter import Bar
 from context_pack_adapters.commands.shell import Shell
-
-if TYPE_CHECKING:
-    from context_pack.memory.ports import CodeTree, MemoryPorts
-    from context_pack.retrieval.model import KnownEntry, Progress
-    from context_pack.retrieval.ports import SearchIndex
-    from context_pack.retrieval.upkeep import IndexPlan
-    from context_pack_adapters.commands.meter import Bar
+from context_pack_adapters.private_places import open_places
 
 MOST_NAMED = 100
 """How many paths are named for one reason; the counts are always whole."""
@@ -43,10 +42,7 @@ def index(options: Namespace, shell: Shell) -> int:
       context-pack index --dry-run                 what would be indexed, what is skipped, and why
       context-pack index --json
     """
-    from context_pack.retrieval.ports import EmbedderFailed
-    from context_pack_adapters.commands.meter import Bar
     from context_pack_adapters.disk_ports import MEMORY_INDEX
-    from context_pack_adapters.private_places import open_places
 
     start = time.monotonic()
     cases = shell.cases().memory
@@ -99,8 +95,6 @@ def index(options: Namespace, shell: Shell) -> int:
 
 def _embed(memory: MemoryPorts, bar: Bar) -> Progress | None:
     """Give every snippet its vector of the semantic embedder, if there is one."""
-    from context_pack.retrieval.model import Scope
-
     if memory.searching.semantic is None:
         return None
     bar.what = "embedding"

@@ -10,18 +10,19 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from heapq import merge
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.instants import format_instant
 from context_pack.kernel.sentences import one_line
+from context_pack.memory.domain.code_place import CodeState
+from context_pack.memory.domain.code_place import shown as code_shown
+from context_pack.memory.domain.discovery import Discovery
+from context_pack.memory.usecases.record import ContextRecord
 from context_pack.memory.usecases.search import NOTHING
 from context_pack_adapters.commands.arguments import argument, command, flag
 from context_pack_adapters.commands.places import in_project
 from context_pack_adapters.commands.shell import Shell, notes_in_words
-
-if TYPE_CHECKING:
-    from context_pack.memory.domain.code_place import CodeState
-    from context_pack.memory.domain.discovery import Discovery
 
 TYPES = ("pattern", "rule", "decision", "issue")
 SHOWN_CHARS = 100
@@ -48,8 +49,6 @@ def add(options: Namespace, shell: Shell) -> None:
       context-pack memory add rule "Never log tokens" --module auth
       context-pack memory add decision "Sessions are kept in Redis because they must survive a restart"
     """
-    from context_pack.memory.usecases.record import ContextRecord
-
     path = options.path and in_project(options.path, shell.settings.source_root)
     labels = (options.module, options.id, options.supersedes, path, options.lines, options.symbol)
     asked = ContextRecord(options.type, options.content, *labels)
@@ -273,9 +272,6 @@ def _where(found: Mapping[str, Any]) -> str:
 
 def _as_json(discovery: Discovery, state: CodeState | None = None) -> dict[str, Any]:
     """A discovery as JSON, with how its code stands, if that was asked."""
-    from context_pack.kernel.instants import format_instant
-    from context_pack.memory.domain.code_place import shown as code_shown
-
     about: dict[str, Any] = {} if discovery.module is None else {"module": discovery.module}
     if discovery.superseded_by is not None:
         about["supersededBy"] = discovery.superseded_by

@@ -7,15 +7,19 @@ from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from context_pack.kernel.errors import Failure
+from context_pack.memory.domain.discovery import DiscoveryType
+from context_pack.memory.domain.notes import Note, notes_in
+from context_pack.memory.usecases.record import ContextRecord
 from context_pack_adapters.commands.arguments import argument, command, flag
 from context_pack_adapters.commands.memory import TYPES
 from context_pack_adapters.commands.shell import Shell, WrongUsage
-
-if TYPE_CHECKING:
-    from context_pack_adapters.disk.opening import Place
+from context_pack_adapters.disk.folder import Folder
+from context_pack_adapters.disk.named import read_named
+from context_pack_adapters.disk.opening import Place
+from context_pack_adapters.disk.walking import Level, walk
 
 SUFFIXES = (".md", ".markdown", ".mdx")
 MOST_BYTES = 4 * 1024 * 1024
@@ -56,9 +60,6 @@ def import_notes(options: Namespace, shell: Shell) -> int:
 
 def _markdown(path: str) -> Iterator[tuple[str, Callable[[], bytes]]]:
     """The Markdown files that a path means, each with how to read it; no link in a folder is followed."""
-    from context_pack_adapters.disk.named import read_named
-    from context_pack_adapters.disk.opening import Place
-
     if not os.path.isdir(path):
         if not os.path.exists(path):
             raise WrongUsage(f"{path}: there is no such file or folder")
@@ -70,15 +71,11 @@ def _markdown(path: str) -> Iterator[tuple[str, Callable[[], bytes]]]:
 
 
 def _read(place: Place, name: str) -> bytes:
-    from context_pack_adapters.disk.folder import Folder
-
     return Folder(place).read(name, MOST_BYTES)[0]
 
 
 def _names(root: str) -> list[str]:
     """The Markdown files below a folder, those in hidden folders left out."""
-    from context_pack_adapters.disk.walking import Level, walk
-
     found: list[str] = []
 
     def look(level: Level, _: None) -> Iterator[tuple[str, None]]:
@@ -97,10 +94,6 @@ def _imported(
     file: str, text: str, options: Namespace, shell: Shell, rehearsed: set[str]
 ) -> Iterator[dict[str, Any]]:
     """The outcome of each note of a file; `rehearsed` are the ids that a dry run would have recorded."""
-    from context_pack.memory.domain.discovery import DiscoveryType
-    from context_pack.memory.domain.notes import Note, notes_in
-    from context_pack.memory.usecases.record import ContextRecord
-
     kind = None if options.type is None else DiscoveryType(options.type)
     recorder = shell.cases().memory.recorder
     for note in notes_in(text, os.path.basename(file), kind):

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Self
+from typing import Self
 from unicodedata import east_asian_width
 
+from context_pack.retrieval.model import Progress
 from context_pack_adapters.commands.terminal import harmless
-
-if TYPE_CHECKING:
-    from context_pack.retrieval.model import Progress
 
 USUAL_COLUMNS = 80
 BAR_CELLS = 30

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ids import is_pack_id
@@ -17,9 +17,7 @@ from context_pack.toolkit.arguments import parse
 from context_pack_adapters.commands.shell import PACKS, Shell
 from context_pack_adapters.disk.folder import Folder
 from context_pack_adapters.disk_ports import storage_place
-
-if TYPE_CHECKING:
-    from context_pack_adapters.workspace import Workspace
+from context_pack_adapters.workspace import Workspace
 
 PAGE = 500
 ATTEMPTS = 5

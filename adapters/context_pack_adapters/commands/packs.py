@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from context_pack.kernel.errors import Code
 from context_pack.kernel.instants import format_instant
@@ -23,9 +23,7 @@ from context_pack_adapters.commands.pack_calls import (
 from context_pack_adapters.commands.packs_life import TTL, minutes
 from context_pack_adapters.commands.painting import show_pack
 from context_pack_adapters.commands.shell import Shell, WrongUsage, notes_in_words, place_text, way_of
-
-if TYPE_CHECKING:
-    from context_pack_adapters.workspace import Workspace
+from context_pack_adapters.workspace import Workspace
 
 HOLDS = frozenset({"exact", "moved", "unanchored"})
 HOLDS_STRICTLY = frozenset({"exact"})

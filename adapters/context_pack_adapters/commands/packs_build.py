@@ -6,8 +6,8 @@ import os
 import re
 from argparse import Namespace
 from shlex import quote
-from typing import TYPE_CHECKING
 
+from context_pack import Pack
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.languages import language_of
@@ -15,17 +15,14 @@ from context_pack.kernel.ports import Reason, Unreadable
 from context_pack.kernel.sentences import counted
 from context_pack.kernel.text import split_lines
 from context_pack.packs.domain import values
+from context_pack.packs.domain.model import Ref, Section
 from context_pack.packs.domain.states import WORDS
 from context_pack_adapters.commands.arguments import argument, command, flag
 from context_pack_adapters.commands.pack_calls import ask
 from context_pack_adapters.commands.packs_life import TTL, minutes
 from context_pack_adapters.commands.places import WrittenPlace, place_of
 from context_pack_adapters.commands.shell import Shell, WrongUsage, notes_in_words
-
-if TYPE_CHECKING:
-    from context_pack import Pack
-    from context_pack.packs.domain.model import Ref, Section
-    from context_pack_adapters.workspace import Workspace
+from context_pack_adapters.workspace import Workspace
 
 DEFAULT_SECTION = "main"
 KEY_CHARS = 64

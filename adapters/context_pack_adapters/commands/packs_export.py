@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 import re
 from argparse import Namespace
-from typing import TYPE_CHECKING
 
+from context_pack.packs.domain.model import Pack
 from context_pack_adapters.commands.arguments import argument, command, flag, one_of
 from context_pack_adapters.commands.shell import Shell, WrongUsage
-
-if TYPE_CHECKING:
-    from context_pack.packs.domain.model import Pack
+from context_pack_adapters.disk.named import write_named
 
 
 @command(
@@ -80,8 +78,6 @@ def write(path: str, data: bytes, *, replace: bool) -> None:
         Usage: the file is there and may not be replaced.
         OSError: it cannot be written; names `path`, and leaves what was there.
     """
-    from context_pack_adapters.disk.named import write_named
-
     try:
         written = write_named(path, data, replace)
     except OSError as error:

@@ -8,6 +8,9 @@ from argparse import Namespace
 from context_pack.kernel.sentences import counted
 from context_pack_adapters.commands.arguments import argument, command, flag
 from context_pack_adapters.commands.shell import Shell, WrongUsage
+from context_pack_adapters.private_places import open_places
+from context_pack_adapters.settings import TOOL_FAMILIES, parse_tools
+from context_pack_adapters.stores.stats_files import StatsFiles, merge
 
 
 @command(
@@ -29,7 +32,6 @@ def serve(options: Namespace, shell: Shell) -> None:
       context-pack serve --tools auto
     """
     from context_pack_adapters.bootstrap import serve
-    from context_pack_adapters.settings import TOOL_FAMILIES, parse_tools
 
     settings = shell.settings
     if options.tools is not None:
@@ -52,9 +54,6 @@ def stats(options: Namespace, shell: Shell) -> None:
       context-pack stats
       context-pack stats --json
     """
-    from context_pack_adapters.private_places import open_places
-    from context_pack_adapters.stores.stats_files import StatsFiles, merge
-
     records = StatsFiles(open_places(shell.settings).state).load()
     tools = merge(records).snapshot()
     if options.json:

@@ -5,21 +5,19 @@ from __future__ import annotations
 import json
 import os
 import re
+from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from difflib import get_close_matches
+from typing import Any, NamedTuple
 
+from context_pack.composition import Ports, UseCases, compose
 from context_pack.kernel.errors import Code, Failure
+from context_pack.toolkit.registry import Registry
+from context_pack.toolkit.spec import Answer
 from context_pack_adapters.commands.terminal import Terminal
 from context_pack_adapters.logs import Log
 from context_pack_adapters.settings import Settings
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-
-    from context_pack.composition import Ports, UseCases
-    from context_pack.toolkit.registry import Registry
-    from context_pack.toolkit.spec import Answer
-    from context_pack_adapters.workspace import Workspace
+from context_pack_adapters.workspace import Workspace
 
 MOST_LINES = 20
 WITHOUT_END = 10**9
@@ -101,8 +99,6 @@ class Shell(NamedTuple):
 
     def cases(self) -> UseCases:
         """Every use case over the real ports."""
-        from context_pack.composition import compose
-
         return compose(self.ports(), self.settings.max_source_bytes)
 
     def registry(self) -> Registry:
@@ -113,8 +109,6 @@ class Shell(NamedTuple):
 
     def workspace(self) -> Workspace:
         """The library over the same settings."""
-        from context_pack_adapters.workspace import Workspace
-
         return Workspace(self.ports(), self.settings.max_source_bytes)
 
     def call(self, tool: str, **arguments: Any) -> Answer:
@@ -208,7 +202,5 @@ def _details(details: Mapping[str, Any], folder: str) -> Iterator[str]:
 
 def nearest(word: str, known: Sequence[str]) -> str:
     """A hint that names the known word closest to `word`, or nothing."""
-    from difflib import get_close_matches
-
     close = get_close_matches(word, known, n=1, cutoff=0.5)
     return f"; did you mean {close[0]!r}?" if close else ""

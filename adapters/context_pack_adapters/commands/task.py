@@ -6,20 +6,24 @@ with the next run.
 
 from __future__ import annotations
 
+import ctypes
 import os
+import signal
 import sys
 from argparse import Namespace
 from collections.abc import Callable
 from threading import Event, Thread
-from typing import TYPE_CHECKING
 
+from context_pack.composition import UseCases, compose
+from context_pack.kernel.errors import Code, Failure
+from context_pack.memory.domain.entries import CORPORA
 from context_pack.memory.usecases.indexing import CodeIndexer
+from context_pack.retrieval.model import Scope
+from context_pack.retrieval.ports import EmbedderFailed
 from context_pack_adapters.commands.arguments import argument, command
 from context_pack_adapters.commands.shell import Shell
+from context_pack_adapters.private_places import open_places
 from context_pack_adapters.settings import Settings
-
-if TYPE_CHECKING:
-    from context_pack.composition import UseCases
 
 Stop = Callable[[], bool]
 NICENESS = 10
@@ -47,11 +51,8 @@ def task(options: Namespace, shell: Shell) -> int:
 
 def perform(task: str, settings: Settings, stop: Stop) -> int:
     """Do the task under its lock; 0 at once if another process holds it."""
-    from context_pack.composition import compose
-    from context_pack.kernel.errors import Code, Failure
     from context_pack_adapters.bootstrap import open_ports
     from context_pack_adapters.index.background import task_lock
-    from context_pack_adapters.private_places import open_places
 
     folder = open_places(settings).cache
     folder.make()
@@ -67,9 +68,6 @@ def perform(task: str, settings: Settings, stop: Stop) -> int:
 def follow_parent(stop: Event) -> None:
     """Exit when the parent does: its end closes our standard input, or the system signals it."""
     if sys.platform == "linux":
-        import ctypes
-        import signal
-
         ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
     Thread(target=_await_end, args=(stop,), daemon=True, name="parent").start()
 
@@ -92,9 +90,6 @@ def give_way() -> None:
 
 def _documents(cases: UseCases, stop: Stop) -> int:
     """Index and embed local collections, never fetch; 1 if it failed, so that it is not retried at once."""
-    from context_pack.retrieval.model import Scope
-    from context_pack.retrieval.ports import EmbedderFailed
-
     shelf, finder = cases.documents
     for collection in shelf.chosen(()):
         if stop():
@@ -116,10 +111,6 @@ def _documents(cases: UseCases, stop: Stop) -> int:
 
 def _memory(cases: UseCases, stop: Stop) -> int:
     """Index the code that changed and embed it, until there is nothing to do or `stop` says so."""
-    from context_pack.memory.domain.entries import CORPORA
-    from context_pack.retrieval.model import Scope
-    from context_pack.retrieval.ports import EmbedderFailed
-
     memory = cases.memory.searcher.ports
     indexer = CodeIndexer.over(memory)
     for _ in range(MOST_ROUNDS):

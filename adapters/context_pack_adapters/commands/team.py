@@ -6,8 +6,12 @@ import os
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from attrs import asdict
+
 from context_pack_adapters.commands.arguments import argument, command, flag
 from context_pack_adapters.commands.shell import Shell, WrongUsage
+from context_pack_adapters.postgres.copying import CopySide, copy_discoveries, copy_packs, report_lines
+from context_pack_adapters.postgres.opening import load_team
 from context_pack_adapters.system import SystemIds
 
 if TYPE_CHECKING:
@@ -19,8 +23,6 @@ NO_STORE = "no database is configured; set CONTEXT_PACK_STORE=postgresql://user@
 
 def open_team(shell: Shell) -> Team:
     """The configured database."""
-    from context_pack_adapters.postgres.opening import load_team
-
     if not shell.settings.store:
         raise WrongUsage(NO_STORE)
     return load_team(shell.settings, os.environ)
@@ -62,8 +64,6 @@ def status(options: Namespace, shell: Shell) -> None:
       context-pack team status
       context-pack team status --json
     """
-    from attrs import asdict
-
     team = open_team(shell)
     database = team.database
     from context_pack_adapters.postgres.status import read_status
@@ -106,10 +106,7 @@ def pull(options: Namespace, shell: Shell) -> int:
 
 def _copied(shell: Shell, options: Namespace, up: bool) -> int:
     """Copy from files to the database, or back, and print the outcome; 1 for conflicts."""
-    from attrs import asdict
-
     from context_pack_adapters.disk_ports import DiskPorts, file_packs
-    from context_pack_adapters.postgres.copying import CopySide, copy_discoveries, copy_packs, report_lines
 
     team, files = open_team(shell), DiskPorts(shell.settings._replace(store=""))
     here = CopySide(files.packs, lambda ids: file_packs(shell.settings, ids), files.memory.discoveries)

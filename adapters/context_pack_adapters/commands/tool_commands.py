@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+from context_pack.toolkit.arguments import schema_of
 from context_pack.toolkit.spec import Answer
 from context_pack_adapters.commands.arguments import Command
 from context_pack_adapters.commands.places import in_project
@@ -39,8 +40,6 @@ def from_tool(tool: str, arguments: str, first: str, about: str, ask: Ask | None
         return re.sub(rf"\b({'|'.join(options)})\b", lambda match: options[match[0]], notice.strip("[]"))
 
     def add(parser: Any) -> None:
-        from context_pack.toolkit.arguments import schema_of
-
         module, _, name = arguments.partition(":")
         schema = schema_of(getattr(import_module(f"context_pack.code.usecases.{module}"), name))
         for name, rule in schema["properties"].items():

@@ -9,13 +9,16 @@ import sys
 import textwrap
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from context_pack.kernel.sentences import first_sentence
+from context_pack.toolkit.arguments import schema_of
+from context_pack.toolkit.call import QuietCall
+from context_pack.toolkit.registry import describe
+from context_pack.toolkit.schema_errors import rule_in_words
+from context_pack.toolkit.spec import Answer, Tool
 from context_pack_adapters.commands.arguments import argument, command, flag
 from context_pack_adapters.commands.shell import Shell, WrongUsage, nearest
-
-if TYPE_CHECKING:
-    from context_pack.toolkit.spec import Answer, Tool
 
 WIDTH = 96
 STDIN_BYTES = 65536
@@ -34,9 +37,6 @@ def tools(options: Namespace, shell: Shell) -> None:
       context-pack tools input           its arguments, action by action
       context-pack tools --json          exactly what an MCP client sees
     """
-    from context_pack.kernel.sentences import first_sentence
-    from context_pack.toolkit.registry import describe
-
     registry = shell.registry()
     if options.name is not None:
         tool = registry.tools.get(options.name)
@@ -53,8 +53,6 @@ def tools(options: Namespace, shell: Shell) -> None:
 
 def _explain(tool: Tool, shell: Shell) -> None:
     """One tool for a person: what it does, then each command's arguments."""
-    from context_pack.toolkit.arguments import schema_of
-
     terminal = shell.terminal
     terminal.styled_line(("bold", tool.name), f" — {tool.title}")
     terminal.line(textwrap.fill(" ".join(tool.description.split()), WIDTH))
@@ -71,8 +69,6 @@ def _explain(tool: Tool, shell: Shell) -> None:
 
 def _explain_argument(name: str, schema: Mapping[str, Any], required: bool, shell: Shell) -> None:
     """One argument: name, whether it must be there, its type and bounds, its description."""
-    from context_pack.toolkit.schema_errors import rule_in_words
-
     presence = ", required" if required else f", default {schema['default']}" if "default" in schema else ""
     shell.terminal.styled_line("  ", ("cyan", name), f": {rule_in_words(dict(schema))}{presence}")
     about = " ".join(str(schema.get("description", "")).split())
@@ -102,8 +98,6 @@ def call(options: Namespace, shell: Shell) -> int:
 
     Exit code: 0 answered, 1 the tool answered with an error, 2 wrong usage.
     """
-    from context_pack.toolkit.call import QuietCall
-
     registry = shell.registry()
     tool = registry.tools.get(options.tool)
     if tool is None:

@@ -6,6 +6,7 @@ first list of `benches/side_by_side/contexts.py` takes a tenth longer.
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import sys
@@ -25,7 +26,6 @@ def opener() -> Callable[[str, int], int] | None:
     """Opens an absolute path with flags, through no link at all; None where the system cannot."""
     if sys.platform != "linux":
         return None
-    import ctypes
 
     class How(ctypes.Structure):
         _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))

@@ -9,6 +9,7 @@ memory mapping.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import weakref
 from contextlib import suppress
@@ -131,8 +132,6 @@ def _events(place: Place) -> Inotify | None:
 
 def _is_own(place: Place) -> bool:
     """Whether every change to this file system is made by this kernel."""
-    import ctypes
-
     room = ctypes.create_string_buffer(256)
     try:
         with place.held() as folder:

@@ -6,6 +6,7 @@ mean is for the two who ask: `changes` (what changed since I last asked?) and `w
 
 from __future__ import annotations
 
+import ctypes
 import os
 import select
 import struct
@@ -45,8 +46,6 @@ class Inotify:
     """
 
     def __init__(self) -> None:
-        import ctypes
-
         self.descriptor: int = libc().inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         if self.descriptor < 0:
             raise OSError(ctypes.get_errno(), "inotify is not available")
@@ -106,6 +105,4 @@ def has_inotify() -> bool:
 @cache
 def libc() -> Any:
     """The C library of this process."""
-    import ctypes
-
     return ctypes.CDLL(None, use_errno=True)

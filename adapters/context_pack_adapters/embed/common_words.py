@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
+from context_pack.retrieval.words import tokens
+
 COMMONEST = """
 add all any arg argument call class code data def default else error except false file function get golang
 import java javascript len line list may module name new none null number object one only option other pass
@@ -47,6 +49,4 @@ SHARES: Mapping[str, float] = {COMMON: 0.8, VERY_COMMON: 0.65, COMMONEST: 0.5}
 @cache
 def shares() -> Mapping[str, float]:
     """The weight of each common token; all others weigh 1."""
-    from context_pack.retrieval.words import tokens
-
     return {token: share for words, share in SHARES.items() for token in tokens(words)}

@@ -15,8 +15,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from hashlib import sha256
+from http.client import HTTPException
 from typing import Any, NamedTuple
+from urllib.error import HTTPError
 from urllib.parse import urlsplit
+from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,10 +134,6 @@ class HttpEmbedder:
 
     def _post(self, texts: list[str], timeout: float) -> bytes | EndpointRefusal:
         """One request: the body of a 200, or why there is none."""
-        from http.client import HTTPException
-        from urllib.error import HTTPError
-        from urllib.request import Request
-
         body: dict[str, Any] = {"input": texts}
         if self._model:
             body["model"] = self._model
@@ -274,7 +273,6 @@ def _seconds(header: str | None) -> float | None:
 
 def _opener(url: str) -> Any:
     """The URL opener: without redirects, and without a proxy for local addresses."""
-    from urllib.request import HTTPRedirectHandler, ProxyHandler, build_opener
 
     class Stay(HTTPRedirectHandler):
         """Does not follow redirects: a redirect is an HTTP error."""

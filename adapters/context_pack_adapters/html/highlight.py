@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pygments.lexer import Lexer
+from pygments.lexers import get_lexer_by_name
+from pygments.util import ClassNotFound
 
 from context_pack_adapters.html.markup import text
-
-if TYPE_CHECKING:
-    from pygments.lexer import Lexer
 
 MOST_CHARS = 512 * 1024
 LONGEST_LINE = 4_000
@@ -86,9 +87,6 @@ def _span(family: str, piece: str) -> str:
 @cache
 def _lexer(language: str, inside: bool) -> Lexer | None:
     """The lexer of a language by the kernel's name; code from `inside` a PHP file does not say `<?php`."""
-    from pygments.lexers import get_lexer_by_name
-    from pygments.util import ClassNotFound
-
     if not language or language == "text":
         return None
     try:

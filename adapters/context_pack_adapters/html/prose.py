@@ -13,16 +13,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from context_pack.kernel.markdown import escape_structure
 from context_pack.packs.domain.values import DESCRIPTION_CHARS
 from context_pack_adapters.html.highlight import highlighted
 from context_pack_adapters.html.markup import text
-
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-    from markdown_it.token import Token
 
 NOT_KEPT = ("html_block", "html_inline")
 _SAFE_LINK = re.compile(
@@ -40,8 +39,6 @@ def prose(description: str) -> str:
 
 @cache
 def _markdown() -> MarkdownIt:
-    from markdown_it import MarkdownIt
-
     markdown = (
         MarkdownIt("commonmark", {"html": False, "xhtmlOut": False}).enable("table").disable(list(NOT_KEPT))
     )

@@ -46,6 +46,8 @@ from context_pack_adapters.disk.rooted import Rooted
 from context_pack_adapters.disk.walking import ways_to
 from context_pack_adapters.stores.collection_config import ConfigFile, ProjectPlaces
 from context_pack_adapters.stores.collection_files import FolderSource
+from context_pack_adapters.stores.collection_git import GitSource, GitStore
+from context_pack_adapters.stores.collection_package import PackageSource
 
 LOGIN_IN_SHARED_FILE = (
     "the address holds a user or a password, and context.json is shared: leave it out and let git use yours "
@@ -127,8 +129,6 @@ class DiskCollections:
         """The source that the configuration names."""
         where = collection.where
         if where.kind is PlaceKind.GIT:
-            from context_pack_adapters.stores.collection_git import GitSource, GitStore
-
             trusted = collection.user_wide or self._places.permit(where, self.catalogue().allowed)
             with translated("git"):
                 self._repositories.make()
@@ -166,8 +166,6 @@ class DiskCollections:
             text = self._manifest_text(place, MANIFEST_FILE) if MANIFEST_FILE in names else None
             return self._folder(place, manifest_of(text, where.name))
         if where.kind is PlaceKind.PACKAGE:
-            from context_pack_adapters.stores.collection_package import PackageSource
-
             return PackageSource(place, self._policy, check, useless=self._useless)
         if where.kind is not PlaceKind.MANIFEST:
             raise Failure(Code.NOT_FOUND, f"there is no folder {self._shown(place)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
 
 from attrs import frozen
 
@@ -55,8 +56,6 @@ def outline_lines(outline: FileOutline) -> Iterator[str]:
 
 def nearly_named(definitions: Sequence[Definition], symbol: str) -> list[Definition]:
     """The definitions whose names are like a name, the likest first."""
-    from difflib import get_close_matches  # only whoever is wrong pays for it
-
     by_name = {each.qualified: each for each in definitions}
     by_name |= {each.name: each for each in definitions}
     likely = get_close_matches(symbol, list(by_name), n=5, cutoff=0.6)

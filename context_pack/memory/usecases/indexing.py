@@ -13,6 +13,7 @@ from attrs import frozen
 
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.syntax import NotParsed, Syntax
+from context_pack.memory.domain.code_entries import code_digest, code_entry, skipped_entry
 from context_pack.memory.domain.entries import CODE, FAILED, PLAIN, SKIPPED
 from context_pack.memory.ports import CodeTree, GoOn, MemoryPorts, always
 from context_pack.retrieval.model import IndexEntry, KnownEntry, Progress
@@ -80,7 +81,6 @@ class CodeIndexer:
     def _outcomes(self, plan: IndexPlan) -> Iterator[Outcome]:
         """What became of each changed file, in order; texts are parsed ahead."""
         # Here and not above: most processes that could index never have to.
-        from context_pack.memory.domain.code_entries import code_entry
 
         read: deque[Outcome | _Text] = deque()
 
@@ -102,8 +102,6 @@ class CodeIndexer:
 
     def _read(self, path: str, stamp: str, plan: IndexPlan) -> Outcome | _Text:
         """A file's text, or what became of a file that needs no parsing."""
-        from context_pack.memory.domain.code_entries import code_digest, skipped_entry
-
         try:
             file = self.tree.read(path)
             if file.skipped is not None:
@@ -118,8 +116,6 @@ class CodeIndexer:
 
 def _spoiled(entry: IndexEntry, error: Exception) -> IndexEntry:
     """A file that cannot be tokenised or embedded is kept without pieces."""
-    from context_pack.memory.domain.code_entries import skipped_entry
-
     return skipped_entry(entry.key, entry.stamp, _unforeseen("indexing", error))
 
 

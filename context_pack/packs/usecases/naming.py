@@ -14,6 +14,7 @@ from context_pack.packs.domain.listing import Filter, chosen
 from context_pack.packs.domain.model import Listed, Pack
 from context_pack.packs.ports import PackStore, last_expired
 from context_pack.packs.usecases.commands import NamedPack
+from context_pack.toolkit.offers import best_first
 
 
 def handle_of(named: NamedPack) -> str:
@@ -80,8 +81,6 @@ def live_packs(store: PackStore) -> Sequence[Listed]:
 
 def handles(store: PackStore, typed: str) -> Iterator[str]:
     """Ids, then names, that begin with what was typed; then names that hold it."""
-    from context_pack.toolkit.offers import best_first
-
     packs = live_packs(store)
     yield from (pack.id for pack in packs if pack.id.startswith(typed))
     yield from best_first([pack.name for pack in packs if pack.name is not None], typed)
@@ -89,6 +88,4 @@ def handles(store: PackStore, typed: str) -> Iterator[str]:
 
 def names(store: PackStore, typed: str) -> Sequence[str]:
     """What packs are called, the id standing for one without a name; the best match first."""
-    from context_pack.toolkit.offers import best_first
-
     return best_first([pack.name or pack.id for pack in live_packs(store)], typed)
