@@ -192,3 +192,27 @@ def test_the_thread_looks_when_it_is_woken_and_while_somebody_listens(tmp_path: 
     create(heard, "followed")
     heard.watch.wake()
     until(lambda: ([URI + "followed"], True) in list(heard.told))
+
+
+@pytest.mark.clause("MCP-85")
+def test_less_to_watch_waits_for_no_silent_database(tmp_path: Path) -> None:
+    """While a look waits for an answer, somebody unsubscribes; nothing is told to them afterwards."""
+    store = FilePackStore(tmp_path, SystemClock(), SystemIds())
+    asked, answers = threading.Event(), threading.Event()
+
+    def silent() -> object:
+        asked.set()
+        assert answers.wait(PATIENCE)
+        return folder_mark(Folder(tmp_path).below("packs"))
+
+    heard = subscriber(store, tmp_path, silent)
+    heard.uris = {URI + "followed"}
+    look = threading.Thread(target=heard.watch.look)
+    look.start()
+    assert asked.wait(PATIENCE)
+    heard.listening, heard.uris = False, set()
+    heard.watch.wake()  # this is all that unsubscribing does
+    assert look.is_alive()
+    answers.set()
+    look.join(PATIENCE)
+    assert heard.told == []
