@@ -11,15 +11,17 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from context_pack.kernel.errors import Failure, clip
 from context_pack.kernel.paging import decode_cursor, encode_cursor
-from context_pack.toolkit.offers import Completer, Prompt, ResourceEntry
-from context_pack.toolkit.registry import Registry
 from context_pack_adapters.mcp import jsonrpc
 from context_pack_adapters.mcp.jsonrpc import INVALID_PARAMS, ProtocolError, failed, fields_of, to_json
 from context_pack_adapters.mcp.protocol_versions import RESOURCE_NOT_FOUND, STATIC_TTL_MS
+
+if TYPE_CHECKING:
+    from context_pack.toolkit.offers import Completer, Prompt, ResourceEntry
+    from context_pack.toolkit.registry import Registry
 
 MAX_RESOURCES = 1000
 """Resources in one page: documents may be many, and no client likes a message of megabytes."""

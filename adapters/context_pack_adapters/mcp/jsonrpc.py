@@ -13,11 +13,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from json.decoder import JSONDecodeError, JSONDecoder
 from json.encoder import JSONEncoder
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from context_pack.kernel.errors import Failure
-from context_pack.toolkit.spec import Answer
 from context_pack_adapters.mcp.limits import MAX_DEPTH
+
+if TYPE_CHECKING:
+    from context_pack.kernel.errors import Failure
+    from context_pack.toolkit.spec import Answer
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600

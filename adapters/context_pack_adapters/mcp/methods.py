@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
-from context_pack.kernel.errors import Failure, clip
+from context_pack.kernel.errors import clip
 from context_pack_adapters.mcp import catalog
 from context_pack_adapters.mcp import protocol_versions as versions
 from context_pack_adapters.mcp.catalog import PROMPTS, TEMPLATES, TOOLS, Page, RegistryLoader
@@ -18,6 +19,9 @@ from context_pack_adapters.mcp.jsonrpc import INVALID_PARAMS, ProtocolError, ans
 from context_pack_adapters.mcp.limits import client_view
 from context_pack_adapters.mcp.protocol_versions import RequestContext, Results, ServerFacts, string_map
 from context_pack_adapters.mcp.subscriptions import Listener, Subscriptions, honoured_filter
+
+if TYPE_CHECKING:
+    from context_pack.kernel.errors import Failure
 
 Handler = Callable[[RequestContext], Job | None]
 Families = Callable[[], Collection[str]]

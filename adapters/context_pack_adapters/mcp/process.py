@@ -7,7 +7,6 @@ as bytes on a pipe that the pump's one wait watches: one that came just before t
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import sys
@@ -62,6 +61,8 @@ class Signals:
         """Ask the kernel for a signal when the parent dies; True if it is already gone."""
         if sys.platform == "linux":
             with suppress(ImportError, OSError):  # without it, the end of the input tells the same
+                import ctypes
+
                 ctypes.CDLL(None).prctl(1, int(PARENT_GONE), 0, 0, 0)  # PR_SET_PDEATHSIG
         return os.getppid() != self._parent
 

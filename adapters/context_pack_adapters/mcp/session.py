@@ -13,10 +13,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from context_pack.kernel.errors import clip
-from context_pack.toolkit.registry import Registry
 from context_pack_adapters.mcp import jsonrpc
 from context_pack_adapters.mcp import protocol_versions as versions
 from context_pack_adapters.mcp.catalog import RegistryLoader
@@ -26,6 +25,9 @@ from context_pack_adapters.mcp.jsonrpc import Invalid, Notification, ProtocolErr
 from context_pack_adapters.mcp.methods import Families, Methods
 from context_pack_adapters.mcp.protocol_versions import Reply, RequestContext, ServerFacts
 from context_pack_adapters.mcp.subscriptions import Subscriptions
+
+if TYPE_CHECKING:
+    from context_pack.toolkit.registry import Registry
 
 
 class ProtocolSession:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum, auto
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from context_pack.kernel.paths import RelativePath
-from context_pack.packs.domain.model import Pack
+if TYPE_CHECKING:
+    from context_pack.kernel.paths import RelativePath
+    from context_pack.packs.domain.model import Pack
 
 
 class EventKind(Enum):
