@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         Verified,
         WrittenDocument,
     )
-    from context_pack_adapters import Workspace, open_memory_workspace, open_workspace
+    from context_pack_adapters import Workspace, open_workspace
 
 __all__ = [
     "Answer",
@@ -90,14 +90,13 @@ __all__ = [
     "Workspace",
     "WrittenDocument",
     "__version__",
-    "open_memory_workspace",
     "open_workspace",
 ]
 
 _ERRORS = frozenset({"Code", "Failure", "Kind"})
 _MODELS = frozenset({"Diagram", "Pack", "Ref", "Section", "Status"})
 _OPERATIONS = frozenset(name for name in __all__ if name.startswith(("Upsert", "Delete", "SetMeta", "Touch")))
-_DOORS = frozenset({"Workspace", "open_memory_workspace", "open_workspace"})
+_DOORS = frozenset({"Workspace", "open_workspace"})
 
 
 def __getattr__(name: str) -> Any:

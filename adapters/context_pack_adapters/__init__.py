@@ -1,6 +1,6 @@
 """The adapters: code that touches disk, network and processes; also the entry point of the library.
 
-Importing it loads nothing: `open_workspace` and the in-memory twins arrive when they are first used.
+Importing it loads nothing: `open_workspace` arrives when it is first used.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from context_pack_adapters.workspace import Workspace, open_memory_workspace, open_workspace
+    from context_pack_adapters.workspace import Workspace, open_workspace
 
-__all__ = ["Workspace", "open_memory_workspace", "open_workspace"]
+__all__ = ["Workspace", "open_workspace"]
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from threading import Lock, RLock, Thread
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,6 @@ from context_pack_adapters.stores.events import EventKind
 
 if TYPE_CHECKING:
     from context_pack.composition import Ports
-    from context_pack.kernel.ports import Clock, IdSource
     from context_pack.toolkit.limits import Metrics
     from context_pack.toolkit.registry import Finished, Registry
     from context_pack_adapters.disk.private import PrivateFolder
@@ -80,71 +79,6 @@ def open_ports(settings: Settings) -> Ports:
     if trouble is not None:
         raise Failure(Code.IO_ERROR, trouble)
     return DiskPorts(settings)
-
-
-def memory_ports(
-    files: Mapping[str, str | bytes], clock: Clock | None, ids: IdSource | None, deny: tuple[str, ...]
-) -> Ports:
-    """The ports in memory, over the given files; the real clock and randomness unless others are given."""
-    from context_pack.composition import Ports
-    from context_pack.documents.ports import DocumentPorts
-    from context_pack.kernel.instants import format_instant
-    from context_pack.kernel.paths import PathPolicy
-    from context_pack.kernel.text import sha256_hex
-    from context_pack.memory.domain.discovery import uuid_of
-    from context_pack.memory.ports import MemoryPorts
-    from context_pack.retrieval.searching import Searching
-    from context_pack_adapters import inmemory as twins
-    from context_pack_adapters.disk.gitignore import IgnoreFile
-    from context_pack_adapters.disk.ignore import IgnoredPaths
-    from context_pack_adapters.embed.hashed import HashedEmbedder
-    from context_pack_adapters.html.drawing import DrawnDiagrams
-    from context_pack_adapters.index.memory import MemoryIndex
-    from context_pack_adapters.inmemory.collections import MemoryCollections
-    from context_pack_adapters.inmemory.contexts import MemoryProjects
-    from context_pack_adapters.inmemory.memory import MemoryCodeTree, MemoryDiscoveryStore, MemorySessionLog
-    from context_pack_adapters.search.memory import MemorySearch
-    from context_pack_adapters.stores.collection_locks import ThreadLocks
-    from context_pack_adapters.syntax import shared_syntax
-    from context_pack_adapters.system import SystemClock, SystemIds
-
-    time, policy = clock or SystemClock(), PathPolicy(deny)
-    syntax = shared_syntax()
-
-    def hides(lines: str, scope: str) -> bool:
-        return IgnoreFile(lines).verdict(scope, True) is True
-
-    fast = HashedEmbedder()
-    index = MemoryIndex(fast)
-    packs = twins.MemoryPackStore(time, ids or SystemIds())
-    session = bytes.fromhex(sha256_hex(format_instant(time.now())))  # named after its start
-    return Ports(
-        clock=time,
-        source=twins.MemorySourceTree(files, policy),
-        syntax=syntax,
-        search=MemorySearch(files, policy),
-        packs=packs,
-        excerpts=twins.MemoryExcerptStore(time),
-        history=packs.history,
-        diagrams=DrawnDiagrams(),
-        access=twins.MemoryAccessLog(time),
-        bundles=twins.MemoryBundleStore(),
-        contexts=MemoryProjects(files, hides),
-        documents=DocumentPorts(
-            MemoryCollections(files, policy, lambda read: IgnoredPaths(read).ignores),
-            ThreadLocks(),
-            MemoryIndex(fast),
-            fast,
-        ),
-        memory=MemoryPorts(
-            discoveries=MemoryDiscoveryStore(),
-            sessions=MemorySessionLog(time, uuid_of(session, version=8)),
-            tree=MemoryCodeTree(files, policy),
-            index=index,
-            searching=Searching(index, fast, None, monotonic=time.monotonic),
-            syntax=syntax,
-        ),
-    )
 
 
 def load_registry(settings: Settings, log: Log) -> Registry:

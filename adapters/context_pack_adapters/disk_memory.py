@@ -6,12 +6,11 @@ Part of `disk_ports`, kept apart because most calls have nothing to do with memo
 from __future__ import annotations
 
 import os
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from context_pack.memory.ports import NOTHING_STORED, MemoryPorts
-from context_pack_adapters.disk_ports import MEMORY_INDEX, DiskPorts, storage_place
+from context_pack_adapters.disk_ports import MEMORY_INDEX, DiskPorts, opened_once, storage_place
 
 if TYPE_CHECKING:
     from context_pack.kernel.syntax import Syntax
@@ -27,7 +26,7 @@ class DiskMemory(MemoryPorts):
     """The memory of a project on disk, opened port by port: recording opens no index."""
 
     def __init__(self, ports: DiskPorts) -> None:
-        vars(self).update(ports=ports)
+        vars(self).update(ports=ports, lock=ports.lock)
 
     if TYPE_CHECKING:
         ports: DiskPorts
@@ -37,7 +36,7 @@ class DiskMemory(MemoryPorts):
         """Does long work beside the calls."""
         return self.ports.worker
 
-    @cached_property
+    @opened_once
     def discoveries(self) -> DiscoveryStore:
         """The discoveries in the storage root, or those of the team."""
         if self.ports.settings.store:
@@ -69,7 +68,7 @@ class DiskMemory(MemoryPorts):
         stores = (os.path.join(root, "packs"), os.path.join(root, "memory", "discoveries"))
         return NOTHING_STORED if all(map(_is_absent, stores)) else ""
 
-    @cached_property
+    @opened_once
     def tree(self) -> CodeFiles:
         """The files below the source root."""
         from context_pack_adapters.stores.code_files import CodeFiles
@@ -78,7 +77,7 @@ class DiskMemory(MemoryPorts):
         own = (Path(ports.settings.root), *ports.places.every_project)
         return CodeFiles(Path(ports.settings.source_root), ports.policy, *own)
 
-    @cached_property
+    @opened_once
     def index(self) -> SqliteIndex:
         """The index in the user's cache."""
         from context_pack.memory.domain.entries import SNIPPETS
@@ -87,7 +86,7 @@ class DiskMemory(MemoryPorts):
         place = self.ports.places.cache.place.below(MEMORY_INDEX)
         return SqliteIndex(place, self.ports.embedders.fast, chunker=SNIPPETS)
 
-    @cached_property
+    @opened_once
     def searching(self) -> Searching:
         """Searches the index."""
         from context_pack.memory.domain.short_texts import shortened

@@ -1,29 +1,40 @@
 """The ports over the real disk, clock and randomness, each opened when it is first asked for.
 
-Part of `bootstrap`, kept apart because it is large. Opening touches no file.
+Opening touches no file. What searches by meaning (numpy) is imported with the feature that needs it.
 """
 
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
+from threading import RLock
 from typing import TYPE_CHECKING
 
 from context_pack.composition import Ports
+from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.disk.folder import Folder
 from context_pack_adapters.disk.opening import Place
+from context_pack_adapters.postgres.opening import open_team
 from context_pack_adapters.private_places import PrivatePlaces, open_places
+from context_pack_adapters.search.code_search import FileTreeSearch
 from context_pack_adapters.settings import Settings
+from context_pack_adapters.stores.access_files import AccessFiles
 from context_pack_adapters.stores.events import Tell
+from context_pack_adapters.stores.excerpt_files import FileExcerptStore
+from context_pack_adapters.stores.pack_history import FilePackHistory
+from context_pack_adapters.stores.pack_store import FilePackStore
 from context_pack_adapters.stores.pack_watch import folder_mark
+from context_pack_adapters.stores.session_files import SessionFiles
+from context_pack_adapters.stores.source_tree import DiskSourceTree
+from context_pack_adapters.syntax import shared_syntax
 from context_pack_adapters.system import SystemClock, SystemIds
 
 if TYPE_CHECKING:
     from context_pack.code.ports import CodeSearch
     from context_pack.contexts.ports import Projects
     from context_pack.documents.ports import DocumentPorts
-    from context_pack.kernel.paths import PathPolicy
     from context_pack.kernel.ports import Clock, IdSource, SourceTree
     from context_pack.kernel.syntax import Syntax
     from context_pack.memory.ports import MemoryPorts
@@ -33,11 +44,7 @@ if TYPE_CHECKING:
     from context_pack_adapters.index.background import ChildBackground, Done
     from context_pack_adapters.postgres.opening import UnopenedTeam
     from context_pack_adapters.postgres.team import Team
-    from context_pack_adapters.stores.access_files import AccessFiles
     from context_pack_adapters.stores.bundle_files import FileBundleStore
-    from context_pack_adapters.stores.pack_history import FilePackHistory
-    from context_pack_adapters.stores.session_files import SessionFiles
-
 DOCUMENTS_INDEX, MEMORY_INDEX = "documents.sqlite3", "memory.sqlite3"
 
 
@@ -54,10 +61,20 @@ def file_packs(
     history: FilePackHistory | None = None,
 ) -> PackStore:
     """The packs in the storage root."""
-    from context_pack_adapters.stores.pack_store import FilePackStore
-
     place, clock = storage_place(settings), SystemClock()
     return FilePackStore(place, clock, ids, tell=tell, trash=trash, history=history)
+
+
+if TYPE_CHECKING:
+    opened_once = cached_property
+else:
+
+    class opened_once(cached_property):
+        """A `cached_property` under its object's lock, as before Python 3.12: two threads get one port."""
+
+        def __get__(self, instance, owner=None):
+            with instance.lock if instance is not None else nullcontext():
+                return super().__get__(instance, owner)
 
 
 class DiskPorts(Ports):
@@ -75,13 +92,14 @@ class DiskPorts(Ports):
     ) -> None:
         # The private places go by the real path of the project, which must not change under a call.
         places = open_places(settings) if places is None else places
-        vars(self).update(settings=settings, worker=worker, tell=tell, places=places)
+        vars(self).update(settings=settings, worker=worker, tell=tell, places=places, lock=RLock())
 
     if TYPE_CHECKING:
         settings: Settings
         worker: Background | None
         tell: Tell
         places: PrivatePlaces
+        lock: RLock
 
     def has(self, _: str) -> bool:
         """True: the disk provides every port."""
@@ -104,54 +122,44 @@ class DiskPorts(Ports):
     def open_all(self) -> None:
         """Open every port now, in one thread: opened later, two threads might each make one of their own."""
         for name, value in vars(DiskPorts).items():
-            if isinstance(value, cached_property) and (name != "team" or self.settings.store):
+            if isinstance(value, opened_once) and (name != "team" or self.settings.store):
                 getattr(self, name)
 
-    @cached_property
+    @opened_once
     def policy(self) -> PathPolicy:
         """Which files are never read."""
-        from context_pack.kernel.paths import PathPolicy
-
         return PathPolicy(self.settings.deny, allow=self.settings.allow)
 
-    @cached_property
+    @opened_once
     def clock(self) -> Clock:
         """The system's clock."""
         return SystemClock()
 
-    @cached_property
+    @opened_once
     def source(self) -> SourceTree:
         """The source root."""
-        from context_pack_adapters.stores.source_tree import DiskSourceTree
-
         own = (Path(self.settings.root), *self.places.every_project)
         return DiskSourceTree(Path(self.settings.source_root), self.policy, own=own)
 
-    @cached_property
+    @opened_once
     def syntax(self) -> Syntax:
         """Every language there is a grammar for."""
-        from context_pack_adapters.syntax import shared_syntax
-
         return shared_syntax()
 
-    @cached_property
+    @opened_once
     def search(self) -> CodeSearch:
         """Searches the source root."""
-        from context_pack_adapters.search.code_search import FileTreeSearch
-
         settings = self.settings
         copies = [Path(settings.root, name) for name in ("excerpts", "packs")]  # of code that is there itself
         root, storage = Path(settings.source_root), Path(settings.root)
         return FileTreeSearch(root, self.policy, copies=copies, storage=storage)
 
-    @cached_property
+    @opened_once
     def team(self) -> Team | UnopenedTeam:
         """The database that is shared, if one is configured."""
-        from context_pack_adapters.postgres.opening import open_team
-
         return open_team(self.settings, os.environ, self.tell)
 
-    @cached_property
+    @opened_once
     def packs(self) -> PackStore:
         """The packs in the storage root, or those of the team."""
         if self.settings.store:
@@ -169,63 +177,57 @@ class DiskPorts(Ports):
             return self.team.change_token()
         return folder_mark(Folder(storage_place(self.settings)).below("packs"))
 
-    @cached_property
+    @opened_once
     def history(self) -> PackHistory | None:
         """The last revisions of packs."""
         return self.team.history() if self.settings.store else self._file_history
 
-    @cached_property
+    @opened_once
     def _file_history(self) -> FilePackHistory:
         """The last revisions of the packs in the storage root."""
-        from context_pack_adapters.stores.pack_history import FilePackHistory
-
         return FilePackHistory(self.places.state.below("history"))
 
-    @cached_property
+    @opened_once
     def diagrams(self) -> DiagramCheck:
         """Reads diagrams as those of exported pages are read."""
         from context_pack_adapters.html.drawing import DrawnDiagrams
 
         return DrawnDiagrams()
 
-    @cached_property
+    @opened_once
     def excerpts(self) -> ExcerptStore:
         """The excerpts that refs were anchored to, stored beside the packs."""
         if self.settings.store:
             return self.team.excerpts()
-        from context_pack_adapters.stores.excerpt_files import FileExcerptStore
-
         return FileExcerptStore(storage_place(self.settings), self.clock)
 
-    @cached_property
+    @opened_once
     def access(self) -> AccessFiles:
         """Which files were read."""
-        from context_pack_adapters.stores.access_files import AccessFiles
-
         return AccessFiles(self.places.state, self.clock, tell=self.tell)
 
-    @cached_property
+    @opened_once
     def bundles(self) -> FileBundleStore:
         """The bundles of the project."""
         from context_pack_adapters.stores.bundle_files import FileBundleStore
 
         return FileBundleStore(Path(self.settings.source_root), self.policy, self.settings.bundles)
 
-    @cached_property
+    @opened_once
     def contexts(self) -> Projects:
         """The projects whose directory contexts may be asked about."""
         from context_pack_adapters.stores.context_projects import DiskProjects
 
         return DiskProjects(self.settings.source_root, self.settings.allowed_roots, self.policy)
 
-    @cached_property
+    @opened_once
     def embedders(self) -> Embedders:
         """The embedders of searches."""
         from context_pack_adapters.embed import choose
 
         return choose(self.settings.embedder, self.settings.model_dir or None, os.environ)
 
-    @cached_property
+    @opened_once
     def documents(self) -> DocumentPorts:
         """The documents of the project and the user."""
         from context_pack.documents.ports import DocumentPorts
@@ -254,15 +256,14 @@ class DiskPorts(Ports):
             warning=chosen.warning,
         )
 
-    @cached_property
+    @opened_once
     def sessions(self) -> SessionFiles:
         """The log of this session and of earlier ones."""
         from context_pack.memory.domain.discovery import uuid_of
-        from context_pack_adapters.stores.session_files import SessionFiles
 
         return SessionFiles(self.places.state, self.clock, uuid_of(SystemIds().token(16)))
 
-    @cached_property
+    @opened_once
     def memory(self) -> MemoryPorts:
         """The memory of the project."""
         from context_pack_adapters.disk_memory import DiskMemory

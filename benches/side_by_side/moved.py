@@ -42,6 +42,7 @@ from attrs import define, field, frozen
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "adapters"), str(ROOT / "tests/support")]
 
+from inmemory import MemorySourceTree  # noqa: E402
 from pack_history import KeptTexts, Tally, judge, replayed  # noqa: E402
 
 from context_pack.kernel.languages import language_of  # noqa: E402
@@ -53,7 +54,6 @@ from context_pack.packs.domain.following import CALLABLE  # noqa: E402
 from context_pack.packs.domain.model import Ref  # noqa: E402
 from context_pack.packs.domain.states import Resolution, State  # noqa: E402
 from context_pack.packs.usecases.resolving import Resolver  # noqa: E402
-from context_pack_adapters.inmemory import MemorySourceTree  # noqa: E402
 from context_pack_adapters.syntax import shared_syntax  # noqa: E402
 
 STORED = ROOT / "tests/fixtures/history/service.json"

@@ -10,12 +10,12 @@ import threading
 from pathlib import Path
 
 import pytest
+from inmemory import FixedClock
 from stdio_client import ROOT, environment
 from waiting import PATIENCE
 
 from context_pack.kernel.paths import RelativePath
 from context_pack_adapters.disk.private import PrivateFolder
-from context_pack_adapters.inmemory import FixedClock
 from context_pack_adapters.stores.access_files import AccessFiles
 
 A = RelativePath("a.py")
@@ -70,7 +70,7 @@ WORKER = """
 import sys
 from context_pack.kernel.paths import RelativePath
 from context_pack_adapters.disk.private import PrivateFolder
-from context_pack_adapters.inmemory import FixedClock
+from inmemory import FixedClock
 from context_pack_adapters.stores import access_files
 from context_pack_adapters.stores.access_files import AccessFiles
 access_files.LOCK_SECONDS = 120.0

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 from embedding_endpoint import Answer, Asked, Endpoint, serving, vector, vectors
+from inmemory.search_index import MemoryIndex
 
 from context_pack.retrieval.filling import fill
 from context_pack.retrieval.model import IndexEntry, Piece, Progress, Scope
 from context_pack.retrieval.ports import EmbedderFailed, Kind, TextRefused
 from context_pack_adapters.embed.hashed import HashedEmbedder
 from context_pack_adapters.embed.http import HttpEmbedder
-from context_pack_adapters.index.memory import MemoryIndex
 
 KEY = "sk-very-secret-0123456789"
 

@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from inmemory import FixedClock
 
 from context_pack import open_workspace
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.text import sha256_hex
-from context_pack_adapters.inmemory import FixedClock
 from context_pack_adapters.stores.excerpt_files import FileExcerptStore
 
 TEXT = "def f():\n    return 1"

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from inmemory.search_index import MemoryIndex
 from waiting import until
 
 from context_pack import open_workspace
@@ -20,7 +21,6 @@ from context_pack.memory.usecases.indexing import CodeIndexer
 from context_pack.retrieval.upkeep import File
 from context_pack_adapters.disk.changes import watch_tree
 from context_pack_adapters.embed.hashed import HashedEmbedder
-from context_pack_adapters.index.memory import MemoryIndex
 from context_pack_adapters.stores.code_files import CodeFiles
 
 

@@ -19,6 +19,7 @@ import attrs
 import pytest
 from attrs import frozen
 from hanging import never_hanging
+from inmemory import FixedClock
 from sample_packs import full_pack, maker, sample_pack
 
 from context_pack.kernel.errors import Code, Failure
@@ -27,7 +28,6 @@ from context_pack_adapters.disk.folder import Folder
 from context_pack_adapters.disk.locking import PathLock, attempt_lock
 from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.disk.signature import COARSE_GRAIN_NS, FINE_GRAIN_NS, is_settled
-from context_pack_adapters.inmemory import FixedClock
 from context_pack_adapters.stores import pack_format
 from context_pack_adapters.stores.pack_files import PackFile, PackFiles
 from context_pack_adapters.stores.pack_store import FilePackStore

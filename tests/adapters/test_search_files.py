@@ -9,13 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from inmemory.code_search import MemorySearch
 from search_corpus import settle
 
 from context_pack.code.domain.search import MAX_FILE_BYTES, FoundLines, LineQuery
 from context_pack.kernel.paths import PathPolicy
 from context_pack.toolkit.call import QuietCall
 from context_pack_adapters.search.code_search import ROOM_BYTES, FileTreeSearch, searched_text
-from context_pack_adapters.search.memory import MemorySearch
 
 Search = Callable[..., FoundLines]
 

@@ -6,12 +6,12 @@ import threading
 from pathlib import Path
 
 import pytest
+from inmemory import FixedClock
 from waiting import until
 
 from context_pack.kernel.paths import RelativePath
 from context_pack.memory.domain.discovery import uuid_of
 from context_pack_adapters.disk.private import PrivateFolder
-from context_pack_adapters.inmemory import FixedClock
 from context_pack_adapters.stores import session_files
 from context_pack_adapters.stores.session_files import SessionFiles
 

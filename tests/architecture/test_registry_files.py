@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inmemory.ports import memory_ports
 
 from context_pack import __version__
 from context_pack.app import build
-from context_pack_adapters.bootstrap import memory_ports
 
 PLATFORMS = {"darwin", "linux", "win32"}
 

@@ -8,11 +8,11 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from inmemory import FixedClock, MemoryAccessLog
 
 from context_pack.code.ports import AccessLog
 from context_pack.kernel.paths import RelativePath
 from context_pack_adapters.disk.private import PrivateFolder
-from context_pack_adapters.inmemory import FixedClock, MemoryAccessLog
 from context_pack_adapters.stores.access_files import AccessFiles
 
 A, B = RelativePath("src/a.py"), RelativePath("src/größe b.py")

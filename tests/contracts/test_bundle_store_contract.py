@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 from bundle_maker import LONG_AGO, MANIFEST, TYPE_FILE, Files, nodes, write_files
+from inmemory import MemoryBundleStore
 
 from context_pack.bundles.ports import BundleFiles, BundlePlace, BundleStore, Document, Flaw
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack_adapters.inmemory import MemoryBundleStore
 from context_pack_adapters.stores.bundle_files import FileBundleStore
 
 

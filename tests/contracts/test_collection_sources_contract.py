@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from document_trees import lay
+from inmemory.collections import MemoryCollections
 
 from context_pack.documents.domain.model import DocumentText, Failed, Survey
 from context_pack.documents.ports import CollectionLocks, CollectionSources
@@ -17,7 +18,6 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.disk.ignore import IgnoredPaths
 from context_pack_adapters.disk.private import PrivateFolder
-from context_pack_adapters.inmemory.collections import MemoryCollections
 from context_pack_adapters.stores.collection_locks import FileLocks, ThreadLocks
 from context_pack_adapters.stores.collection_sources import DiskCollections
 

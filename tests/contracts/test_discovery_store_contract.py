@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
+from inmemory.memory import MemoryDiscoveryStore
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.lines import LineRange
@@ -15,7 +16,6 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.memory.domain.code_place import CodePlace
 from context_pack.memory.domain.discovery import Discovery, id_of, uuid_of
 from context_pack.memory.ports import DiscoveryStore
-from context_pack_adapters.inmemory.memory import MemoryDiscoveryStore
 from context_pack_adapters.stores.discovery_files import DiscoveryFiles
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from attrs import frozen
+from inmemory import FixedClock, MemoryExcerptStore
 
 from context_pack.kernel.text import sha256_hex
 from context_pack.packs.ports import EXCERPT_BYTES, ExcerptStore
-from context_pack_adapters.inmemory import FixedClock, MemoryExcerptStore
 from context_pack_adapters.stores.excerpt_files import FileExcerptStore
 
 TEXTS = ["def f():\n    return 1", "", "é\u2028\r 🙂\n\n", "x" * 10_000]

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import attrs
 import pytest
+from inmemory import FixedClock, MemoryPackStore, SeededIds
 from sample_packs import maker
 
 from context_pack.packs.domain.model import Pack
 from context_pack.packs.ports import KEPT_REVISIONS, PackHistory, PackStore
 from context_pack_adapters.disk.private import PrivateFolder
-from context_pack_adapters.inmemory import FixedClock, MemoryPackStore, SeededIds
 from context_pack_adapters.stores.pack_history import FilePackHistory
 from context_pack_adapters.stores.pack_store import FilePackStore
 

@@ -14,6 +14,7 @@ from attrs import frozen
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from inmemory import FixedClock, MemoryPackStore, SeededIds
 from sample_packs import full_pack, maker, sample_pack
 from waiting import PATIENCE
 
@@ -22,7 +23,6 @@ from context_pack.kernel.ids import is_pack_id, pack_id
 from context_pack.kernel.ports import IdSource
 from context_pack.packs.domain.model import Pack
 from context_pack.packs.ports import PackStore
-from context_pack_adapters.inmemory import FixedClock, MemoryPackStore, SeededIds
 from context_pack_adapters.stores.pack_store import FilePackStore
 
 Open = Callable[..., PackStore]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from attrs import define, evolve, field
+from inmemory import FixedClock, SeededIds
 from sample_packs import maker
 from waiting import PATIENCE, until
 
@@ -17,7 +18,6 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.packs.domain.model import Pack, Ref, Section
 from context_pack.packs.ports import PackStore
 from context_pack_adapters.disk.folder import Folder
-from context_pack_adapters.inmemory import FixedClock, SeededIds
 from context_pack_adapters.stores.pack_store import FilePackStore
 from context_pack_adapters.stores.pack_watch import PackWatch, folder_mark
 from context_pack_adapters.system import SystemClock, SystemIds

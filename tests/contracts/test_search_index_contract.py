@@ -16,6 +16,7 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from index_entries import ToyEmbedder, make_entry
+from inmemory.search_index import MemoryIndex
 from plain_index import PlainIndex
 
 from context_pack.retrieval.model import (
@@ -29,7 +30,6 @@ from context_pack.retrieval.model import (
     Summary,
 )
 from context_pack.retrieval.ports import OTHER_VECTORS, EmbedderFailed, SearchIndex
-from context_pack_adapters.index.memory import MemoryIndex
 from context_pack_adapters.index.sqlite_index import SqliteIndex
 
 FRUIT = make_entry("fruit", "apples are red", "pears are green or yellow", kind="note", module="garden")

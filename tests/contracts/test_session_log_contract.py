@@ -7,14 +7,14 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from inmemory import FixedClock
+from inmemory.memory import MemorySessionLog
 
 from context_pack.kernel.paths import RelativePath
 from context_pack.memory.domain.discovery import uuid_of
 from context_pack.memory.domain.session import Session, summary
 from context_pack.memory.ports import SessionLog
 from context_pack_adapters.disk.private import PrivateFolder
-from context_pack_adapters.inmemory import FixedClock
-from context_pack_adapters.inmemory.memory import MemorySessionLog
 from context_pack_adapters.stores.session_files import SessionFiles
 
 Open = Callable[[int], SessionLog]

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from inmemory import MemorySourceTree
 
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import FolderNames, Reason, SourceFile, SourceTree, Unreadable
-from context_pack_adapters.inmemory import MemorySourceTree
 from context_pack_adapters.stores.source_tree import DiskSourceTree
 
 FILES: dict[str, str | bytes] = {

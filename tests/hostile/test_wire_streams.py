@@ -18,11 +18,11 @@ from typing import Any
 
 import pytest
 from hanging import never_hanging
+from inmemory.ports import memory_ports
 from stdio_client import HELLO, PATIENCE, StdioClient
 
 from context_pack.app import build
 from context_pack.toolkit.registry import Registry
-from context_pack_adapters.bootstrap import memory_ports
 from context_pack_adapters.mcp.framing import Decoder, Fault
 from context_pack_adapters.mcp.protocol_versions import ServerFacts
 from context_pack_adapters.mcp.session import ProtocolSession

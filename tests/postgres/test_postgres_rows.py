@@ -9,12 +9,12 @@ from typing import LiteralString
 import psycopg
 import pytest
 from attrs import evolve
+from inmemory import SeededIds
 from postgres_server import Server
 from sample_packs import full_pack
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.memory.domain.discovery import Discovery, id_of, uuid_of
-from context_pack_adapters.inmemory import SeededIds
 from context_pack_adapters.postgres.connection import Database
 from context_pack_adapters.postgres.discoveries import PostgresDiscoveryStore
 from context_pack_adapters.postgres.packs import PostgresPackStore

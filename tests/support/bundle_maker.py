@@ -9,6 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from attrs import define, field
+from inmemory import (
+    FixedClock,
+    MemoryBundleStore,
+    MemoryPackStore,
+    MemorySourceTree,
+    SeededIds,
+)
 
 from context_pack.app import build
 from context_pack.bundles.ports import BundleStore
@@ -16,13 +23,6 @@ from context_pack.composition import Ports
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import Registry
 from context_pack.toolkit.spec import Answer
-from context_pack_adapters.inmemory import (
-    FixedClock,
-    MemoryBundleStore,
-    MemoryPackStore,
-    MemorySourceTree,
-    SeededIds,
-)
 
 Files = dict[str, Any]
 MANIFEST, TYPE_FILE = "sdd-bundle.yaml", "schemas/bundle-type.json"

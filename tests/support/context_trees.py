@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from inmemory import FixedClock
+from inmemory.contexts import MemoryProjects
+
 from context_pack.contexts.ports import Projects
 from context_pack.contexts.queries import ContextQueries
 from context_pack.contexts.refresh import ContextRefresher
@@ -18,8 +21,6 @@ from context_pack.kernel.yaml_documents import dump
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import Registry
 from context_pack_adapters.disk.gitignore import IgnoreFile
-from context_pack_adapters.inmemory import FixedClock
-from context_pack_adapters.inmemory.contexts import MemoryProjects
 from context_pack_adapters.stores.context_projects import DiskProjects
 from context_pack_adapters.syntax import shared_syntax
 

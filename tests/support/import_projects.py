@@ -8,9 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from attrs import frozen
+from inmemory import MemorySourceTree
 
 from context_pack.code.usecases.read_file import FileReader, ReadFile
-from context_pack_adapters.inmemory import MemorySourceTree
 from context_pack_adapters.syntax import shared_syntax
 
 SYNTAX = shared_syntax()

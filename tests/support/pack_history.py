@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from attrs import define, field, frozen
+from inmemory import MemorySourceTree
 
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
@@ -23,7 +24,6 @@ from context_pack.packs.domain.source import SourceText
 from context_pack.packs.domain.states import Resolution, State
 from context_pack.packs.ports import NoExcerptStore
 from context_pack.packs.usecases.resolving import Resolver
-from context_pack_adapters.inmemory import MemorySourceTree
 
 Tree = Mapping[str, str]
 SIZES = (1, 2, 3, 5, 8, 13, 21, 40, 80)

@@ -25,7 +25,6 @@ from context_pack_adapters.settings import (
 
 if TYPE_CHECKING:
     from context_pack.composition import Ports, UseCases
-    from context_pack.kernel.ports import Clock, IdSource
     from context_pack.toolkit.registry import Registry
     from context_pack.toolkit.spec import Answer
     from context_pack_adapters.workspace.bundles import Bundles
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-__all__ = ["Workspace", "open_memory_workspace", "open_workspace"]
+__all__ = ["Workspace", "open_workspace"]
 
 Place = str | os.PathLike[str]
 
@@ -218,22 +217,3 @@ def open_workspace(
         cache=given_cache(os.environ) if cache is None else resolve_source_root(os.fspath(cache), here),
     )
     return Workspace(open_ports(settings), max_source_bytes)
-
-
-def open_memory_workspace(
-    files: Mapping[str, str | bytes] | None = None,
-    *,
-    clock: Clock | None = None,
-    ids: IdSource | None = None,
-    deny: Sequence[str] = (),
-    max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES,
-) -> Workspace:
-    """Open a workspace in memory: packs in a dictionary, sources from `files` (path to content).
-
-    `files` is looked at on every call, so that changing it edits the tree. The clock and the ids are the real
-    ones unless given; `context_pack_adapters.inmemory` has a clock that stands still and ids that repeat.
-    """
-    from context_pack_adapters.bootstrap import memory_ports
-
-    ports = memory_ports({} if files is None else files, clock, ids, tuple(deny))
-    return Workspace(ports, max_source_bytes)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from inmemory import FixedClock, SeededIds
 
-from context_pack_adapters.inmemory import FixedClock, SeededIds
 from context_pack_adapters.system import SystemClock, SystemIds
 
 

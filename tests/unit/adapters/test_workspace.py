@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from inmemory import FixedClock, MemoryPackStore, MemorySourceTree, SeededIds
+from inmemory.ports import open_memory_workspace
 
 import context_pack
 from context_pack import (
@@ -25,10 +27,8 @@ from context_pack import (
     UpsertRef,
     UpsertSection,
     Workspace,
-    open_memory_workspace,
     open_workspace,
 )
-from context_pack_adapters.inmemory import FixedClock, MemoryPackStore, MemorySourceTree, SeededIds
 
 SOURCE = "import os\n\n\ndef login(user):\n    return user.name\n"
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 from document_trees import GUIDE, configure, handbook, lay
+from inmemory.ports import open_memory_workspace
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack_adapters import open_memory_workspace, open_workspace
+from context_pack_adapters import open_workspace
 from context_pack_adapters.workspace.documents import Documents
 
 

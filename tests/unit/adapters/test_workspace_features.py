@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from bundle_maker import SAMPLE
 from context_trees import PROJECT
+from inmemory.ports import open_memory_workspace
 
-from context_pack import Failure, Workspace, open_memory_workspace, open_workspace
+from context_pack import Failure, Workspace, open_workspace
 
 
 @pytest.fixture(params=["disk", "memory"])

@@ -8,13 +8,13 @@ import pytest
 from bundle_maker import Files, bundle_files, nodes, schema
 from hypothesis import given
 from hypothesis import strategies as st
+from inmemory.bundles import MemoryBundleFiles
 
 from context_pack.bundles.exports import select
 from context_pack.bundles.loading import load
 from context_pack.bundles.markdown import mermaid
 from context_pack.bundles.model import Bundle, DiagnosticSubject, Unloadable
 from context_pack.packs.domain.model import Diagram
-from context_pack_adapters.inmemory.bundles import MemoryBundleFiles
 
 
 def bundle_of(files: Files) -> Bundle:

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 from bundle_maker import MANIFEST, TYPE_FILE, BundleDesk, Files, bundle_files, desk_of, ids_of, nodes, target
+from inmemory.bundles import MemoryBundleFiles, MemoryBundleStore
 
 from context_pack.bundles.loading import Loaded, load
 from context_pack.bundles.model import Bundle, Unloadable
 from context_pack.bundles.ports import BundlePlace, Flaw
 from context_pack.kernel.errors import Failure
-from context_pack_adapters.inmemory.bundles import MemoryBundleFiles, MemoryBundleStore
 
 
 def loaded(files: Files, before: Loaded | None = None) -> Loaded:

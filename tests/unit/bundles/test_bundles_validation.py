@@ -12,12 +12,12 @@ from bundle_maker import Files, bundle_files, desk_of, schema
 from hanging import never_hanging
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from inmemory.bundles import MemoryBundleFiles
 
 from context_pack.bundles.loading import load
 from context_pack.bundles.ports import Flaw
 from context_pack.bundles.schemas import Schemas
 from context_pack.toolkit.call import Overdue
-from context_pack_adapters.inmemory.bundles import MemoryBundleFiles
 
 
 def bundle(of: Any, *entities: dict[str, Any], extra: Files | None = None) -> Files:

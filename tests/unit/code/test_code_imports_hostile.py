@@ -9,11 +9,11 @@ from hanging import never_hanging
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from import_projects import LANGUAGES, SYNTAX, project
+from inmemory import MemorySourceTree
 
 from context_pack.code.domain.imports.tree import join
 from context_pack.code.usecases.read_file import FileRead, FileReader, ReadFile
 from context_pack.kernel.errors import Failure
-from context_pack_adapters.inmemory import MemorySourceTree
 
 pytestmark = pytest.mark.slow
 

@@ -7,15 +7,14 @@ import re
 from typing import Any
 
 import pytest
+from inmemory import FixedClock
+from inmemory.ports import memory_ports, open_memory_workspace
 
 from context_pack import Failure
 from context_pack.code.outline_tools import usages_within
 from context_pack.code.usecases.usages import FindUsages, Usage, UsageFinder, Usages
 from context_pack.toolkit.budget import tokens_of as estimate_tokens
 from context_pack.toolkit.call import QuietCall
-from context_pack_adapters import open_memory_workspace
-from context_pack_adapters.bootstrap import memory_ports
-from context_pack_adapters.inmemory import FixedClock
 from context_pack_adapters.system import SystemIds
 
 SHOP = '''"""A shop."""

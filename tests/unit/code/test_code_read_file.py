@@ -11,6 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from import_projects import SYNTAX
+from inmemory import (
+    FixedClock,
+    MemoryAccessLog,
+    MemoryPackStore,
+    MemorySourceTree,
+    SeededIds,
+)
 from jsonschema import Draft202012Validator
 
 from context_pack.app import build
@@ -33,13 +40,6 @@ from context_pack.toolkit.budget import json_size as weight
 from context_pack.toolkit.budget import tokens_of as estimate_tokens
 from context_pack.toolkit.call import Cancelled, QuietCall
 from context_pack.toolkit.registry import Registry
-from context_pack_adapters.inmemory import (
-    FixedClock,
-    MemoryAccessLog,
-    MemoryPackStore,
-    MemorySourceTree,
-    SeededIds,
-)
 from context_pack_adapters.stores.source_tree import DiskSourceTree
 from context_pack_adapters.syntax.guarded_syntax import GuardedSyntax
 

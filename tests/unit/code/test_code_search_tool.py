@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from inmemory import FixedClock
+from inmemory.code_search import MemorySearch
 
 from context_pack.code.domain.search import FoundLines, LineHit, LineQuery, hit_in, shown
 from context_pack.code.search_tools import GREP_SCHEMA, grep_tool
@@ -17,8 +19,6 @@ from context_pack.toolkit.call import Call, Cancelled, QuietCall
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 from context_pack.toolkit.registry import Registry
 from context_pack.toolkit.spec import Answer, in_lines
-from context_pack_adapters.inmemory import FixedClock
-from context_pack_adapters.search.memory import MemorySearch
 
 FILES: dict[str, str | bytes] = {
     "src/server/auth.ts": (

@@ -11,6 +11,7 @@ from attrs import define, field
 from context_trees import PROJECT, Asked, memory_contexts, refresher
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inmemory import FixedClock
 
 from context_pack.contexts.fingerprint import Method
 from context_pack.contexts.model import Context, read_context
@@ -19,7 +20,6 @@ from context_pack.contexts.queries import RefusedQuery
 from context_pack.contexts.refresh import FolderOutcome, RefreshRequest
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.yaml_documents import dump, load
-from context_pack_adapters.inmemory import FixedClock
 
 SRC = "src/.context.yaml"
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inmemory.contexts import MemoryProject, MemoryProjects
 
 from context_pack.contexts.ports import ProjectFolder, Scan
 from context_pack.contexts.scan import (
@@ -18,7 +19,6 @@ from context_pack.contexts.scan import (
     read_rules,
     tokens_of,
 )
-from context_pack_adapters.inmemory.contexts import MemoryProject, MemoryProjects
 
 NOWHERE = MemoryProjects({}).open(None)
 assert isinstance(NOWHERE, MemoryProject)

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from inmemory.collections import MemoryCollections, MemorySource
+from inmemory.search_index import MemoryIndex
 
 from context_pack.documents.domain.model import Collection, DocumentText, Failed, Survey
 from context_pack.documents.ports import DocumentPorts
@@ -19,8 +21,6 @@ from context_pack.documents.usecases.sync_all import sync_all, under_every_name
 from context_pack.kernel.errors import Failure
 from context_pack.retrieval.model import IndexEntry
 from context_pack_adapters.embed.hashed import HashedEmbedder
-from context_pack_adapters.index.memory import MemoryIndex
-from context_pack_adapters.inmemory.collections import MemoryCollections, MemorySource
 from context_pack_adapters.stores.collection_locks import ThreadLocks
 
 Files = dict[str, str | bytes]

@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 from attrs import evolve, frozen
+from inmemory import FixedClock, SeededIds
+from inmemory.ports import memory_ports
+from inmemory.search_index import MemoryIndex
 
 from context_pack.app import build
 from context_pack.composition import Ports
@@ -20,10 +23,7 @@ from context_pack.retrieval.model import IndexEntry, Piece, Progress, Scope
 from context_pack.retrieval.ports import EmbedderFailed, Kind
 from context_pack.retrieval.upkeep import File
 from context_pack.toolkit.call import QuietCall
-from context_pack_adapters.bootstrap import memory_ports
 from context_pack_adapters.embed.hashed import HashedEmbedder
-from context_pack_adapters.index.memory import MemoryIndex
-from context_pack_adapters.inmemory import FixedClock, SeededIds
 
 GOOD = 'def feed_zebra():\n    """Feed the zebra."""\n    return 1\n'
 BAD = 'def ride_camel():\n    """Ride the camel."""\n    return POISON\n'

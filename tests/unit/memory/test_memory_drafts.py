@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from inmemory import FixedClock, SeededIds
+from inmemory.ports import memory_ports
 
 from context_pack.app import build
 from context_pack.toolkit.call import QuietCall
-from context_pack_adapters.bootstrap import memory_ports
-from context_pack_adapters.inmemory import FixedClock, SeededIds
 
 ORDERS = {
     f"src/carrier{number}.py": (

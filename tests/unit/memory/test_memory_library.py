@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inmemory.ports import open_memory_workspace
 
 from context_pack import open_workspace
 from context_pack.kernel.errors import Failure
-from context_pack_adapters.workspace import Workspace, open_memory_workspace
+from context_pack_adapters.workspace import Workspace
 
 SOURCE = 'def feed_zebra():\n    """Give hay to the zebra."""\n    return 1\n'
 

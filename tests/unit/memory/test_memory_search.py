@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from inmemory import FixedClock, SeededIds
+from inmemory.memory import MemorySessionLog
+from inmemory.ports import memory_ports
 
 from context_pack.app import build
 from context_pack.composition import Ports
@@ -22,9 +25,6 @@ from context_pack.retrieval.searching import Searching
 from context_pack.toolkit.budget import fit, json_size
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import Registry
-from context_pack_adapters.bootstrap import memory_ports
-from context_pack_adapters.inmemory import FixedClock, SeededIds
-from context_pack_adapters.inmemory.memory import MemorySessionLog
 
 SERVICE = '''\
 """Logs people in."""

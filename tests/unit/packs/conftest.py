@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 from attrs import define, field
-
-from context_pack.app import build
-from context_pack.composition import Ports
-from context_pack.toolkit.call import QuietCall
-from context_pack.toolkit.registry import Registry
-from context_pack.toolkit.spec import Answer
-from context_pack_adapters.inmemory import (
+from inmemory import (
     FixedClock,
     MemoryExcerptStore,
     MemoryPackStore,
     MemorySourceTree,
     SeededIds,
 )
+
+from context_pack.app import build
+from context_pack.composition import Ports
+from context_pack.toolkit.call import QuietCall
+from context_pack.toolkit.registry import Registry
+from context_pack.toolkit.spec import Answer
 
 CODE = "".join(f"line {number}\n" for number in range(1, 101))
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from inmemory import MemoryExcerptStore
 
 from context_pack.app import build
 from context_pack.composition import Ports
-from context_pack_adapters.inmemory import MemoryExcerptStore
 from context_pack_adapters.syntax import shared_syntax
 
 NAMES = ("one", "two", "six")

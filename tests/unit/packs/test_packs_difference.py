@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inmemory import MemoryExcerptStore
 
 from context_pack.app import build
 from context_pack.composition import Ports
 from context_pack.packs.domain.difference import ComparedText, difference
-from context_pack_adapters.inmemory import MemoryExcerptStore
 from context_pack_adapters.syntax import shared_syntax
 
 CODE = """\

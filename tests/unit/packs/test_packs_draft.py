@@ -8,6 +8,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inmemory import FixedClock, MemoryPackStore, MemorySourceTree, SeededIds
 
 from context_pack.kernel.errors import Failure
 from context_pack.packs.domain.model import Pack, Status
@@ -16,7 +17,6 @@ from context_pack.packs.usecases.commands import Draft, RenderPack
 from context_pack.packs.usecases.draft import PackDrafter
 from context_pack.packs.usecases.read import PackReader
 from context_pack.toolkit.budget import tokens_of as estimate_tokens
-from context_pack_adapters.inmemory import FixedClock, MemoryPackStore, MemorySourceTree, SeededIds
 
 FILES = {f"src/f{n}.py": "".join(f"line_{n}_{line} = {line}\n" for line in range(1, 101)) for n in range(6)}
 

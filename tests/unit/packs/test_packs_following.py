@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from inmemory import MemorySourceTree
 from pack_history import KeptTexts
 
 from context_pack.kernel.lines import LineRange
@@ -20,7 +21,6 @@ from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.record import from_record, to_record
 from context_pack.packs.domain.states import Resolution, State
 from context_pack.packs.usecases.resolving import STOPPED, TOO_LONG, Resolver
-from context_pack_adapters.inmemory import MemorySourceTree
 from context_pack_adapters.syntax import shared_syntax
 
 SHOP = '''\

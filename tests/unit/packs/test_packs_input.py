@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from inmemory import MemoryExcerptStore
 
 from context_pack.app import build
 from context_pack.composition import Ports
 from context_pack.toolkit.budget import tokens_of as estimate_tokens
 from context_pack.toolkit.call import QuietCall
-from context_pack_adapters.inmemory import MemoryExcerptStore
 
 MUTATION = ["id", "name", "title", "status", "revision", "updated_at", "expires_at"]
 MUTATION += ["ttl_remaining_seconds", "changed"]

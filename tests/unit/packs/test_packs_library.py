@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
+from inmemory import MemorySourceTree
+from inmemory.ports import open_memory_workspace
 
-from context_pack import open_memory_workspace
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import FileNames, FolderNames, SourceFile, Unreadable
@@ -34,7 +35,6 @@ from context_pack.packs.usecases.read import PackReader
 from context_pack.packs.usecases.verify import PackVerifier
 from context_pack.packs.usecases.write import PackWriter, WrittenPart
 from context_pack.toolkit.call import Cancelled
-from context_pack_adapters.inmemory import MemorySourceTree
 
 
 class CountedTree:

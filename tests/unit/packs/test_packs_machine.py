@@ -16,11 +16,11 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from inmemory import FixedClock, MemoryPackStore, MemorySourceTree, SeededIds
 
 from context_pack.app import build
 from context_pack.composition import Ports
 from context_pack.toolkit.call import QuietCall
-from context_pack_adapters.inmemory import FixedClock, MemoryPackStore, MemorySourceTree, SeededIds
 
 pytestmark = pytest.mark.slow
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from inmemory.ports import open_memory_workspace
 
-from context_pack import open_memory_workspace
 from context_pack.kernel.errors import Failure
 from context_pack.packs.domain.record import from_record, to_record
 from context_pack.packs.domain.scopes import Scopes, ScopeState

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 from attrs import evolve
+from inmemory.search_index import MemoryIndex
 
 from context_pack.retrieval.chunking import chunks
 from context_pack.retrieval.model import IndexEntry, Progress, Scope
 from context_pack.retrieval.ports import OTHER_VECTORS, EmbedderFailed, Kind, TextRefused
 from context_pack.retrieval.searching import Question, Ranking, Searching
 from context_pack_adapters.embed.hashed import HashedEmbedder
-from context_pack_adapters.index.memory import MemoryIndex
 
 DOCUMENTS = {
     "retry.md": "# Retries\n\nA request that failed is sent again with exponential backoff (`max_retries`).",

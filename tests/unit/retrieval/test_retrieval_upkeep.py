@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from inmemory.search_index import MemoryIndex
 
 from context_pack.retrieval.model import IndexEntry, KnownEntry, Piece, Progress
 from context_pack.retrieval.upkeep import (
@@ -18,7 +19,6 @@ from context_pack.retrieval.upkeep import (
     compared,
 )
 from context_pack_adapters.embed.hashed import HashedEmbedder
-from context_pack_adapters.index.memory import MemoryIndex
 
 
 def entry(key: str, digest: str = "new") -> IndexEntry:

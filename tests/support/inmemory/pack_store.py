@@ -21,7 +21,7 @@ from context_pack.packs.ports import (
     not_found,
     patiently,
 )
-from context_pack_adapters.inmemory.pack_history import MemoryPackHistory
+from inmemory.pack_history import MemoryPackHistory
 
 LOCK_SECONDS = 10.0
 _ASK_SECONDS = 0.02

@@ -103,7 +103,7 @@ class MemoryCollections:
         text = None if before is None else _bytes(before).decode("utf-8", "replace")
         self._files[CONFIG_FILE] = edited(text, alias, entry)
 
-    def allow(self, address: str, credentials: bool | None) -> None:  # noqa: ARG002
+    def allow(self, address: str, credentials: bool | None) -> None:
         """There is no user's configuration in memory."""
         raise invalid("there is no such configuration in memory")
 
@@ -133,7 +133,7 @@ class MemorySource:
         self._files, self._prefix, self._manifest = files, prefix, manifest
         self._policy, self._ignoring = policy, ignoring
 
-    def survey(self, since: str = "", explain: bool = False) -> Survey | None:  # noqa: ARG002
+    def survey(self, since: str = "", explain: bool = False) -> Survey | None:
         """The documents below the prefix now."""
         items = {
             path.removeprefix(self._prefix): TreeItem(_stamp(data), len(data))
