@@ -13,6 +13,7 @@ WAITING = (
     b"context-pack: an MCP server that waits for a client on stdin; Ctrl-D ends it, --help tells the rest\n"
 )
 """Printed when the bare command is run on a terminal."""
+BROKEN = "context-pack: the package {} does not load; install context-pack again, with what it needs\n"
 
 
 def main(argv: Sequence[str]) -> int:
@@ -27,6 +28,9 @@ def main(argv: Sequence[str]) -> int:
         return run(argv)
     except KeyboardInterrupt:
         return 130
+    except ImportError as error:
+        os.write(2, BROKEN.format(error.name or "context-pack").encode())
+        return 1
 
 
 def serve_and_end() -> None:

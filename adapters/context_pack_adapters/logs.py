@@ -13,8 +13,10 @@ import select
 import time
 import traceback
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from context_pack.toolkit.registry import Finished
+if TYPE_CHECKING:
+    from context_pack.toolkit.registry import Finished
 
 STDERR = 2
 LONGEST_LINE = 2000

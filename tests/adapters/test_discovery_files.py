@@ -41,7 +41,7 @@ def test_a_discovery_is_a_markdown_file_with_its_words_as_the_body(tmp_path: Pat
     text = (folder(tmp_path) / f"{kept.id}.md").read_text("utf-8")
     head, body = text.removeprefix("---\n").split("---\n")
     assert body == "Sessions live in Redis\n"
-    assert head.splitlines()[:4] == ["version: 1", f'id: "{kept.id}"', "type: decision", "module: auth"]
+    assert head.splitlines()[:4] == ["version: 1", f"id: {kept.id}", "type: decision", "module: auth"]
 
 
 @pytest.mark.clause("ME-03")

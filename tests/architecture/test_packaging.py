@@ -24,7 +24,6 @@ RUN_TIME = {
     "cattrs",
     "pyyaml",
     "jsonschema",
-    "jsonschema-specifications",
     "referencing",
     "filelock",
     "platformdirs",

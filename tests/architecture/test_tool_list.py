@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-MOST_TOKENS = 5_200
-MOST_WITH_ALL = 7_800
+MOST_TOKENS = 5_400
+MOST_WITH_ALL = 8_000
 ALTERNATIVES = ("anyOf", "oneOf", "allOf", "not", "if")
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 

@@ -150,26 +150,21 @@ def test_the_doctor_says_which_embedder_is_used_and_how_to_get_a_better_one(cli:
     code, found = checks(cli, CONTEXT_PACK_EMBEDDER="auto", CONTEXT_PACK_MODEL_DIR="nowhere")
     assert code == 0
     assert found["embedder"]["state"] == "warn"
-    assert "config.json cannot be read" in found["embedder"]["found"]
+    assert "has no model that can be run" in found["embedder"]["found"]
     found = checks(cli, CONTEXT_PACK_EMBEDDER="auto")[1]
     assert "works" in found["embedder"]["found"] or "semantic" in found["embedder"]["mend"]
 
 
 @pytest.mark.clause("CLI-21")
-def test_the_doctor_works_where_packages_are_missing(cli: CommandLine) -> None:
-    # modules that stand in the way of the real ones, as a broken installation would
-    for name in ("attr", "yaml"):
-        (cli.folder / f"{name}.py").write_text("raise ImportError('broken on purpose')\n")
-    (cli.folder / ".context.yaml").write_text("version: 1\nscope: .\nsummary: x\n")
-    cli = CommandLine(cli.folder, afresh=True)
-    code, found = checks(cli)
-    assert code == 1
-    assert [found[name]["state"] for name in ("attrs", "pyyaml")] == ["broken", "broken"]
-    assert found["attrs"]["mend"] == "pip install --upgrade attrs"
-    for words in (["contexts", "status"], ["contexts", "refresh"]):
-        done = cli(*words)
+@pytest.mark.parametrize("name", ["attr", "yaml"])
+def test_a_package_that_does_not_load_is_named_without_a_traceback(cli: CommandLine, name: str) -> None:
+    # a module that stands in the way of the real one, as a broken installation would
+    (cli.folder / f"{name}.py").write_text("raise ImportError(f'{__name__} is broken', name=__name__)\n")
+    for words in (["contexts", "status"], ["packs", "list"]):
+        done = CommandLine(cli.folder, afresh=True)(*words)
         assert (done.code, done.out) == (1, "")
-        assert "'context-pack doctor' tells how to mend it" in done.err
+        assert name in done.err
+        assert "Traceback" not in done.err
 
 
 @pytest.mark.clause("CLI-20")

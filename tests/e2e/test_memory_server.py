@@ -271,7 +271,7 @@ def test_a_discovery_is_corrected_and_superseded_over_the_wire(spawn: Spawn) -> 
     assert {hit["id"]: hit.get("supersededBy") for hit in hits} == {first: second, second: None}
     for wrong in ({"id": second[::-1]}, {"supersedes": second[::-1]}, {"id": first, "supersedes": second}):
         client.error("context_record", {"type": "rule", "content": "This is never kept", **wrong})
-    trimmed = {"type": "rule", "content": f"  {'x' * 1000}\n\n"}
+    trimmed = {"type": "rule", "content": f"  {'x' * 990}\n\n"}
     assert client.payload("context_record", trimmed)["merged"] is False
     client.error("context_record", {"type": "rule", "content": "y" * 1001})
     hits = client.payload("context_search", {"query": "This is never kept"})["results"]

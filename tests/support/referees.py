@@ -84,7 +84,7 @@ def referee(
     return subprocess.run(
         [str(word) for word in command],
         cwd=folder,
-        env=environment(HOME=str(folder), **dict(env or {})),
+        env=environment(HOME=str(folder.parent), **dict(env or {})),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -7,9 +7,8 @@ import re
 import sys
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import inf
 from typing import Any
-
-from attrs import evolve
 
 from context_pack.code.domain.search_pattern import compiled
 from context_pack.code.family import FAMILY
@@ -22,7 +21,7 @@ from context_pack.toolkit.arguments import parse
 from context_pack.toolkit.spec import Answer, FailedCall
 from context_pack_adapters.commands.arguments import argument, command, flag
 from context_pack_adapters.commands.places import in_project, place_of
-from context_pack_adapters.commands.shell import WITHOUT_END, Shell, WrongUsage, body_of, refusal_in_words
+from context_pack_adapters.commands.shell import Shell, WrongUsage, body_of, refusal_in_words
 from context_pack_adapters.commands.terminal import Part, Terminal
 from context_pack_adapters.commands.tool_commands import from_tool
 
@@ -33,11 +32,11 @@ _LINES = re.compile(r"(\d{1,18})?(-)?(\d{1,18})?", re.ASCII)
 
 def _outline(shell: Shell, given: Mapping[str, Any]) -> Answer:
     """The outline, without a budget unless one is given."""
-    if "max_tokens" in given:
+    if "maxTokens" in given or "max_tokens" in given:
         return shell.call("code_outline", **given)
     try:
-        command = evolve(parse(CodeOutline, given), max_tokens=WITHOUT_END)
-        outlined = shell.cases().code.outliner.outline(command)
+        command = parse(CodeOutline, given)
+        outlined = shell.cases().code.outliner.outline(command, room=inf)
     except Failure as failure:
         return FAMILY.error(failure, FailedCall("code_outline", None, given))
     return Answer("\n".join(outlined_lines(command, outlined)))

@@ -34,6 +34,8 @@ PACKAGES: Mapping[str, str] = {
     "jsonschema": "jsonschema",
     "referencing": "referencing",
     "filelock": "filelock",
+    "tomlkit": "tomlkit",
+    "platformdirs": "platformdirs",
     "numpy": "numpy",
     "regex": "regex",
     "PyStemmer": "Stemmer",

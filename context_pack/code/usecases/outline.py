@@ -74,21 +74,28 @@ class Outliner:
     syntax: Syntax
     monotonic: Callable[[], float] = field(default=lambda: 0.0)
 
-    def outline(self, command: CodeOutline, check: Check = lambda: None, in_time: bool = False) -> Outlined:
-        """Outline the file or folder at a path.
+    def outline(
+        self,
+        command: CodeOutline,
+        check: Check = lambda: None,
+        in_time: bool = False,
+        room: float | None = None,
+    ) -> Outlined:
+        """Outline the file or folder at a path, in so many bytes; without them, in the command's tokens.
 
         Raises:
             Failure: there is no such file or folder, or it may not be read.
         """
+        room = room_of(command.max_tokens) if room is None else room
         path = within_root(command.path)
         if path is None or not self.tree.is_file(path):
             paths, complete = self._below(path)
             if path is not None and not paths and not is_folder(self.tree, path):
                 read_source(self.tree, path)  # says what is wrong with it
-            found = self._fitting(paths, command, check, in_time)
+            found = self._fitting(paths, command, check, in_time, room)
             return Outlined(*found, complete=complete)
         outline = self._file(read_source(self.tree, path), command, FILE_DEPTH)
-        return Outlined((_cut(outline, room_of(command.max_tokens)),))
+        return Outlined((_cut(outline, room),))
 
     def _below(self, folder: RelativePath | None) -> tuple[list[str], bool]:
         """The files of known languages in a folder and the folders below it, in path order."""
@@ -98,14 +105,14 @@ class Outliner:
         return sorted(path for path in inside if self.syntax.knows(language_of(path))), names.complete
 
     def _fitting(
-        self, paths: Sequence[str], command: CodeOutline, check: Check, in_time: bool
+        self, paths: Sequence[str], command: CodeOutline, check: Check, in_time: bool, most: float
     ) -> tuple[tuple[FileOutline, ...], int, bool]:
         """The outlines within the budget and the time, how many files are left, and whether time was up.
 
         A file that is larger than the budget is cut to a part of it, so that others are seen beside it.
         """
         end = self.monotonic() + SECONDS
-        room = most = room_of(command.max_tokens)
+        room = most
         found: list[FileOutline] = []
         for number, path in enumerate(paths):
             check()
@@ -147,7 +154,7 @@ def _weight(line: str) -> int:
     return size(line) + 1
 
 
-def _cut(outline: FileOutline, room: int) -> FileOutline:
+def _cut(outline: FileOutline, room: float) -> FileOutline:
     """The outline with as many definitions as there is room for."""
     weights = accumulate(map(_weight, outline_lines(outline)))
     kept = max(0, sum(1 for _ in takewhile(lambda weight: weight <= room, weights)) - 1)

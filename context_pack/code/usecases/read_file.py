@@ -13,7 +13,7 @@ from functools import cache
 from attrs import evolve, frozen
 
 from context_pack.code.domain.imports.languages import Imports, Unparsable, imports_of, knows_imports
-from context_pack.code.domain.imports.tree import SourceFiles
+from context_pack.code.domain.imports.tree import TreeFiles
 from context_pack.code.domain.outline import nearly_named
 from context_pack.code.domain.pages import JSON_GROWTH, Span, paged
 from context_pack.kernel.errors import Code, Failure, invalid
@@ -197,7 +197,7 @@ class FileReader:
             return _is_path(path) and self.tree.is_file(RelativePath(path))
 
         check()
-        tree = SourceFiles(self.tree.names().paths, text_of, is_file)
+        tree = TreeFiles(self.tree.names().paths, text_of, is_file)
         try:
             imports = imports_of(parsed, source.path.value, name, tree)
             return evolve(imports, paths=tuple(filter(_is_path, imports.paths)))

@@ -15,7 +15,7 @@ from attrs import frozen
 from context_pack.code.domain.imports.tree import (
     MOST_PARTS,
     Found,
-    SourceFiles,
+    TreeFiles,
     ancestors,
     folder_of,
     in_common,
@@ -33,7 +33,7 @@ _DECLARES = (
 )
 
 
-def jvm(parsed: Parsed, path: str, tree: SourceFiles) -> Found:
+def jvm(parsed: Parsed, path: str, tree: TreeFiles) -> Found:
     """Where the imports of a Java or Kotlin file lead."""
     here, package = folder_of(path).split("/"), _dotted(parsed.package)
     agree = 0
@@ -64,7 +64,7 @@ def _dotted(name: str) -> tuple[str, ...]:
 class _JvmFiles:
     """The classes and packages that a file sees; `root` is the folder that its own package begins in."""
 
-    tree: SourceFiles
+    tree: TreeFiles
     root: str
 
     def named(self, parts: tuple[str, ...], static: bool, whole: bool) -> list[str]:

@@ -15,7 +15,7 @@ from context_pack.code.domain.imports.scripts import script
 from context_pack.code.domain.imports.tree import (
     MOST_PARTS,
     Found,
-    SourceFiles,
+    TreeFiles,
     ancestors,
     folder_of,
     join,
@@ -40,7 +40,7 @@ class Imports:
     external: tuple[str, ...] = ()
 
 
-def imports_of(parsed: Parsed, path: str, language: str, tree: SourceFiles) -> Imports:
+def imports_of(parsed: Parsed, path: str, language: str, tree: TreeFiles) -> Imports:
     """Where the imports of a parsed file lead.
 
     Raises:
@@ -64,7 +64,7 @@ def knows_imports(language: str) -> bool:
 # Python: from the root, from `src`, then from folders above the file that are no packages.
 
 
-def _python(parsed: Parsed, path: str, tree: SourceFiles) -> Found:
+def _python(parsed: Parsed, path: str, tree: TreeFiles) -> Found:
     if parsed.error_line is not None:
         raise Unparsable(parsed.error_line)
     here = folder_of(path)
@@ -97,7 +97,7 @@ def _python(parsed: Parsed, path: str, tree: SourceFiles) -> Found:
                 yield (f"{name}{'' if name.endswith('.') else '.'}{taken}" if whole else name), own
 
 
-def _python_file(tree: SourceFiles, base: str, parts: Sequence[str]) -> str | None:
+def _python_file(tree: TreeFiles, base: str, parts: Sequence[str]) -> str | None:
     """The file of a module or package; a package wins over a module of its name."""
     if len(parts) > MOST_PARTS:
         return None
@@ -110,7 +110,7 @@ def _python_file(tree: SourceFiles, base: str, parts: Sequence[str]) -> str | No
 # Go: a package is every file of its folder that is neither a test nor hidden.
 
 
-def _go(parsed: Parsed, path: str, tree: SourceFiles) -> Found:
+def _go(parsed: Parsed, path: str, tree: TreeFiles) -> Found:
     modules = go_modules(tree, path)
     first = min((each.line for each in parsed.definitions), default=None)
     for name in dict.fromkeys(
@@ -124,14 +124,14 @@ def _go(parsed: Parsed, path: str, tree: SourceFiles) -> Found:
         yield name, next(filter(None, found), None)
 
 
-def _is_of_module(place: str, rest: str, tree: SourceFiles) -> bool:
+def _is_of_module(place: str, rest: str, tree: TreeFiles) -> bool:
     """Whether no other go.mod stands between a module's folder and a place below it."""
     home = place.removesuffix(rest).rstrip("/")
     above = tree.nearest(place, "go.mod")
     return above is None or len(folder_of(above)) <= len(home)
 
 
-def _go_files(folder: str | None, tree: SourceFiles) -> list[str]:
+def _go_files(folder: str | None, tree: TreeFiles) -> list[str]:
     names = tree.folders.get(folder, ()) if folder is not None else ()
     return [
         within(folder or "", name)
@@ -145,7 +145,7 @@ def _go_files(folder: str | None, tree: SourceFiles) -> list[str]:
 HEADER_FOLDERS = ("include", "src", "")
 
 
-def _c(parsed: Parsed, path: str, tree: SourceFiles) -> Found:
+def _c(parsed: Parsed, path: str, tree: TreeFiles) -> Found:
     here = folder_of(path)
     usual = dict.fromkeys(
         [here, *(within(above, inner) for above in ancestors(here) for inner in HEADER_FOLDERS)]
@@ -165,7 +165,7 @@ def _c(parsed: Parsed, path: str, tree: SourceFiles) -> Found:
 # Ruby: beside the file, or under `lib`, `spec` and `test` of the folders above.
 
 
-def _ruby(parsed: Parsed, path: str, tree: SourceFiles) -> Found:
+def _ruby(parsed: Parsed, path: str, tree: TreeFiles) -> Found:
     here = folder_of(path)
     for each in parsed.imports:
         starts = [here] if each.how == "relative" else [""]  # "./x" starts where the process was started
@@ -185,7 +185,7 @@ _TAKEN = re.compile(
 )
 
 
-def _php(parsed: Parsed, path: str, tree: SourceFiles) -> Found:
+def _php(parsed: Parsed, path: str, tree: TreeFiles) -> Found:
     here, namespace = folder_of(path), parsed.package.strip("\\")
     called: dict[str, str] = {}
     for each in parsed.imports:
@@ -231,7 +231,7 @@ def _php_full(name: str, namespace: str, called: dict[str, str]) -> str:
     return f"{known}{slash}{rest}" if known is not None else f"{namespace}\\{name}".strip("\\")
 
 
-def _php_class(name: str, path: str, names: Names | None, tree: SourceFiles) -> str | None:
+def _php_class(name: str, path: str, names: Names | None, tree: TreeFiles) -> str | None:
     if names is not None:
         return tree.first(place.replace("\\", "/") + ".php" for place, _ in names.places(name))
     *namespace, last = name.split("\\")
@@ -246,7 +246,7 @@ def _php_class(name: str, path: str, names: Names | None, tree: SourceFiles) -> 
 _WORD = re.compile(r"\w+")
 
 
-def _csharp(parsed: Parsed, path: str, tree: SourceFiles) -> Found:
+def _csharp(parsed: Parsed, path: str, tree: TreeFiles) -> Found:
     own = parsed.package.partition(".")[0]
     words = frozenset(_WORD.findall(tree.text(path) or ""))
     for each in dict.fromkeys((using.specifier, using.how) for using in parsed.imports):
@@ -274,7 +274,7 @@ def _csharp(parsed: Parsed, path: str, tree: SourceFiles) -> Found:
             yield name, used
 
 
-def _namespace_folders(parts: Sequence[str], own: str, tree: SourceFiles) -> list[str]:
+def _namespace_folders(parts: Sequence[str], own: str, tree: TreeFiles) -> list[str]:
     """The folders that spell a namespace, with dots or one in the other; own ones may leave out a part."""
     for start in range(len(parts) if parts[0] == own else 1):
         tail = "." + ".".join(parts[start:])
@@ -289,7 +289,7 @@ def _namespace_folders(parts: Sequence[str], own: str, tree: SourceFiles) -> lis
     return []
 
 
-_LANGUAGES: dict[str, Callable[[Parsed, str, SourceFiles], Found]] = {
+_LANGUAGES: dict[str, Callable[[Parsed, str, TreeFiles], Found]] = {
     "python": _python,
     **dict.fromkeys(("javascript", "jsx", "typescript", "tsx", "vue", "svelte"), script),
     "go": _go,

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from context_pack.code.domain.imports.tree import SourceFiles, ancestors, folder_of, in_common, join, within
+from context_pack.code.domain.imports.tree import TreeFiles, ancestors, folder_of, in_common, join, within
 from context_pack.kernel.paths import EXCLUDED_FOLDERS
 
 MOST_MANIFESTS = 500
@@ -78,7 +78,7 @@ def read_json(text: str | None) -> dict[str, Any]:
     return read if isinstance(read, dict) else {}
 
 
-def _manifests(tree: SourceFiles, name: str, near: str) -> list[str]:
+def _manifests(tree: TreeFiles, name: str, near: str) -> list[str]:
     """The manifests of a name, the nearest first."""
     paths = sorted(tree.by_name.get(name, ()), key=lambda path: (-in_common(path, near), path))
     return paths[:MOST_MANIFESTS]
@@ -97,7 +97,7 @@ def _listed(value: Any) -> list[str]:
     return [each for each in values if isinstance(each, str)]
 
 
-def go_modules(tree: SourceFiles, near: str) -> Names:
+def go_modules(tree: TreeFiles, near: str) -> Names:
     """The modules of go.mod files and their local replacements, each with its folder."""
     rows = []
     for path in _manifests(tree, "go.mod", near):
@@ -109,7 +109,7 @@ def go_modules(tree: SourceFiles, near: str) -> Names:
     return Names(rows)
 
 
-def psr4(tree: SourceFiles, near: str) -> Names | None:
+def psr4(tree: TreeFiles, near: str) -> Names | None:
     """The namespaces of the nearest composer.json, None if it has none."""
     path = tree.nearest(folder_of(near), "composer.json")
     config = read_json(tree.text(path)) if path else {}
@@ -124,7 +124,7 @@ def psr4(tree: SourceFiles, near: str) -> Names | None:
     return Names(rows) if rows else None
 
 
-def typescript_paths(tree: SourceFiles, near: str) -> Iterator[Names]:
+def typescript_paths(tree: TreeFiles, near: str) -> Iterator[Names]:
     """The `paths` and the `baseUrl` of the tsconfig and jsconfig files above a file, the nearest first."""
     for folder in ancestors(folder_of(near)):
         names = [name for name in tree.folders.get(folder, ()) if _is_config(name)]
@@ -157,7 +157,7 @@ def _main_first(name: str) -> tuple[bool, str]:
     return name != "tsconfig.json", name
 
 
-def _extended(paths: list[str], tree: SourceFiles) -> list[str]:
+def _extended(paths: list[str], tree: TreeFiles) -> list[str]:
     """The configurations and those that they extend by path, each once."""
     for path in paths:
         for written in (
@@ -170,7 +170,7 @@ def _extended(paths: list[str], tree: SourceFiles) -> list[str]:
     return paths
 
 
-def node_packages(tree: SourceFiles, near: str) -> Names:
+def node_packages(tree: TreeFiles, near: str) -> Names:
     """The packages of the tree by name, by what they offer; `#names` are those of the file's own package."""
     own = tree.nearest(folder_of(near), "package.json")
     rows: list[Row] = []

@@ -16,7 +16,7 @@ from attrs import define, field
 from context_pack.code.domain.imports.tree import (
     MOST_PARTS,
     Found,
-    SourceFiles,
+    TreeFiles,
     ancestors,
     folder_of,
     in_common,
@@ -33,7 +33,7 @@ _STEP = re.compile(r"::|[{},*]|(?:r#)?+(\w++)")
 _ROOTS = ("lib.rs", "main.rs")
 
 
-def rust(parsed: Parsed, path: str, tree: SourceFiles) -> Found:
+def rust(parsed: Parsed, path: str, tree: TreeFiles) -> Found:
     """Where the modules and used paths of a file lead."""
     crate = _Crate.of(path, tree)
     declared = {(each.inside, each.specifier) for each in parsed.imports if each.how == "mod"}
@@ -112,14 +112,14 @@ def _paths(tree: str) -> Iterator[tuple[tuple[str, ...], bool]]:
 class _Crate:
     """The crate of a file, and the file's place in it."""
 
-    tree: SourceFiles
+    tree: TreeFiles
     path: str
     root: str | None
     folder: str
     _others: dict[str, str] | None = field(default=None, init=False)
 
     @classmethod
-    def of(cls, path: str, tree: SourceFiles) -> _Crate:
+    def of(cls, path: str, tree: TreeFiles) -> _Crate:
         """The crate of the file at a path, by Cargo's layout."""
         here = folder_of(path)
         manifest = tree.nearest(here, "Cargo.toml")
@@ -186,7 +186,7 @@ class _Crate:
         )
 
 
-def _crates(tree: SourceFiles, near: str) -> Iterator[tuple[str, str]]:
+def _crates(tree: TreeFiles, near: str) -> Iterator[tuple[str, str]]:
     """The libraries of the tree by the names that they may be used by, the nearest last."""
     manifests = sorted(tree.by_name.get("Cargo.toml", ()), key=lambda path: (in_common(path, near), path))
     for path in manifests[-MOST_MANIFESTS:]:
@@ -205,14 +205,14 @@ def _crates(tree: SourceFiles, near: str) -> Iterator[tuple[str, str]]:
                     yield own.replace("-", "_"), root
 
 
-def _library(package: str, tree: SourceFiles) -> str | None:
+def _library(package: str, tree: TreeFiles) -> str | None:
     """The root file of a package's library."""
     written = _table(_manifest(package, tree), "lib").get("path")
     named = join(package, written) if isinstance(written, str) else None
     return tree.first((named, within(package, "src/lib.rs")))
 
 
-def _manifest(package: str, tree: SourceFiles) -> dict[str, Any]:
+def _manifest(package: str, tree: TreeFiles) -> dict[str, Any]:
     path = within(package, "Cargo.toml")
     try:
         return toml_of((tree.text(path) if path in tree.files else None) or "")

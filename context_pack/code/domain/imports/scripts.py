@@ -11,7 +11,7 @@ from context_pack.code.domain.imports.manifests import (
     read_json,
     typescript_paths,
 )
-from context_pack.code.domain.imports.tree import Found, SourceFiles, folder_of, join, within
+from context_pack.code.domain.imports.tree import Found, TreeFiles, folder_of, join, within
 from context_pack.kernel.syntax import Parsed
 
 TYPED = (".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte")
@@ -45,7 +45,7 @@ def _unescaped(escape: re.Match[str]) -> str:
     return chr(value) if value < 0xD800 or 0xE000 <= value <= 0x10FFFF else "\0"
 
 
-def script(parsed: Parsed, path: str, tree: SourceFiles) -> Found:
+def script(parsed: Parsed, path: str, tree: TreeFiles) -> Found:
     """Where the names of a script lead."""
     here, typed = folder_of(path), path.endswith(TYPED)
     names: list[Names] | None = None
@@ -63,7 +63,7 @@ def script(parsed: Parsed, path: str, tree: SourceFiles) -> Found:
         yield name, next(filter(None, (_script_file(place, typed, tree) for place in known if place)), None)
 
 
-def _script_file(place: str, typed: bool, tree: SourceFiles) -> str | None:
+def _script_file(place: str, typed: bool, tree: TreeFiles) -> str | None:
     """The file that a name without its ending, or with another's, stands for."""
     exact = [place] if place else []
     others = [
@@ -75,7 +75,7 @@ def _script_file(place: str, typed: bool, tree: SourceFiles) -> str | None:
     return tree.first(tried) or _script_folder(place, typed, tree)
 
 
-def _script_folder(folder: str, typed: bool, tree: SourceFiles) -> str | None:
+def _script_folder(folder: str, typed: bool, tree: TreeFiles) -> str | None:
     """The file that a folder stands for: what its package.json says, else its index."""
     if folder not in tree.folders:
         return None

@@ -63,7 +63,7 @@ def in_common(one: str, other: str) -> int:
     return count
 
 
-class SourceFiles:
+class TreeFiles:
     """Every file of the tree by its name, and the text of those that are asked for."""
 
     def __init__(
