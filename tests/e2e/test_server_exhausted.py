@@ -113,17 +113,3 @@ def test_without_descriptors_calls_say_so_and_later_ones_are_served(
     assert set(outcomes(client)) <= {"export_context"}
     assert outcomes(client) == usual or not warm
     assert client.end()[0] == 0
-
-
-@pytest.mark.parametrize("warm", [True, False])
-def test_without_threads_calls_are_refused_and_later_ones_are_served(
-    spawn: Spawn, project: Path, warm: bool
-) -> None:
-    """There is memory for whatever is loaded and read, but no stack for another thread."""
-    client, _ = started(spawn, project, warm, LARGE_STACKS)
-    with limited(client, resource.RLIMIT_AS, memory(client) + STACK // 2):
-        for _ in range(3):
-            refused = outcomes(client, alone=False)
-        assert "no more threads" in refused["grep_codebase"]
-    assert set(outcomes(client)) <= {"export_context"}
-    assert client.end()[0] == 0
