@@ -17,12 +17,14 @@ from context_pack.packs.domain.model import Pack, Ref
 from context_pack.packs.domain.record import anchor_from, to_record
 from context_pack.packs.domain.scopes import Scopes, ScopeState
 from context_pack.packs.domain.source import SourceText
+from context_pack.packs.domain.states import Resolution, State
 from context_pack.packs.domain.values import path as parse_path
 from context_pack.packs.ports import PackStore, Waiting
 from context_pack.packs.usecases.pointing import located, warning_of
 from context_pack.packs.usecases.read import PackReader
 from context_pack.packs.usecases.resolving import Resolver, unwatched
 
+CHANGED_LINES = "its lines are no longer as they were when this was recorded"
 SEARCH_SHARE = 0.125
 """How much of the time for the code of refs a search spends on that of discoveries."""
 
@@ -61,13 +63,20 @@ class AnchoredPlaces:
         refs = list(map(_ref, places))
         reader = self.reader
         resolver = Resolver.over(reader, check, refs, reader.search_seconds * SEARCH_SHARE)
-        states = []
-        for found in map(resolver, refs):
-            path, lines = (
-                (None, None) if found.found is None else map(str, (found.found.path, found.found.lines))
-            )
-            states.append(CodeState(found.state.value, path, lines, found.reason))
-        return states
+        return [self._state(ref, resolver(ref)) for ref in refs]
+
+    def _state(self, ref: Ref, found: Resolution) -> CodeState:
+        """What became of one place.
+
+        The text of a discovery's place is not kept, so lines that are in no definition cannot be found by
+        likeness: while their file is there, all that is known is that they have changed.
+        """
+        if found.found is not None:
+            return CodeState(found.state.value, str(found.found.path), str(found.found.lines), found.reason)
+        nameless = ref.anchor is not None and ref.anchor.symbol is None
+        if found.state is State.STALE and nameless and self.reader.tree.is_file(ref.path):
+            return CodeState(State.CHANGED.value, None, None, CHANGED_LINES)
+        return CodeState(found.state.value, None, None, found.reason)
 
 
 def _whole_file(text: SourceText | Reason) -> LineRange:

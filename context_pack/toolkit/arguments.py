@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from functools import cache
 from typing import Any, TypeVar
 
@@ -29,6 +30,8 @@ from context_pack.toolkit.schema_errors import problems_of
 C = TypeVar("C")
 
 _META = "context_pack.argument"
+_CHECKED = ContextVar("checked", default=False)
+"""Whether the fields of the command that is being made have been checked as a whole."""
 
 
 @frozen
@@ -132,7 +135,11 @@ def parse(command: type[C], arguments: Mapping[str, Any]) -> C:
     """
     kind: type = command
     _refuse(problems_of(command_schema(kind), arguments))
-    return _CONVERTER.structure(arguments, command)
+    checked = _CHECKED.set(True)
+    try:
+        return _CONVERTER.structure(arguments, command)
+    finally:
+        _CHECKED.reset(checked)
 
 
 def respelled(schema: Schema, value: Any) -> Any:
@@ -156,8 +163,8 @@ def _snake(name: str) -> str:
 
 
 def _fits(_: Any, attribute: attrs.Attribute[Any], value: Any) -> None:
-    """Check a field of a command that is being made; a default is right as it is."""
-    if value is attribute.default:
+    """Check a field of a command that is made by hand; what `parse` makes, and a default, is right as it is."""
+    if value is attribute.default or _CHECKED.get():
         return
     argument: Argument = attribute.metadata[_META]
     name = argument.name or attribute.name

@@ -71,6 +71,24 @@ def test_a_discovery_about_code_says_when_it_has_moved_or_changed(tmp_path: Path
 
 
 @pytest.mark.clause("ME-08")
+def test_edited_lines_without_a_definition_are_changed_while_their_file_is_there(tmp_path: Path) -> None:
+    notes = tmp_path / "notes.md"
+    notes.write_text("# Feeding\n\nhay first\n")
+    with open_workspace(tmp_path, storage=tmp_path / "store", embedder="fast") as opened:
+        opened.memory.record("rule", "Zebras get their hay first", path="notes.md")
+
+        def state() -> str:
+            (hit,) = opened.memory.search("what zebras get", type="rule").hits
+            return str(hit.found.entry_facts["code"]["state"])
+
+        assert state() == "exact"
+        notes.write_text("# Feeding\n\nhay last\n")
+        assert state() == "changed"
+        notes.unlink()
+        assert state() == "stale"
+
+
+@pytest.mark.clause("ME-08")
 @pytest.mark.parametrize(
     ("place", "field"),
     [
