@@ -163,7 +163,7 @@ def _snake(name: str) -> str:
 
 
 def _fits(_: Any, attribute: attrs.Attribute[Any], value: Any) -> None:
-    """Check a field of a command that is made by hand; what `parse` makes, and a default, is right as it is."""
+    """Check a field of a command that is made by hand; a default, and what `parse` makes, is right."""
     if value is attribute.default or _CHECKED.get():
         return
     argument: Argument = attribute.metadata[_META]
