@@ -109,7 +109,6 @@ def measure(folder: Path, folders: int, files: int, rounds: int) -> bool:
     most = f"at most {MOST_FIRST:g}"
     shown("first list, contexts of contents, as init makes them", firsts["content"], floor, most)
     shown("first list, contexts of times and sizes", firsts["stat"], floor, most)
-    shown("first list of a clone: every file is read as well", firsts["content, clone"], floor, "beside")
     shown("repeated list, nothing changed", repeated, floor, f"at most {MOST_AGAIN:g}")
     shown("repeated list after one change", statistics.median(edited), floor, "beside")
     slowest = max(firsts["content"], firsts["stat"])

@@ -171,12 +171,14 @@ def in_file(
 ) -> Resolution | Candidate | None:
     """What the own file says of a ref: its state if the text is there, else what it may have become."""
     places = copies_in(anchor, kept, text.source)
-    candidate = find_changed(anchor, kept, text, others)
-    meant = of_the_name(anchor.symbol, text, places)
     if not places:
-        return candidate
+        return find_changed(anchor, kept, text, others)
+    meant = of_the_name(anchor.symbol, text, places)
     found = [CodeLocation(text.path, place) for place in meant or places]
-    if not meant and candidate is not None and _edited(candidate, places):
+    # Only a definition that has kept its name can be meant although its text stands elsewhere.
+    unsure = not meant and anchor.symbol is not None
+    candidate = find_changed(anchor, kept, text, others) if unsure else None
+    if candidate is not None and _edited(candidate, places):
         return candidate.resolution(_named_copies(found))
     if not meant and CodeLocation(ref.path, ref.lines) in found:
         return where_it_was(ref, text.source)
