@@ -70,14 +70,14 @@ WORKER = """
 import sys
 from context_pack.kernel.paths import RelativePath
 from context_pack_adapters.disk.private import PrivateFolder
-from inmemory import FixedClock
+from context_pack_adapters.system import SystemClock
 from context_pack_adapters.stores import access_files
 from context_pack_adapters.stores.access_files import AccessFiles
 access_files.LOCK_SECONDS = 120.0
-files = AccessFiles(PrivateFolder(sys.argv[1]), FixedClock(), 60.0)
+files = AccessFiles(PrivateFolder(sys.argv[1]), SystemClock(), 60.0)
 for number in range(20):
-    files.record(RelativePath("a.py"), FixedClock().now())
-    files.record(RelativePath(f"own-{sys.argv[2]}.py"), FixedClock().now())
+    files.record(RelativePath("a.py"), SystemClock().now())
+    files.record(RelativePath(f"own-{sys.argv[2]}.py"), SystemClock().now())
     if number % 5 == 4 and number < 19:
         files.flush()
 """

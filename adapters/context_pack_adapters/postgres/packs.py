@@ -56,6 +56,7 @@ _WRITE: LiteralString = """
     SET name = %(name)s, former_name = NULL, revision = %(revision)s, expires_at = %(expires)s,
         body = %(body)s, author = %(author)s, stamp = gen_random_uuid()
     WHERE project = %(project)s AND id = %(id)s"""
+_WRITE_LIVE: LiteralString = f"{_WRITE} AND {_LIVE}"
 _INSERT: LiteralString = """
     INSERT INTO context_pack.cp_packs (project, id, name, revision, expires_at, body, author)
     VALUES (%(project)s, %(id)s, %(name)s, %(revision)s, %(expires)s, %(body)s, %(author)s)"""
@@ -184,7 +185,7 @@ class PostgresPackStore:
             changed = change(pack)
             if (changed.id, changed.name) != (pack.id, pack.name):
                 raise Failure(Code.INTERNAL, "a change gave the pack another id or name; report this bug")
-            return pack if changed == pack else self._write(link, changed)
+            return pack if changed == pack else self._write(link, changed, _WRITE_LIVE)
 
         return self._reported(EventKind.CHANGED, self._changed(pack_id + LOCK_SUFFIX, work, waiting))
 
@@ -253,11 +254,13 @@ class PostgresPackStore:
         link.execute(_FORGET, values)
         return pack
 
-    def _write(self, link: Link, pack: Pack) -> Pack:
-        """Write a pack in place of what its row has."""
+    def _write(self, link: Link, pack: Pack, statement: LiteralString = _WRITE) -> Pack:
+        """Write a pack in place of what its row has; it may have expired while we waited for the row."""
         values = self._row(pack)
-        for statement in (_WRITE, _REMEMBER, _FORGET):
-            link.execute(statement, values)
+        if not link.execute(statement, values).rowcount:
+            raise not_found("id", pack.id)
+        for after in (_REMEMBER, _FORGET):
+            link.execute(after, values)
         return evolve(pack, author=self._author)
 
     def _values(self, **values: Any) -> dict[str, Any]:

@@ -66,7 +66,8 @@ class Body:
     def fences(self) -> list[Fence]:
         """The fences of a description."""
         parser = MarkdownIt("commonmark").disable(["inline"])
-        tokens = parser.parse("\n".join(self.lines)) if self.style is Style.PROSE else []
+        text = "\n".join(self.lines).replace("\r", " ")  # which the parser takes for the end of a line
+        tokens = parser.parse(text) if self.style is Style.PROSE else []
         return [
             self._fence(token.map[0], token.map[1], token.markup, token.info)
             for token in tokens
