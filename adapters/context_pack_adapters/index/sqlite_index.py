@@ -150,8 +150,8 @@ class SqliteIndex:
 
         def change(connection: sqlite3.Connection) -> bool:
             renewed = _renew(connection, embedder, dimension)
-            sql = "INSERT OR IGNORE INTO vectors (embedder, digest, vector) SELECT ?1, digest, ?2 FROM pieces"
-            connection.executemany(f"{sql} WHERE id = ?3", rows)
+            sql = "INSERT OR IGNORE INTO vectors (embedder, digest, vector) SELECT ?, digest, ? FROM pieces"
+            connection.executemany(f"{sql} WHERE id = ?", rows)
             return renewed
 
         if self._database.write(change):
