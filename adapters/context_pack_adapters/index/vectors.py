@@ -105,9 +105,10 @@ def loaded(connection: sqlite3.Connection, embedder: str, pieces: Sequence[int])
             f"SELECT pieces.id, vector {_JOINED} WHERE pieces.id IN ({placeholders(some)}) ORDER BY pieces.id"
         )
         rows += connection.execute(sql, (embedder, *some))
-    return Matrix(
-        numpy.array([piece for piece, _ in rows], numpy.int64), from_blobs([blob for _, blob in rows])
-    )
+    vectors = from_blobs([blob for _, blob in rows])
+    # The numbers of a normalised vector are between -1 and 1, whatever a damaged file says.
+    vectors = numpy.nan_to_num(vectors).clip(-1.0, 1.0)
+    return Matrix(numpy.array([piece for piece, _ in rows], numpy.int64), vectors)
 
 
 def as_vector(vector: Any) -> Floats:
