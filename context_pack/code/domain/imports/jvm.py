@@ -28,9 +28,10 @@ _PLATFORM = frozenset({"java", "javax", "jakarta", "kotlin", "kotlinx", "android
 """Beginnings of names that are looked for in the file's own module only."""
 MOST_DECLARING = 200
 _DECLARES = (
-    r"^(?:[\w@][^\n]*?\s)?(?:fun|va[lr]|class|interface|object|typealias)\s+"
-    r"(?:<[^\n>]*>+\s*)?(?:[\w.<>?*, ]+\.)?`?{}\b"
+    r"^(?:[\w@][^\n]{{0,200}}?\s)?(?:fun|va[lr]|class|interface|object|typealias)\s+"
+    r"(?:<[^\n>]{{0,200}}>+\s*)?(?:[\w.<>?*, ]{{1,200}}\.)?`?{}\b"
 )
+"""A declaration near the beginning of its line: without bounds, a line full of keywords takes minutes."""
 
 
 def jvm(parsed: Parsed, path: str, tree: TreeFiles) -> Found:
