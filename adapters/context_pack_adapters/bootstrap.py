@@ -59,8 +59,6 @@ def check_settings(settings: Settings) -> None:
     Raises:
         Failure: `invalid_data`, with what to set.
     """
-    from context_pack.kernel.errors import Code, Failure
-
     if settings.refusals:
         raise Failure(Code.INVALID_DATA, "; ".join(settings.refusals))
 

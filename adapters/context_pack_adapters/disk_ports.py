@@ -105,10 +105,6 @@ class DiskPorts(Ports):
         """True: the disk provides every port."""
         return True
 
-    def opened(self, feature: str) -> object:
-        """The port, if it has been asked for."""
-        return vars(self).get(feature)
-
     def close(self) -> None:
         """Close the indexes and the connections to the team's database, where they were opened."""
         documents, memory = vars(self).get("documents"), vars(self).get("memory")

@@ -1,4 +1,4 @@
-"""What has changed in a folder or a tree since the last question, told by the system (Linux: inotify).
+"""What has changed in a tree since the last question, told by the system (Linux: inotify).
 
 Asking costs next to nothing when nothing happened, whatever the number of files. The answer None means
 "look for yourself": events were lost, the folder is another one now, the process was forked. A watch is
@@ -14,7 +14,7 @@ import os
 import weakref
 from contextlib import suppress
 
-from context_pack_adapters.disk.inotify import LOST, Inotify, has_inotify, libc
+from context_pack_adapters.disk.inotify import Inotify, has_inotify, libc
 from context_pack_adapters.disk.opening import AnyPlace, Handle, Place
 
 # ext2 to ext4, xfs, btrfs, tmpfs, ramfs, f2fs, overlay, zfs: what `statfs` calls them.
@@ -23,54 +23,6 @@ _OWN_FILE_SYSTEMS = frozenset(
 )
 MOST_FOLDERS = 2000
 """The most folders that are watched, since the system limits the watches of each user."""
-
-
-class FolderChanges:
-    """A watch on one folder, from the moment it is made; not for use by two threads at once."""
-
-    def __init__(self, folder: Place, events: Inotify, identity: tuple[int, int]) -> None:
-        self._path = folder.path
-        self._events = events
-        self._identity = identity
-        self._process = os.getpid()
-        self._closed = weakref.finalize(self, os.close, events.descriptor)
-
-    def names(self) -> set[str] | None:
-        """The names that changed since the last question; None if they are not known."""
-        # A forked child shares the queue with its parent: what one takes, the other never hears of.
-        if os.getpid() != self._process or not self._is_there():
-            return None
-        changed = set()
-        for event in self._events.events():
-            if event.mask & LOST:
-                return None
-            changed.add(event.name)
-        return changed
-
-    def _is_there(self) -> bool:
-        """Whether the watched folder still has its place."""
-        # One question for the whole way: if a link on it leads here, here is still what was entered without.
-        try:
-            found = os.stat(self._path)
-        except OSError:
-            return False
-        return (found.st_dev, found.st_ino) == self._identity
-
-    def close(self) -> None:
-        """End the watch."""
-        self._closed()
-
-
-def watch_folder(folder: AnyPlace) -> FolderChanges | None:
-    """A watch on a folder, or None where the system gives none."""
-    place = Place.of(folder)
-    before, events = _identity(place), _events(place)
-    if before is None or events is None:
-        return None
-    if not events.watch(place) or _identity(place) != before:
-        os.close(events.descriptor)
-        return None
-    return FolderChanges(place, events, before)
 
 
 class TreeChanges:
