@@ -18,6 +18,7 @@ import os
 import random
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 import threading
@@ -30,11 +31,9 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "adapters"), str(ROOT / "benches/side_by_side")]
 
-from wire import OURS, Server, line  # noqa: E402
+from wire import ENV, OURS, Server, plant, tool_call  # noqa: E402
 
-from benches import context_tree  # noqa: E402
-
-CLIENTS, FOLDERS, FILES = 4, 40, 400
+CLIENTS, FILES = 4, 400
 PAUSE = 0.01
 GROWTH = {"memory": 1.05, "descriptors": 1.10, "threads": 1.10, "children": 1.10}
 """How much more the last third may have than the middle third, and still count as level."""
@@ -55,8 +54,7 @@ class Agent(threading.Thread):
 
     def __init__(self, project: Path, number: int, stop: threading.Event) -> None:
         super().__init__(daemon=True)
-        env = {**os.environ, "CONTEXT_PACK_LOG": "off", "CONTEXT_PACK_RATE_LIMITS": "off"}
-        self.server = Server(OURS, project, {**env, "CONTEXT_PACK_EMBEDDER": "fast"})
+        self.server = Server(OURS, project)
         self.calls: Counter[str] = Counter()
         self.refused: Counter[str] = Counter()
         self.failure: str | None = None
@@ -75,11 +73,7 @@ class Agent(threading.Thread):
             self.failure = repr(error)
 
     def _call(self, tool: str, arguments: dict[str, Any]) -> Any:
-        params = {"name": tool, "arguments": arguments}
-        sent = line({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
-        reply = json.loads(self.server.ask(sent))
-        while "id" not in reply:  # news
-            reply = json.loads(self.server.stdout.readline())
+        reply = json.loads(self.server.ask(tool_call(tool, **arguments)))
         if "result" not in reply:
             raise RuntimeError(f"{tool}: {reply}")
         self.calls[tool] += 1
@@ -149,10 +143,11 @@ def disturb(project: Path, folders: list[Path], stop: threading.Event) -> None:
 def planted(folder: Path) -> tuple[Path, list[Path]]:
     """A project with code, contexts, documents and a bundle; and its folders."""
     project = folder / "project"
-    made = context_tree.plant(project, FOLDERS, FILES)
+    plant(project, FILES)
+    made = [each for each in project.glob("part*") if each.is_dir()]
     for each in made:
         (each / "page.md").write_text("# Page\n")
-    context_tree.make_contexts(project, folder / "store", "content")
+    subprocess.run([*OURS, "contexts", "init"], cwd=project, env=ENV, check=True, capture_output=True)
     (project / "context.json").write_text('{"collections": {"all": {"url": "."}}}')
     shutil.copytree(ROOT / "tests/fixtures/bundles/sample", project / "sample")
     return project, made

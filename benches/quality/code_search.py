@@ -40,7 +40,7 @@ from context_pack.memory.usecases.indexing import CodeIndexer  # noqa: E402
 from context_pack.retrieval.model import Scope  # noqa: E402
 from context_pack.toolkit.call import QuietCall  # noqa: E402
 from context_pack.toolkit.registry import Registry  # noqa: E402
-from context_pack_adapters.bootstrap import open_ports  # noqa: E402
+from context_pack_adapters.disk_ports import open_ports  # noqa: E402
 from context_pack_adapters.settings import read_settings  # noqa: E402
 
 LIMIT = 5
@@ -97,10 +97,11 @@ def indexed(project: Path, embedder: str, private: Path) -> tuple[Registry, floa
     variables = {"CONTEXT_PACK_EMBEDDER": embedder, "CONTEXT_PACK_CACHE": str(private)}
     ports = open_ports(read_settings(variables, str(project)))
     assert ports.memory is not None
+    memory = ports.memory()
     start = perf_counter()
-    indexer = CodeIndexer.over(ports.memory)
+    indexer = CodeIndexer.over(memory)
     indexer.carry_out(indexer.plan())
-    ports.memory.searching.fill(Scope(), lambda: False, lambda _: None)
+    memory.searching.fill(Scope(), lambda: False, lambda _: None)
     return build(ports), perf_counter() - start
 
 

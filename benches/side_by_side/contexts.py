@@ -1,129 +1,105 @@
-"""What listing contexts costs, as ratios from one run: the first and the repeated list beside a bare walk.
+"""`list_contexts` over 1,000 folders, and loading a bundle beside PyYAML and jsonschema alone.
 
 python benches/side_by_side/contexts.py [--quick]
-
-A generated project of 2 000 folders and 10 000 files (200 and 1 000 with --quick), every folder with a
-context. The floor is the least that any list must do: `os.scandir` and `stat` of every entry that it may
-enter. The first list is that of a server just started; it is measured where `contexts init` has been run, and
-for a fresh clone, where every file has to be read as well. Repeated is the same server asked again, unchanged
-and after one file changed.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
-import statistics
+import json
+import random
+import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "adapters")]
+import jsonschema
+import yaml
+from wire import ENV, OURS, QUICK, Bounds, Server, took
+
+FOLDERS = 100 if QUICK else 1_000
+ENTITIES = 200 if QUICK else 2_000
+SCHEMA = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": "Feature",
+    "type": "object",
+    "required": ["id", "title"],
+    "additionalProperties": False,
+    "properties": {
+        "id": {"type": "string", "pattern": "^[A-Za-z]+-[0-9]+$"},
+        "title": {"type": "string", "minLength": 1},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "dependsOnIds": {"type": "array", "items": {"type": "string", "x-sdd-refTargets": ["Feature"]}},
+    },
+}
+MANIFEST = """apiVersion: sdd.v1
+kind: Bundle
+metadata: {name: Bench, bundleType: bench}
+spec:
+  bundleTypeDefinition: schemas/bundle-type.json
+"""
 
 
-from benches import context_tree  # noqa: E402
-from context_pack.contexts.queries import ContextQueries  # noqa: E402
-from context_pack.contexts.scan import is_entered  # noqa: E402
-from context_pack.contexts.tools import build  # noqa: E402
-from context_pack.kernel.paths import PathPolicy  # noqa: E402
-from context_pack.toolkit.call import QuietCall  # noqa: E402
-from context_pack.toolkit.registry import Registry  # noqa: E402
-from context_pack_adapters.stores.context_projects import DiskProjects  # noqa: E402
-
-MOST_FIRST, MOST_AGAIN = 6.0, 1.5
-
-
-class Subject:
-    """The tools over one project, as a server holds them."""
-
-    def __init__(self, root: Path) -> None:
-        made = build(ContextQueries(DiskProjects(str(root), [], PathPolicy(()))))
-        self._registry = Registry({tool.name: tool for tool in made}, list, {}, time.monotonic)
-
-    def list(self) -> dict[str, object]:
-        """One `list_contexts`, with everything up to the text that is sent."""
-        answer = self._registry.call("list_contexts", {}, QuietCall())
-        assert not answer.is_error, answer.text[:500]
-        return dict(answer.structured or {})
+def contexts(folder: Path, bounds: Bounds) -> None:
+    """A project in which every folder has a context; the first list of a server, and the next."""
+    text = (
+        '"""Handles the ledger of a window."""\n\n\ndef ledger(count: int) -> int:\n    return count\n'
+        + "# x\n" * 900
+    )
+    for number in range(FOLDERS):
+        place = folder / f"area{number % 30}" / f"part{number}"
+        place.mkdir(parents=True)
+        for name in ("a.py", "b.py", "c.py", "d.py", "e.py"):
+            (place / name).write_text(text)
+    made = [*OURS, "contexts", "init"]
+    subprocess.run(made, cwd=folder, env=ENV, check=True, capture_output=True)
+    server = Server(OURS, folder)
+    server.result("output")  # the tools are loaded
+    first = took(lambda: server.result("list_contexts"))
+    again = took(lambda: server.result("list_contexts"))
+    bounds.show(f"first list of {FOLDERS} folders", first / 1000, "s", most=1)
+    bounds.show("the next list", again / 1000, "s")
+    server.close()
 
 
-def walk(root: str) -> int:
-    """The floor: every folder that may be entered is listed, every file's state is asked for."""
-    count, waiting = 0, [root]
-    while waiting:
-        with os.scandir(waiting.pop()) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    if is_entered(entry.name) and entry.name != "generated":
-                        waiting.append(entry.path)
-                else:
-                    entry.stat(follow_symlinks=False)
-                    count += 1
-    return count
+def bundles(folder: Path, bounds: Bounds) -> None:
+    """A bundle with five references for each entity: load and export beside the bare packages."""
+    chance, home = random.Random(1), folder / "bundle" / "feature"
+    (folder / "schemas").mkdir()
+    home.mkdir(parents=True)
+    (folder / "sdd-bundle.yaml").write_text(MANIFEST)
+    kind = {
+        "entityType": "Feature",
+        "idField": "id",
+        "schemaPath": "schemas/f.json",
+        "directory": "bundle/feature",
+    }
+    (folder / "schemas" / "bundle-type.json").write_text(json.dumps({"entities": [kind], "relations": []}))
+    (folder / "schemas" / "f.json").write_text(json.dumps(SCHEMA))
+    for number in range(ENTITIES):
+        others = ", ".join(f"Feature-{chance.randrange(ENTITIES)}" for _ in range(5))
+        text = f"id: Feature-{number}\ntitle: The entity number {number}\ndependsOnIds: [{others}]\n"
+        (home / f"Feature-{number}.yaml").write_text(text)
+    check = jsonschema.Draft202012Validator(SCHEMA)
 
+    def bare() -> None:
+        for path in home.iterdir():
+            assert not list(check.iter_errors(yaml.safe_load(path.read_bytes())))
 
-def took(act: Callable[[], object]) -> float:
-    """How long one action takes, in milliseconds."""
-    start = time.perf_counter()
-    act()
-    return (time.perf_counter() - start) * 1000
-
-
-def shown(label: str, time_ms: float, floor: float, bound: str) -> None:
-    """One line: a time and its ratio to the floor."""
-    print(f"  {label:56}{time_ms:9.1f} ms   ratio {time_ms / floor:6.2f}   ({bound})")
-
-
-def measure(folder: Path, folders: int, files: int, rounds: int) -> bool:
-    """Make, measure, print; whether the bounds hold."""
-    root, store = folder / "project", folder / "store"
-    context_tree.plant(root, folders, files)
-    print(f"a project of {folders} folders and {files} files, medians of {rounds} rounds")
-    firsts: dict[str, float] = {}
-    floors: list[float] = []
-    for method in ("stat", "content"):
-        context_tree.make_contexts(root, store, method)
-        time.sleep(0.2)  # older than the timestamp grain, as files at rest are
-        listed = Subject(root).list()
-        assert all(entry["state"] == "fresh" for entry in listed["entries"])  # type: ignore[attr-defined]
-        times = []
-        for _ in range(rounds):
-            floors.append(took(lambda: walk(str(root))))
-            times.append(took(Subject(root).list))
-        firsts[method] = statistics.median(times)
-    subject = Subject(root)
-    subject.list()
-    again = []
-    for _ in range(5 * rounds):
-        floors.append(took(lambda: walk(str(root))))
-        again.append(took(subject.list))
-    edited = []
-    for turn in range(rounds):
-        (root / "new.py").write_text(f"x = {turn}\n")
-        edited.append(took(subject.list))
-    floor, repeated = statistics.median(floors), statistics.median(again)
-    print(f"  {'the floor: scandir and stat of every entry':56}{floor:9.1f} ms")
-    most = f"at most {MOST_FIRST:g}"
-    shown("first list, contexts of contents, as init makes them", firsts["content"], floor, most)
-    shown("first list, contexts of times and sizes", firsts["stat"], floor, most)
-    shown("repeated list, nothing changed", repeated, floor, f"at most {MOST_AGAIN:g}")
-    shown("repeated list after one change", statistics.median(edited), floor, "beside")
-    slowest = max(firsts["content"], firsts["stat"])
-    return slowest <= MOST_FIRST * floor and repeated <= MOST_AGAIN * floor
+    server = Server(OURS, folder)
+    server.result("output")
+    targets = [{"entityType": "Feature", "entityId": f"Feature-{number}"} for number in range(20)]
+    ours = took(lambda: server.result("export_context", targets=targets, dependencyDepth=2))
+    bounds.show(f"export from {ENTITIES} entities beside PyYAML + jsonschema", ours / took(bare), "times")
+    server.close()
 
 
 def main() -> int:
-    """Measure in a folder of its own; a quick run shows and does not judge."""
-    quick = "--quick" in sys.argv
-    folder = Path(tempfile.mkdtemp(prefix="contexts-"))
-    try:
-        held = measure(folder, 200 if quick else 2_000, 1_000 if quick else 10_000, 3 if quick else 7)
-    finally:
-        shutil.rmtree(folder)
-    return 0 if held or quick else 1
+    """Measure and print."""
+    bounds = Bounds()
+    for measure in (contexts, bundles):
+        with tempfile.TemporaryDirectory() as name:
+            measure(Path(name), bounds)
+    return bounds.code()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,97 @@
+"""Searches over an index: a question over 10,000 pieces, an edit that the next question sees, a first index.
+
+python benches/side_by_side/searches.py [--quick] [--repository FOLDER]
+
+The first index is compared with semble's, where that is installed, over the repository that is named or over
+this one's sources.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+from wire import ENV, OURS, QUICK, ROOT, Bounds, Server, plant, took
+
+PIECES = 1_000 if QUICK else 10_000
+QUESTIONS = 10 if QUICK else 60
+SIGHT = "def zebra_crossing_policy():\n    return 'of the sighted kind'\n"
+SEMBLE = "import sys; from semble import SembleIndex; SembleIndex.from_path(sys.argv[1], show_progress=False)"
+
+
+def questions(folder: Path, bounds: Bounds) -> None:
+    """Documents of about 10,000 pieces, asked again and again."""
+    chance = random.Random(3)
+    words = [f"{first}{last}" for first in ["ledger", "route", "parse", "window"] for last in range(2_000)]
+    docs = folder / "docs"
+    docs.mkdir()
+    for number in range(PIECES // 10):
+        parts = [f"# {' '.join(chance.choices(words, k=4))}"]
+        parts += [f"## {chance.choice(words)}\n\n{' '.join(chance.choices(words, k=180))}" for _ in range(10)]
+        (docs / f"doc{number}.md").write_text("\n\n".join(parts) + "\n")
+    (folder / "context.json").write_text(json.dumps({"collections": {"docs": {"url": "./docs"}}}))
+    env = {**ENV, "CONTEXT_PACK_CACHE": str(folder / "private")}
+    subprocess.run([*OURS, "docs", "sync"], cwd=folder, env=env, check=True, capture_output=True)
+    server = Server(OURS, folder)
+    while json.loads(server.result("documents_search", query=words[0])["content"][0]["text"]).get("stale"):
+        time.sleep(0.2)
+    asked = [" ".join(chance.choices(words, k=4)) for _ in range(QUESTIONS)]
+    times = [took(lambda: server.result("documents_search", query=each)) for each in asked]  # noqa: B023
+    bounds.show(f"a question over {PIECES} pieces, warm", statistics.median(times), "ms", most=60)
+    server.close()
+
+
+def edited(folder: Path, bounds: Bounds) -> None:
+    """`context_search` over code: nothing changed, and a changed file."""
+    plant(folder, 200 if QUICK else 2_000)
+    server = Server(OURS, folder)
+    while "indexing" in server.result("context_search", query="ledger")["structuredContent"]:
+        time.sleep(0.2)
+    again = [took(lambda: server.result("context_search", query="ledger period")) for _ in range(7)]
+    bounds.show("context_search, nothing changed", statistics.median(again), "ms")
+    next(folder.rglob("*.py")).write_text(SIGHT)
+    after = server.result("context_search", query="zebra crossing policy")["structuredContent"]["results"]
+    seen = bool(after) and after[0].get("symbol") == "zebra_crossing_policy"
+    bounds.show("a changed file is in the next answer (1: yes)", float(seen), "", least=1)
+    server.close()
+
+
+def first_index(folder: Path, bounds: Bounds) -> None:
+    """`context-pack index` of a repository, beside semble without a model."""
+    named = "--repository" in sys.argv
+    tree = Path(sys.argv[sys.argv.index("--repository") + 1]) if named else ROOT / "context_pack"
+    env = {
+        **ENV,
+        "CONTEXT_PACK_SOURCE_ROOT": str(tree.resolve()),
+        "CONTEXT_PACK_CACHE": str(folder / "index"),
+    }
+    env["CONTEXT_PACK_ROOT"] = str(folder / "storage")
+    ours = took(lambda: subprocess.run([*OURS, "index"], env=env, check=True, capture_output=True))
+    bounds.show(f"first index of {tree.name}", ours / 1000, "s")
+    if find_spec("semble") is None:
+        print("  semble is not installed: nothing to compare with")
+        return
+    command = [sys.executable, "-c", SEMBLE, str(tree)]
+    peer = took(lambda: subprocess.run(command, env={**os.environ, "HF_HUB_OFFLINE": "1"}, check=True))
+    bounds.show("first index beside semble's", ours / peer, "times", most=3)
+
+
+def main() -> int:
+    """Measure and print."""
+    bounds = Bounds()
+    for measure in (questions, edited, first_index):
+        with tempfile.TemporaryDirectory() as name:
+            measure(Path(name), bounds)
+    return bounds.code()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
