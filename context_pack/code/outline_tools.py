@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
+from math import inf
 
 from context_pack.code.domain.outline import INDENT, outline_lines
 from context_pack.code.family import FAMILY
 from context_pack.code.usecases.outline import ROOT, CodeOutline, Outlined, Outliner
+from context_pack.code.usecases.read_file import within_root
 from context_pack.code.usecases.usages import FindUsages, Usage, UsageFinder, Usages
+from context_pack.kernel.ports import KnownNear, nothing_known
 from context_pack.kernel.sentences import counted
 from context_pack.toolkit.budget import room_of, size
 from context_pack.toolkit.call import Call
@@ -23,13 +26,16 @@ By name, not by type."""
 MOST_UNPARSED = 10
 
 
-def outline_tool(outliner: Outliner) -> Tool:
-    """`code_outline` over the source tree."""
+def outline_tool(outliner: Outliner, near: KnownNear = nothing_known) -> Tool:
+    """`code_outline` over the source tree, with what is known of the file or folder."""
 
     def run(command: CodeOutline, call: Call) -> Answer:
         in_time = call.request_id is not None  # commands and the library have all the time
         outlined = outliner.outline(command, call.check, in_time)
-        return Answer("\n".join(outlined_lines(command, outlined)))
+        place = within_root(command.path)
+        known = near("." if place is None else place.value, 1, inf, call.check)
+        said = ["Known here:", *(f"{INDENT}{each}" for each in known)] if known else []
+        return Answer("\n".join([*outlined_lines(command, outlined), *said]))
 
     return tool(
         "code_outline", "Outline code", OUTLINE_ABOUT, FAMILY, CodeOutline, run, READS,

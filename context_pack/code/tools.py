@@ -5,8 +5,9 @@ Everything that names a JSON field of `read_file`'s answer is here; what a call 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from math import inf
 from typing import Any
 
 from context_pack.code.domain.roles import role_of
@@ -14,8 +15,9 @@ from context_pack.code.family import FAMILY
 from context_pack.code.ports import AccessLog
 from context_pack.code.usecases.read_file import MAX_BYTES, WHOLE, Dependency, FileRead, FileReader, ReadFile
 from context_pack.kernel.instants import file_time, format_instant
-from context_pack.kernel.paths import module_of
-from context_pack.toolkit.budget import room_of
+from context_pack.kernel.paths import RelativePath, module_of
+from context_pack.kernel.ports import KnownNear, nothing_known
+from context_pack.toolkit.budget import json_size, room_of
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import READS, Answer, Tool, json_answer, tool
@@ -25,21 +27,28 @@ Read a text file of the project, whole or a range of lines, with its language, s
 with the files it imports. A long file comes in pages: `next` says how to go on."""
 
 READ_SCHEMA = shape(
-    more="text", file="object", dependencies="rows", metadata="object", next="object", error="text"
-)
+    more="text", known="texts", file="object", dependencies="rows", metadata="object", next="object",
+    error="text",
+)  # fmt: skip
 """What the three hold is in the contract: the list of tools has no room for it."""
 
 
-def read_tool(reader: FileReader, access: AccessLog | None, now: Callable[[], datetime]) -> Tool:
-    """`read_file`; that a file was read is recorded after the reply has gone."""
+def read_tool(
+    reader: FileReader, access: AccessLog | None, now: Callable[[], datetime], near: KnownNear = nothing_known
+) -> Tool:
+    """`read_file` with what is known there; that a file was read is recorded after the reply has gone."""
 
     def run(command: ReadFile, call: Call) -> Answer:
         tokens = call.page_tokens if command.max_tokens is None else command.max_tokens
         # As many tokens as a file may have bytes: then it is wanted whole.
-        read = reader.read(command, call.check, room_of(tokens) if tokens < MAX_BYTES else WHOLE)
+        room = room_of(tokens) if tokens < MAX_BYTES else WHOLE
+        known = near(RelativePath.lenient(command.path).value, 1, inf, call.check)
+        read = reader.read(command, call.check, room - (json_size(known) if known else 0))
+        if known and read.span is not None:
+            known = near(read.source.path.value, read.span.start, read.span.end, call.check)
         if access is not None:
             call.after(lambda: access.record(read.source.path, now()))
-        return json_answer(_record(read))
+        return json_answer(_record(read, known))
 
     return tool(
         "read_file",
@@ -55,7 +64,7 @@ def read_tool(reader: FileReader, access: AccessLog | None, now: Callable[[], da
     )
 
 
-def _record(read: FileRead) -> dict[str, Any]:
+def _record(read: FileRead, known: Sequence[str]) -> dict[str, Any]:
     source = read.source
     file: dict[str, Any] = {
         "path": source.path.value,
@@ -73,7 +82,13 @@ def _record(read: FileRead) -> dict[str, Any]:
     }
     if read.external is not None:
         metadata["external"] = list(read.external)
-    whole = {"file": file, "dependencies": list(map(_dependency, read.dependencies)), "metadata": metadata}
+    about = {"known": known} if known else {}
+    whole = {
+        **about,
+        "file": file,
+        "dependencies": list(map(_dependency, read.dependencies)),
+        "metadata": metadata,
+    }
     more = "; ".join(_more(read))
     return {"more": more, **whole, **_next(read)} if more else whole
 

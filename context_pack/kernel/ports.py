@@ -105,3 +105,16 @@ class SourceTree(Protocol):
 
     def folder(self, path: RelativePath | None) -> FolderNames:
         """What is in a folder (None is the root); empty for whatever is no folder inside the root."""
+
+
+class KnownNear(Protocol):
+    """Tells what is known of lines of a file, for answers about them to carry along: a few sentences."""
+
+    def __call__(
+        self, path: str, first: float, last: float, check: Callable[[], None], /
+    ) -> Sequence[str]: ...
+
+
+def nothing_known(_: str, __: float, ___: float, ____: Callable[[], None], /) -> Sequence[str]:
+    """Where nothing is written down."""
+    return ()

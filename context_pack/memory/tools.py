@@ -6,9 +6,11 @@ of them perhaps only in part, and says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
+from context_pack.kernel.ports import KnownNear, nothing_known
 from context_pack.memory.domain.entries import CODE, DISCOVERY, PACK
 from context_pack.memory.domain.excerpts import excerpt
 from context_pack.memory.family import FAMILY, SEARCH
@@ -33,8 +35,8 @@ SEARCH_SCHEMA = shape(
 )  # fmt: skip
 
 
-def search_tool(searcher: MemorySearcher) -> Tool:
-    """`context_search`."""
+def search_tool(searcher: MemorySearcher, near: KnownNear = nothing_known) -> Tool:
+    """`context_search`; code comes with what is known of it."""
 
     def choose(arguments: Mapping[str, Any]) -> type:
         check_query(arguments.get("query"))
@@ -45,7 +47,7 @@ def search_tool(searcher: MemorySearcher) -> Tool:
             call.progress(done, total, f"indexing: {done} of {total} files")
 
         found = retry_if_damaged(searcher.search)(command, call.check, tell)
-        return json_answer(_searched(command, found))
+        return json_answer(_searched(command, found, partial(_known_of, near, call.check)))
 
     return Tool(
         name=SEARCH,
@@ -63,9 +65,11 @@ def search_tool(searcher: MemorySearcher) -> Tool:
     )
 
 
-def _searched(command: ContextSearch, search: FoundInMemory) -> dict[str, Any]:
+def _searched(
+    command: ContextSearch, search: FoundInMemory, known: Callable[[Ranked], dict[str, Any]]
+) -> dict[str, Any]:
     words = tokens(command.query)
-    rows = [shortened(hit, words) for hit in search.hits]
+    rows = [{**shortened(hit, words), **known(hit)} for hit in search.hits]
     progress = {name: {"done": each.done, "total": each.total} for name, each in _unfinished(search)}
     record: dict[str, Any] = {
         **progress,
@@ -83,6 +87,13 @@ def _searched(command: ContextSearch, search: FoundInMemory) -> dict[str, Any]:
     if search.warnings:
         record["warning"] = "; ".join(search.warnings)
     return fit(record, "results", room_of(command.max_tokens), lambda _: REST, cut_last=True)
+
+
+def _known_of(near: KnownNear, check: Callable[[], None], hit: Ranked) -> dict[str, Any]:
+    """What is known of the lines of a hit, if it is code."""
+    found = hit.found
+    known = near(found.key, found.start, found.end, check) if found.corpus == CODE else ()
+    return {"known": known} if known else {}
 
 
 def _unfinished(search: FoundInMemory) -> Iterator[tuple[str, Progress]]:

@@ -120,6 +120,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("read_file", {"path": "c/main.c", "includeDeps": True}),
     ("grep_codebase", {"pattern": "marker .+", "limit": 100}),
     ("code_outline", {}),
+    ("context_for", {"path": "src/deep/app.py"}),
     ("code_outline", {"path": "src/deep/app.py"}),
     ("find_usages", {"name": f"marker_{OURS}"}),
     ("get_context", {"entityType": "Node", "id": "a"}),

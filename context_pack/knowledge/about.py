@@ -1,0 +1,138 @@
+"""The use case: from a file, lines, a symbol, a diff or a stack trace to what is known there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from context_pack.kernel.errors import Code, Failure, invalid
+from context_pack.kernel.lines import MAX_LINES, LineRange
+from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.ports import SourceTree
+from context_pack.knowledge.diffs import ChangedFile, looks_like_diff, parse_diff
+from context_pack.knowledge.model import Known, PlaceInCode, ranked, sentences_within
+from context_pack.knowledge.ports import ChangesSince, Check, Definitions, KnownSource, unwatched
+from context_pack.knowledge.traces import frames, project_path
+from context_pack.toolkit.arguments import arg, text
+
+PATH_CHARS = 4096
+MOST_TEXT = 200_000
+NO_PLACE = "say where: 'path' (with 'lines' or 'symbol'), 'symbol', 'diff' or 'trace'"
+NO_FRAME = "the trace names no file of this project; give the whole output, with its file names and lines"
+NO_REPOSITORY = "there is no version control here to ask; give the text of the diff"
+
+
+@frozen(kw_only=True)
+class ContextFor:
+    """What `context_for` is asked: one place, or the places of a diff or a trace."""
+
+    path: str | None = arg(text(1, PATH_CHARS), "File or folder", default=None)
+    lines: str | None = arg(
+        text(1, 30, pattern="^[1-9][0-9]*(-[1-9][0-9]*)?$"), "With path: 10-20", default=None
+    )
+    symbol: str | None = arg(text(1, 500), "A definition: `Type.method`", default=None)
+    diff: str | None = arg(text(1, MOST_TEXT), "A base revision, or a diff's text", default=None)
+    trace: str | None = arg(text(1, MOST_TEXT), "A stack trace, a failing test's output", default=None)
+
+
+@frozen
+class KnowledgeOfPlaces:
+    """What is known of some places, the most binding first."""
+
+    places: Sequence[PlaceInCode]
+    known: Sequence[Known]
+
+
+@frozen
+class KnownHere:
+    """Answers what is known of a place."""
+
+    tree: SourceTree
+    sources: Sequence[KnownSource]
+    definitions: Definitions
+    changes: ChangesSince | None = None
+
+    def about(self, command: ContextFor, check: Check = unwatched) -> KnowledgeOfPlaces:
+        """What is known of the place that was named.
+
+        Raises:
+            Failure: `invalid_data` without a place or with several, `not_found` for one that is not there.
+        """
+        if command.diff is not None:
+            return self.of_diff(self.files_of(command.diff), check)
+        places = [self._place(command)] if command.trace is None else self.of_trace(command.trace)
+        return self._known_of(places, check)
+
+    def files_of(self, diff: str) -> list[ChangedFile]:
+        """The files of a diff, or of what changed since a revision."""
+        if looks_like_diff(diff):
+            return parse_diff(diff)
+        if self.changes is None:
+            raise Failure(Code.NOT_FOUND, NO_REPOSITORY)
+        return parse_diff(self.changes.since(diff))
+
+    def of_diff(self, files: Sequence[ChangedFile], check: Check = unwatched) -> KnowledgeOfPlaces:
+        """What rests on code that a diff touches; contexts of the folders are not part of it."""
+        places = [
+            PlaceInCode(path, LineRange(hunk.new_start, hunk.new_start + hunk.new_count - 1))
+            for file in files
+            if (path := file.new) is not None
+            for hunk in file.hunks
+            if 0 < hunk.new_count <= MAX_LINES
+        ]
+        touched = [each for each in self._all(None, check) if any(each.is_touched_by(file) for file in files)]
+        return KnowledgeOfPlaces(places, ranked(touched, ()))
+
+    def of_trace(self, trace: str) -> list[PlaceInCode]:
+        """The functions of this project that a trace goes through, in its order."""
+        places: dict[PlaceInCode, None] = {}
+        for frame in frames(trace):
+            path = project_path(frame.file, self._is_file)
+            if path is None:
+                continue
+            around = self.definitions.around(RelativePath(path), frame.line)
+            symbol, lines = around or (None, LineRange(frame.line, frame.line))
+            places.setdefault(PlaceInCode(path, lines, symbol))
+        if not places:
+            raise Failure(Code.NOT_FOUND, NO_FRAME)
+        return list(places)
+
+    def near(self, path: str, first: float, last: float, check: Check = unwatched, /) -> list[str]:
+        """What an answer about these lines carries along of what is known there: a few sentences."""
+        try:
+            about = ranked(self._all({path}, check), [PlaceInCode(path)])
+        except Failure:  # of a store: whoever reads code is not to be stopped by it
+            return []
+        return sentences_within([each for each in about if each.is_within(first, last)])
+
+    def everything(self, check: Check = unwatched) -> list[Known]:
+        """All that is written down about code, with its state: what a gate looks at."""
+        return ranked(self._all(None, check), ())
+
+    def _all(self, paths: set[str] | None, check: Check) -> list[Known]:
+        return [each for source in self.sources for each in source.known(paths, check)]
+
+    def _known_of(self, places: Sequence[PlaceInCode], check: Check) -> KnowledgeOfPlaces:
+        known = [*self._all(None, check), *self._all({each.path for each in places}, check)]
+        return KnowledgeOfPlaces(places, ranked(known, places))
+
+    def _place(self, command: ContextFor) -> PlaceInCode:
+        path = None if command.path is None else RelativePath.lenient(command.path)
+        if command.symbol is not None:
+            if command.lines is not None:
+                raise invalid("'symbol' and 'lines' cannot both be given; leave one out", "lines")
+            file, lines = self.definitions.located(command.symbol, path)
+            return PlaceInCode(file.value, lines, command.symbol)
+        if path is None:
+            raise invalid(NO_PLACE, "path")
+        if command.lines is None:
+            return PlaceInCode(path.value, None)
+        first, _, last = command.lines.partition("-")
+        return PlaceInCode(path.value, LineRange(int(first), int(last or first)))
+
+    def _is_file(self, path: str) -> bool:
+        try:
+            return self.tree.is_file(RelativePath(path))
+        except Failure:
+            return False

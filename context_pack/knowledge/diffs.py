@@ -1,0 +1,130 @@
+"""Which lines a diff touches, on both sides: reads what `git diff` prints."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from attrs import frozen
+
+from context_pack.kernel.lines import LineRange
+
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_ESCAPE = re.compile(rb'\\([abfnrtv"\\]|[0-7]{3})')
+_PLAIN = dict(zip(b'abfnrtv"\\', b'\a\b\f\n\r\t\v"\\', strict=True))
+NO_FILE = "/dev/null"
+
+
+@frozen
+class Hunk:
+    """One changed place: lines of the old text became lines of the new one.
+
+    Either side may have no lines: then `start` is the line before the place, as git counts.
+    """
+
+    old_start: int
+    old_count: int
+    new_start: int
+    new_count: int
+
+    def touches_old(self, lines: LineRange) -> bool:
+        """Whether lines of the old text were changed, or something was put between two of them."""
+        return _touches(self.old_start, self.old_count, lines)
+
+    def touches_new(self, lines: LineRange) -> bool:
+        """Whether lines of the new text are changed ones, or something was taken from between two of them."""
+        return _touches(self.new_start, self.new_count, lines)
+
+
+@frozen
+class ChangedFile:
+    """A file of a diff; a path is None where the file is new or gone."""
+
+    old: str | None
+    new: str | None
+    hunks: Sequence[Hunk]
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """The file's paths, before and after."""
+        return frozenset(path for path in (self.old, self.new) if path is not None)
+
+
+def _touches(start: int, count: int, lines: LineRange) -> bool:
+    if count == 0:  # between the lines `start` and `start + 1`
+        return lines.start <= start < lines.end
+    return start <= lines.end and lines.start <= start + count - 1
+
+
+def looks_like_diff(text: str) -> bool:
+    """Whether a text is a diff and not the name of a revision."""
+    return "\n" in text.strip() and _HUNK.search(text) is not None
+
+
+def parse_diff(text: str) -> list[ChangedFile]:
+    """The files of a unified diff, in its order; what is no part of one is passed over."""
+    return list(_files(text.split("\n")))
+
+
+def _files(lines: Sequence[str]) -> Iterator[ChangedFile]:
+    old = new = None
+    hunks: list[Hunk] = []
+    is_open = False
+    left_old = left_new = 0  # how many lines of the hunk are still to come: they may look like headers
+    for line in lines:
+        if left_old > 0 or left_new > 0:
+            left_old -= line[:1] in (" ", "-", "")
+            left_new -= line[:1] in (" ", "+", "")
+            continue
+        if line.startswith("diff --git "):
+            if is_open:
+                yield ChangedFile(old, new, tuple(hunks))
+            old, new = _both(line.removeprefix("diff --git "))
+            hunks, is_open = [], True
+        elif line.startswith("--- "):
+            if hunks:  # a plain diff has no line for each file
+                yield ChangedFile(old, new, tuple(hunks))
+                hunks = []
+            old, is_open = _path(line[4:], "a/"), True
+        elif line.startswith("+++ "):
+            new = _path(line[4:], "b/")
+        elif line.startswith("rename from "):
+            old = _unquoted(line.removeprefix("rename from "))
+        elif line.startswith("rename to "):
+            new = _unquoted(line.removeprefix("rename to "))
+        elif line.startswith("new file mode"):
+            old = None
+        elif line.startswith("deleted file mode"):
+            new = None
+        elif (found := _HUNK.match(line)) is not None:
+            counts = [1 if number is None else int(number) for number in found.groups()]
+            hunks.append(Hunk(*counts))
+            left_old, left_new = counts[1], counts[3]
+    if is_open:
+        yield ChangedFile(old, new, tuple(hunks))
+
+
+def _both(header: str) -> tuple[str | None, str | None]:
+    """The paths of a header, whose halves are alike where nothing was renamed."""
+    if header.startswith('"'):
+        first, _, second = header[1:].partition('" ')
+        return _path(f'"{first}"', "a/"), _path(second, "b/")
+    half = len(header) // 2
+    return _path(header[:half], "a/"), _path(header[half + 1 :], "b/")
+
+
+def _path(written: str, prefix: str) -> str | None:
+    name = _unquoted(written.split("\t")[0].rstrip("\r"))
+    return None if name == NO_FILE else name.removeprefix(prefix)
+
+
+def _unquoted(written: str) -> str:
+    """A path as git writes it: in quotes, with escapes, where it has odd letters."""
+    if len(written) < 2 or not (written.startswith('"') and written.endswith('"')):
+        return written
+
+    def plain(escape: re.Match[bytes]) -> bytes:
+        code = escape[1]
+        return bytes([_PLAIN[code[0]]]) if len(code) == 1 else bytes([int(code, 8) & 255])
+
+    return _ESCAPE.sub(plain, written[1:-1].encode()).decode("utf-8", "replace")

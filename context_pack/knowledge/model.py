@@ -1,0 +1,111 @@
+"""What is known of a place in the code: sentences that somebody wrote down, and whether they still hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from attrs import frozen
+
+from context_pack.kernel.lines import LineRange
+from context_pack.kernel.sentences import one_line
+from context_pack.knowledge.diffs import ChangedFile
+from context_pack.toolkit.budget import tokens_of
+
+BINDING = ("constraint", "rule", "decision", "issue", "pattern", "claim", "ref")
+"""The kinds of knowledge, the most binding first."""
+HOLDING = frozenset({"exact", "moved", "fresh"})
+"""States in which the code is what it was when the sentence was written."""
+SENTENCE_CHARS = 240
+INLINE_TOKENS = 300
+"""How much of what is known an answer about something else carries along."""
+
+
+class PlaceInCode(NamedTuple):
+    """A file or folder, or lines of a file, perhaps those of a definition."""
+
+    path: str
+    lines: LineRange | None = None
+    symbol: str | None = None
+
+
+@frozen
+class Known:
+    """One sentence: what it says, who says it, which code it rests on, and how that stands today."""
+
+    kind: str
+    text: str
+    source: str
+    """Where it is written: `discovery 5f1c0a52`, `pack login, ref token`, `context of src`."""
+    state: str
+    path: str
+    """Where its code is today, or was last; of a folder's context the folder."""
+    lines: LineRange | None = None
+    reason: str | None = None
+    written_at: PlaceInCode | None = None
+    """The place as it was written down, if the code is elsewhere now or cannot be found."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the code is still what the sentence was written about."""
+        return self.state in HOLDING
+
+    @property
+    def where(self) -> str:
+        """`src/ttl.py:10-20`, or the path alone."""
+        return self.path if self.lines is None else f"{self.path}:{self.lines}"
+
+    @property
+    def sentence(self) -> str:
+        """What it says and how it stands, in one line."""
+        state = "" if self.holds else f" [read again: its code is {self.state}]"
+        return f"{self.kind}: {one_line(self.text, SENTENCE_CHARS)}{state} ({self.where}; {self.source})"
+
+    def is_about(self, place: PlaceInCode) -> bool:
+        """Whether it is about a place, wholly or in part; a folder's context is about all that is below."""
+        if self.lines is None:
+            return self.path in (".", place.path) or place.path.startswith(f"{self.path}/")
+        if self.path != place.path or place.lines is None:
+            return self.path == place.path or self.path.startswith(f"{place.path}/")
+        return self.lines.start <= place.lines.end and place.lines.start <= self.lines.end
+
+    def is_within(self, first: float, last: float) -> bool:
+        """Whether it is about some of these lines, or about all of the file or its folder."""
+        return self.lines is None or (self.lines.start <= last and first <= self.lines.end)
+
+    def is_touched_by(self, file: ChangedFile) -> bool:
+        """Whether a diff changes the code that it rests on, or, where that is lost, the lines it was at."""
+        if self.lines is None:
+            return False
+        if self.written_at is not None and self.written_at.path == file.old and not self._is_found:
+            lines = self.written_at.lines
+            return lines is not None and any(hunk.touches_old(lines) for hunk in file.hunks)
+        return self.path == file.new and any(hunk.touches_new(self.lines) for hunk in file.hunks)
+
+    @property
+    def _is_found(self) -> bool:
+        return self.state not in ("stale", "ambiguous", "unknown")
+
+
+def ranked(known: Iterable[Known], places: Sequence[PlaceInCode]) -> list[Known]:
+    """The most binding first, then what is about the fewest lines."""
+
+    def key(each: Known) -> tuple[int, bool, int, str]:
+        kind = BINDING.index(each.kind) if each.kind in BINDING else len(BINDING)
+        lines = 10**6 if each.lines is None else each.lines.end - each.lines.start
+        return kind, each.holds, lines, each.text
+
+    about = (each for each in known if not places or any(each.is_about(place) for place in places))
+    return sorted(dict.fromkeys(about), key=key)
+
+
+def sentences_within(known: Sequence[Known], tokens: int = INLINE_TOKENS) -> list[str]:
+    """The sentences that fit, the most binding first; the last line says how many did not."""
+    lines: list[str] = []
+    used = 0
+    for number, each in enumerate(known):
+        used += tokens_of(each.sentence) + 4
+        if used > tokens - 20:
+            return [*lines, f"and {len(known) - number} more: context_for tells them"]
+        lines.append(each.sentence)
+    return lines

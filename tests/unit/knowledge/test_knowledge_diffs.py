@@ -1,0 +1,120 @@
+"""Which lines a diff touches, compared with a plain computation."""
+
+from __future__ import annotations
+
+import subprocess
+from difflib import SequenceMatcher
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from context_pack.kernel.lines import LineRange
+from context_pack.knowledge.diffs import Hunk, looks_like_diff, parse_diff
+
+DIFF = """\
+diff --git a/src/ttl.py b/src/ttl.py
+index 1111111..2222222 100644
+--- a/src/ttl.py
++++ b/src/ttl.py
+@@ -10,2 +10,3 @@ def expiry():
+-    a
+---- b/not a header
++    a
++++++ c
++    d
+@@ -40 +41,0 @@
+-gone
+diff --git a/old.py b/new.py
+similarity index 90%
+rename from old.py
+rename to new.py
+diff --git a/made.py b/made.py
+new file mode 100644
+--- /dev/null
++++ b/made.py
+@@ -0,0 +1,2 @@
++x
++y
+diff --git "a/gr\\303\\266\\303\\237e \\"x\\".py" "b/gr\\303\\266\\303\\237e \\"x\\".py"
+--- "a/gr\\303\\266\\303\\237e \\"x\\".py"
++++ "b/gr\\303\\266\\303\\237e \\"x\\".py"
+@@ -1 +1 @@
+-a
++b
+diff --git a/gone.py b/gone.py
+deleted file mode 100644
+--- a/gone.py
++++ /dev/null
+@@ -1,3 +0,0 @@
+-1
+-2
+-3
+"""
+
+
+@pytest.mark.clause("KW-02")
+def test_a_diff_is_read_file_by_file_with_both_sides() -> None:
+    files = parse_diff(DIFF)
+    assert [(file.old, file.new) for file in files] == [
+        ("src/ttl.py", "src/ttl.py"),
+        ("old.py", "new.py"),
+        (None, "made.py"),
+        ('größe "x".py', 'größe "x".py'),
+        ("gone.py", None),
+    ]
+    assert list(files[0].hunks) == [Hunk(10, 2, 10, 3), Hunk(40, 1, 41, 0)]
+
+
+@pytest.mark.clause("KW-02")
+def test_a_plain_diff_without_git_s_lines_is_read_as_well() -> None:
+    text = "--- a/x.c\t2026-01-01\n+++ b/x.c\t2026-01-02\n@@ -1,2 +1 @@\n-a\n-b\n+c\n"
+    text += "--- y.c\n+++ y.c\n@@ -3 +3 @@\n-a\n+b\n"
+    assert looks_like_diff(text)
+    assert [(file.new, len(file.hunks)) for file in parse_diff(text)] == [("x.c", 1), ("y.c", 1)]
+
+
+@pytest.mark.parametrize("name", ["main", "HEAD~3", "v2.0.0", "origin/main"])
+def test_the_name_of_a_revision_is_no_diff(name: str) -> None:
+    assert not looks_like_diff(name)
+
+
+@pytest.mark.clause("KW-02")
+def test_a_deletion_touches_only_what_it_was_inside_of() -> None:
+    hunk = Hunk(5, 1, 4, 0)
+    assert hunk.touches_new(LineRange(3, 6))
+    assert not hunk.touches_new(LineRange(5, 9))
+    assert not hunk.touches_new(LineRange(1, 4))
+
+
+@pytest.mark.clause("KW-02")
+@given(st.lists(st.sampled_from("abc"), max_size=12), st.lists(st.sampled_from("abc"), max_size=12))
+def test_the_touched_lines_are_those_that_differ(old: list[str], new: list[str]) -> None:
+    changed = [ops for ops in SequenceMatcher(None, old, new, False).get_opcodes() if ops[0] != "equal"]
+    hunks = [Hunk(i1 + (i2 > i1), i2 - i1, j1 + (j2 > j1), j2 - j1) for _, i1, i2, j1, j2 in changed]
+    for line in range(1, len(new) + 1):
+        is_new = any(j1 < line <= j2 for _, _, _, j1, j2 in changed)
+        assert any(hunk.touches_new(LineRange(line, line)) for hunk in hunks) == is_new
+
+
+@pytest.mark.clause("KW-02")
+def test_what_git_prints_is_read(tmp_path: Path) -> None:
+    def git(*words: str) -> str:
+        identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+        done = subprocess.run(
+            ["git", *identity, *words], cwd=tmp_path, check=True, capture_output=True, text=True
+        )
+        return done.stdout
+
+    git("init", "-q")
+    (tmp_path / "ä b.py").write_text("".join(f"{n}\n" for n in range(30)))
+    (tmp_path / "same.py").write_text("x\n")
+    git("add", ".")
+    git("commit", "-qm", "one")
+    (tmp_path / "ä b.py").write_text(
+        "".join(f"{n}\n" for n in range(30) if n != 7).replace("20\n", "twenty\n")
+    )
+    (file,) = parse_diff(git("diff", "-U0", "HEAD"))
+    assert (file.old, file.new) == ("ä b.py", "ä b.py")
+    assert list(file.hunks) == [Hunk(8, 1, 7, 0), Hunk(21, 1, 20, 1)]
