@@ -9,14 +9,16 @@ from typing import Any
 
 from context_pack.bundles import resources as bundle_resources
 from context_pack.bundles import tools as bundle_tools
+from context_pack.code.family import FAMILY as CODE_FAMILY
 from context_pack.code.outline_tools import outline_tool, usages_tool
 from context_pack.code.search_tools import grep_tool
 from context_pack.code.tools import read_tool
-from context_pack.composition import DEFAULT_MAX_SOURCE_BYTES, Ports, UseCases, compose
+from context_pack.composition import DEFAULT_MAX_SOURCE_BYTES, Ports, UseCases
 from context_pack.contexts import resources as context_resources
 from context_pack.contexts import tools as context_tools
 from context_pack.documents import resources as document_resources
 from context_pack.documents import tools as document_tools
+from context_pack.knowledge.tools import for_tool
 from context_pack.memory.record_tool import record_tool
 from context_pack.memory.tools import search_tool
 from context_pack.packs import prompts as pack_prompts
@@ -46,7 +48,7 @@ def build(
     minute and tool; `lock` guards what is counted, where several threads call; `root` is where the project
     is, for advice on absolute paths; `report` hears of each call and `alarm` of the unforeseen.
     """
-    cases = over if isinstance(over, UseCases) else compose(over, max_source_bytes, search_seconds, lock)
+    cases = over if isinstance(over, UseCases) else UseCases(over, max_source_bytes, search_seconds)
     lock = lock or nullcontext()
     metrics = Metrics(lock=lock)
     return Registry(
@@ -65,21 +67,23 @@ def build(
 def _tools(cases: UseCases) -> Iterator[Tool]:
     """The tools of each feature that there are ports for, in the order of the server's instructions."""
     ports = cases.ports
-    if ports.has("memory"):
-        yield search_tool(cases.memory.searcher)
-        yield record_tool(cases.memory.recorder)
+    if ports.memory is not None:
+        yield search_tool(cases.memory, cases.knowledge.near)
+        yield record_tool(cases.recorder)
     yield from reversed(pack_tools.build(cases.packs, ports.clock))  # `output` is read first
     code = cases.code
-    yield outline_tool(code.outliner)
+    near = cases.knowledge.near
+    yield for_tool(cases.knowledge, CODE_FAMILY)
+    yield outline_tool(code.outliner, near)
     if code.usages is not None and code.searcher is not None:
         yield usages_tool(code.usages)
         yield grep_tool(code.searcher)
-    yield read_tool(code.reader, ports.access, ports.clock.now)
-    if ports.has("documents"):
+    yield read_tool(code.reader, ports.access, ports.clock.now, near)
+    if ports.documents is not None:
         yield from document_tools.build(*cases.documents)
-    if ports.has("contexts"):
+    if ports.contexts is not None:
         yield from context_tools.build(cases.contexts.queries)
-    if ports.has("bundles"):
+    if ports.bundles is not None:
         yield from bundle_tools.build(cases.bundles, ports.clock)
 
 
@@ -87,10 +91,10 @@ def _resources(cases: UseCases, metrics: Metrics) -> Iterator[ResourceFamily]:
     """The resources of each feature that has some, and the statistics."""
     ports = cases.ports
     yield pack_resources.build(cases.packs.reader, ports.packs)
-    if ports.has("bundles"):
+    if ports.bundles is not None:
         yield bundle_resources.build(cases.bundles)
-    if ports.has("contexts"):
+    if ports.contexts is not None:
         yield context_resources.build(cases.contexts.queries)
-    if ports.has("documents"):
+    if ports.documents is not None:
         yield document_resources.build(cases.documents.shelf)
     yield stats_family(metrics)

@@ -19,7 +19,7 @@ from context_pack.packs.domain.scopes import Scopes, ScopeState
 from context_pack.packs.domain.source import SourceText
 from context_pack.packs.domain.states import Resolution, State
 from context_pack.packs.domain.values import path as parse_path
-from context_pack.packs.ports import PackStore, Waiting
+from context_pack.packs.ports import PackStore, Waiting, patiently
 from context_pack.packs.usecases.pointing import located, warning_of
 from context_pack.packs.usecases.read import PackReader
 from context_pack.packs.usecases.resolving import Resolver, unwatched
@@ -29,14 +29,21 @@ SEARCH_SHARE = 0.125
 """How much of the time for the code of refs a search spends on that of discoveries."""
 
 
-def scope_states(queries: ContextQueries, scopes: Sequence[str], waiting: Waiting) -> Scopes:
-    """How the contexts of folders stand; one that is not there or cannot be read is missing."""
-    return {scope: _state(queries, scope, waiting) for scope in scopes}
+@frozen
+class ScopesOfContexts:
+    """The folders that packs are about, by their directory contexts."""
 
+    queries: ContextQueries
 
-def _state(queries: ContextQueries, scope: str, waiting: Waiting) -> ScopeState:
-    found = queries.check(CheckFreshness(scope=scope), waiting)
-    return ScopeState(found.freshness.state) if isinstance(found, CheckedContext) else ScopeState.MISSING
+    def states(self, scopes: Sequence[str], waiting: Waiting = patiently, /) -> Scopes:
+        """How the contexts of folders stand; one that is not there or cannot be read is missing."""
+        return {scope: self._state(scope, waiting) for scope in scopes}
+
+    def _state(self, scope: str, waiting: Waiting) -> ScopeState:
+        context = self.queries.check(CheckFreshness(scope=scope), waiting)
+        if not isinstance(context, CheckedContext):
+            return ScopeState.MISSING
+        return ScopeState(context.freshness.state)
 
 
 @frozen

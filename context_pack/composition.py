@@ -1,59 +1,67 @@
-"""The ports of the core, and the use cases over them in straight lines, feature by feature.
-
-A feature is imported and composed when somebody first asks for it: a command that lists packs should not pay
-for searches by meaning. That is the one lazy import of a feature; its modules import at their top.
-"""
+"""The ports of the core, and the use cases over them in straight lines, feature by feature."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable
+from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from attrs import field, frozen
 
+from context_pack.bridges import AnchoredPlaces, PacksAsNotes, ScopesOfContexts
+from context_pack.code.ports import AccessLog, CodeSearch
+from context_pack.code.usecases.grep import CodeSearcher
+from context_pack.code.usecases.outline import Outliner
+from context_pack.code.usecases.read_file import FileReader
+from context_pack.code.usecases.usages import UsageFinder
+from context_pack.contexts.ports import Projects
+from context_pack.contexts.queries import ContextQueries
+from context_pack.contexts.refresh import ContextRefresher
+from context_pack.documents.ports import DocumentPorts
+from context_pack.documents.usecases.search import Finder
+from context_pack.documents.usecases.shelf import DocumentShelf
+from context_pack.draft_sources import FoundExcerpts
 from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.kernel.syntax import NoSyntax, Syntax
-from context_pack.packs.domain.scopes import Scopes
-from context_pack.packs.ports import (
-    DiagramCheck,
-    Excerpted,
-    ExcerptStore,
-    NoExcerptStore,
-    PackHistory,
-    PackStore,
-    Waiting,
-    patiently,
+from context_pack.knowledge.about import KnownHere
+from context_pack.knowledge.ports import ChangesSince, KnownSource
+from context_pack.knowledge_sources import (
+    DefinitionsOfTree,
+    KnownByContexts,
+    KnownByDiscoveries,
+    KnownByPacks,
 )
+from context_pack.memory.ports import DiscoveryStore, MemoryPorts, SessionLog
+from context_pack.memory.usecases.record import Recorder
+from context_pack.memory.usecases.refresh import Refresher
+from context_pack.memory.usecases.search import MemorySearcher
+from context_pack.packs.ports import DiagramCheck, ExcerptStore, NoExcerptStore, PackHistory, PackStore
+from context_pack.packs.usecases.cases import PackUseCases
+from context_pack.packs.usecases.draft import PackDrafter
+from context_pack.packs.usecases.listing import PackLister
+from context_pack.packs.usecases.read import PackReader
+from context_pack.packs.usecases.verify import PackVerifier
+from context_pack.packs.usecases.write import PackWriter
 
-if TYPE_CHECKING:  # what a feature imports is loaded with the feature
+if TYPE_CHECKING:  # bundles load jsonschema
     from context_pack.bundles.opening import BundleShelf
     from context_pack.bundles.ports import BundleStore
-    from context_pack.code.ports import AccessLog, CodeSearch
-    from context_pack.code.usecases.grep import CodeSearcher
-    from context_pack.code.usecases.outline import Outliner
-    from context_pack.code.usecases.read_file import FileReader
-    from context_pack.code.usecases.usages import UsageFinder
-    from context_pack.contexts.ports import Projects
-    from context_pack.contexts.queries import ContextQueries
-    from context_pack.contexts.refresh import ContextRefresher
-    from context_pack.documents.ports import DocumentPorts
-    from context_pack.documents.usecases.search import Finder
-    from context_pack.documents.usecases.shelf import DocumentShelf
-    from context_pack.memory.ports import CodePlaces, MemoryPorts
-    from context_pack.memory.usecases.record import Recorder
-    from context_pack.memory.usecases.search import MemorySearcher
-    from context_pack.packs.usecases.cases import PackUseCases
-
-T = TypeVar("T")
 
 DEFAULT_MAX_SOURCE_BYTES = 2 * 1024 * 1024
 
 
+def _nothing() -> None:
+    """There is nothing to close."""
+
+
 @frozen
 class Ports:
-    """Everything the core asks of the world; a feature whose port is None is not offered."""
+    """Everything the core asks of the world; a feature whose port is None is not offered.
+
+    Documents and memory search by meaning, which loads numpy; so they are opened by the first who asks, and
+    a command that lists packs does not wait for it.
+    """
 
     clock: Clock
     source: SourceTree
@@ -66,15 +74,13 @@ class Ports:
     access: AccessLog | None = None
     bundles: BundleStore | None = None
     contexts: Projects | None = None
-    documents: DocumentPorts | None = None
-    memory: MemoryPorts | None = None
-
-    def has(self, feature: str) -> bool:
-        """Whether a port that may be missing is there; opens nothing."""
-        return getattr(self, feature) is not None
-
-    def close(self) -> None:
-        """Close what was opened; whoever made these ports closes them."""
+    changes: ChangesSince | None = None
+    documents: Callable[[], DocumentPorts] | None = None
+    discoveries: DiscoveryStore | None = None
+    sessions: SessionLog | None = None
+    memory: Callable[[], MemoryPorts] | None = None
+    close: Callable[[], None] = _nothing
+    """Closes what was opened; whoever made these ports calls it."""
 
 
 class CodeCases(NamedTuple):
@@ -100,195 +106,103 @@ class DocumentCases(NamedTuple):
     finder: Finder
 
 
-class MemoryCases(NamedTuple):
-    """What is done with memory."""
-
-    recorder: Recorder
-    searcher: MemorySearcher
-    places: CodePlaces
-
-
+@frozen(slots=False)
 class UseCases:
-    """Every use case over some ports, each feature composed once.
-
-    `lock` is held while a feature is composed, where several threads may ask for one; composing one feature
-    may ask for another, so it must be one that a thread can take twice.
-    """
-
-    def __init__(
-        self,
-        ports: Ports,
-        max_source_bytes: int,
-        search_seconds: float,
-        lock: AbstractContextManager[Any],
-    ) -> None:
-        self.ports = ports
-        self.max_source_bytes = max_source_bytes
-        self.search_seconds = search_seconds
-        self._lock = lock
-        self._features: dict[Callable[..., Any], Any] = {}
-
-    @property
-    def packs(self) -> PackUseCases:
-        """Packs."""
-        return self._feature(_packs)
-
-    @property
-    def code(self) -> CodeCases:
-        """Code."""
-        return self._feature(_code)
-
-    @property
-    def bundles(self) -> BundleShelf:
-        """Bundles: everything is done with the shelf that they stand on."""
-        return self._feature(_bundles)
-
-    @property
-    def contexts(self) -> ContextCases:
-        """Directory contexts."""
-        return self._feature(_contexts)
-
-    @property
-    def documents(self) -> DocumentCases:
-        """Documents."""
-        return self._feature(_documents)
-
-    @property
-    def memory(self) -> MemoryCases:
-        """Memory."""
-        return self._feature(_memory)
-
-    def _feature(self, composed: Callable[[UseCases], T]) -> T:
-        with self._lock:
-            if composed not in self._features:
-                self._features[composed] = composed(self)
-            feature: T = self._features[composed]
-            return feature
-
-
-def compose(
-    ports: Ports,
-    max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES,
-    search_seconds: float = inf,
-    lock: AbstractContextManager[Any] | None = None,
-) -> UseCases:
-    """The use cases over these ports, for the registry, the library and the commands.
+    """Every use case over some ports, for the registry, the library and the commands.
 
     `search_seconds` is how long a call may look through the tree for the code of refs: a client waits for its
     answer, whoever runs a command or uses the library can stop it.
     """
-    return UseCases(ports, max_source_bytes, search_seconds, lock or nullcontext())
 
+    ports: Ports
+    max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES
+    search_seconds: float = inf
 
-@frozen
-class _ScopesOfContexts:
-    """A `ScopeWatch` that asks the contexts, which are loaded with the first pack that names one."""
-
-    cases: UseCases
-
-    def states(self, scopes: Sequence[str], waiting: Waiting = patiently, /) -> Scopes:
-        """The state of each of these scopes."""
-        from context_pack.bridges import scope_states
-
-        return scope_states(self.cases.contexts.queries, scopes, waiting)
-
-
-@frozen
-class _PassagesOfSearches:
-    """An `Excerpts` over the searches that there are, which are loaded with the first draft."""
-
-    cases: UseCases
-
-    def best(self, query: str, limit: int, check: Waiting = patiently, /) -> Excerpted:
-        """At most `limit` passages of all searches, the best first."""
-        from context_pack.draft_sources import FoundExcerpts
-
-        cases, has = self.cases, self.cases.ports.has
-        found = FoundExcerpts(
-            cases.ports.source,
-            cases.memory.searcher if has("memory") else None,
-            cases.documents.finder if has("documents") else None,
-            cases.code.usages,
+    @cached_property
+    def packs(self) -> PackUseCases:
+        """Packs; a draft asks every search that there is."""
+        ports = self.ports
+        shared = (
+            ports.packs, ports.source, ports.clock, self.max_source_bytes, ports.syntax, ports.excerpts,
+            self.search_seconds,
+        )  # fmt: skip
+        scopes = None if ports.contexts is None else ScopesOfContexts(self.contexts.queries)
+        passages = FoundExcerpts(
+            ports.source,
+            None if ports.memory is None else lambda: self.memory,
+            None if ports.documents is None else lambda: self.documents.finder,
+            self.code.usages,
         )
-        return found.best(query, limit, check)
+        return PackUseCases(
+            PackLister(ports.packs, ports.clock),
+            PackReader(*shared, scopes, ports.history),
+            PackWriter(*shared, ports.diagrams),
+            PackVerifier(*shared),
+            PackDrafter(*shared, passages=passages),
+        )
 
+    @cached_property
+    def code(self) -> CodeCases:
+        """Code."""
+        ports, monotonic, search = self.ports, self.ports.clock.monotonic, self.ports.search
+        return CodeCases(
+            FileReader(ports.source, ports.syntax),
+            Outliner(ports.source, ports.syntax, monotonic),
+            None if search is None else CodeSearcher(search, monotonic),
+            None if search is None else UsageFinder(ports.source, ports.syntax, search, monotonic),
+        )
 
-def _packs(cases: UseCases) -> PackUseCases:
-    from context_pack.packs.usecases.cases import PackUseCases
-    from context_pack.packs.usecases.draft import PackDrafter
-    from context_pack.packs.usecases.listing import PackLister
-    from context_pack.packs.usecases.read import PackReader
-    from context_pack.packs.usecases.verify import PackVerifier
-    from context_pack.packs.usecases.write import PackWriter
+    @cached_property
+    def knowledge(self) -> KnownHere:
+        """What is known of a place, from all that is written down about code."""
+        ports, reader = self.ports, self.packs.reader
+        sources: list[KnownSource] = [KnownByPacks(reader)]
+        if ports.discoveries is not None:
+            sources.insert(0, KnownByDiscoveries(ports.discoveries, self.places))
+        if ports.contexts is not None:
+            sources.append(KnownByContexts(self.contexts.queries))
+        return KnownHere(ports.source, sources, DefinitionsOfTree(reader), ports.changes)
 
-    ports = cases.ports
-    shared = (
-        ports.packs, ports.source, ports.clock, cases.max_source_bytes, ports.syntax, ports.excerpts,
-        cases.search_seconds,
-    )  # fmt: skip
-    scopes = _ScopesOfContexts(cases) if ports.has("contexts") else None
-    return PackUseCases(
-        PackLister(ports.packs, ports.clock),
-        PackReader(*shared, scopes, ports.history),
-        PackWriter(*shared, ports.diagrams),
-        PackVerifier(*shared),
-        PackDrafter(*shared, passages=_PassagesOfSearches(cases)),
-    )
+    @cached_property
+    def bundles(self) -> BundleShelf:
+        """Bundles: everything is done with the shelf that they stand on."""
+        from context_pack.bundles.opening import BundleShelf
 
+        assert self.ports.bundles is not None
+        return BundleShelf(self.ports.bundles)
 
-def _code(cases: UseCases) -> CodeCases:
-    from context_pack.code.usecases.grep import CodeSearcher
-    from context_pack.code.usecases.outline import Outliner
-    from context_pack.code.usecases.read_file import FileReader
-    from context_pack.code.usecases.usages import UsageFinder
+    @cached_property
+    def contexts(self) -> ContextCases:
+        """Directory contexts."""
+        assert self.ports.contexts is not None
+        refresher = ContextRefresher(self.ports.clock, self.ports.syntax)
+        return ContextCases(ContextQueries(self.ports.contexts), refresher)
 
-    ports, monotonic = cases.ports, cases.ports.clock.monotonic
-    return CodeCases(
-        FileReader(ports.source, ports.syntax),
-        Outliner(ports.source, ports.syntax, monotonic),
-        None if ports.search is None else CodeSearcher(ports.search, monotonic),
-        None if ports.search is None else UsageFinder(ports.source, ports.syntax, ports.search, monotonic),
-    )
+    @cached_property
+    def documents(self) -> DocumentCases:
+        """Documents."""
+        assert self.ports.documents is not None
+        monotonic = self.ports.clock.monotonic
+        shelf = DocumentShelf(self.ports.documents(), monotonic)
+        return DocumentCases(shelf, Finder(shelf, monotonic))
 
+    @cached_property
+    def places(self) -> AnchoredPlaces:
+        """The code that discoveries are about."""
+        return AnchoredPlaces(self.packs.reader)
 
-def _bundles(cases: UseCases) -> BundleShelf:
-    from context_pack.bundles.opening import BundleShelf
+    @cached_property
+    def recorder(self) -> Recorder:
+        """Writes discoveries down."""
+        ports = self.ports
+        assert ports.discoveries is not None
+        assert ports.sessions is not None
+        return Recorder(ports.discoveries, ports.sessions, ports.clock, self.places)
 
-    assert cases.ports.bundles is not None
-    return BundleShelf(cases.ports.bundles)
-
-
-def _contexts(cases: UseCases) -> ContextCases:
-    from context_pack.contexts.queries import ContextQueries
-    from context_pack.contexts.refresh import ContextRefresher
-
-    assert cases.ports.contexts is not None
-    refresher = ContextRefresher(cases.ports.clock, cases.ports.syntax)
-    return ContextCases(ContextQueries(cases.ports.contexts), refresher)
-
-
-def _documents(cases: UseCases) -> DocumentCases:
-    from context_pack.documents.usecases.search import Finder
-    from context_pack.documents.usecases.shelf import DocumentShelf
-
-    assert cases.ports.documents is not None
-    monotonic = cases.ports.clock.monotonic
-    shelf = DocumentShelf(cases.ports.documents, monotonic)
-    return DocumentCases(shelf, Finder(shelf, monotonic))
-
-
-def _memory(cases: UseCases) -> MemoryCases:
-    from context_pack.bridges import AnchoredPlaces, PacksAsNotes
-    from context_pack.memory.usecases.record import Recorder
-    from context_pack.memory.usecases.refresh import Refresher
-    from context_pack.memory.usecases.search import MemorySearcher
-
-    ports, memory = cases.ports, cases.ports.memory
-    assert memory is not None
-    places = AnchoredPlaces(cases.packs.reader)
-    refresher = Refresher(memory, PacksAsNotes(ports.packs), ports.clock.monotonic)
-    return MemoryCases(
-        Recorder(memory.discoveries, memory.sessions, ports.clock, places),
-        MemorySearcher(memory, refresher, ports.clock.monotonic, places),
-        places,
-    )
+    @cached_property
+    def memory(self) -> MemorySearcher:
+        """Searches code, discoveries, sessions and packs."""
+        assert self.ports.memory is not None
+        memory, monotonic = self.ports.memory(), self.ports.clock.monotonic
+        refresher = Refresher(memory, PacksAsNotes(self.ports.packs), monotonic)
+        return MemorySearcher(memory, refresher, monotonic, self.places)

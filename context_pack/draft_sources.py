@@ -8,7 +8,7 @@ at some moment, the callers of the best definitions answer it, too, and follow t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from attrs import evolve, frozen
 
@@ -49,11 +49,11 @@ NO_ANSWER = frozenset({Code.NOTHING_INDEXED, Code.EMBEDDER_FAILED})
 
 @frozen
 class FoundExcerpts:
-    """An `Excerpts` over the searches that there are."""
+    """An `Excerpts` over the searches that there are; those by meaning are opened with the first draft."""
 
     tree: SourceTree
-    memory: MemorySearcher | None
-    documents: Finder | None
+    memory: Callable[[], MemorySearcher] | None
+    documents: Callable[[], Finder] | None
     usages: UsageFinder | None
 
     def best(self, query: str, limit: int, check: Waiting = patiently, /) -> Excerpted:
@@ -70,11 +70,10 @@ class FoundExcerpts:
     def _remembered(
         self, query: str, limit: int, notes: dict[str, object], check: Waiting
     ) -> Iterator[Excerpt]:
-        memory = self.memory
-        if memory is None:
+        if self.memory is None:
             return
         try:
-            search = memory.search(ContextSearch(query), check, most=limit)
+            search = self.memory().search(ContextSearch(query), check, most=limit)
         except Failure as failure:
             if failure.code not in NO_ANSWER:
                 raise
@@ -92,10 +91,9 @@ class FoundExcerpts:
     def _documented(
         self, query: str, limit: int, notes: dict[str, object], check: Waiting
     ) -> Iterator[Excerpt]:
-        documents = self.documents
-        if documents is None:
+        if self.documents is None:
             return
-        found = documents.search(DocumentSearch(query, limit=min(limit, MOST_HITS)), check)
+        found = self.documents().search(DocumentSearch(query, limit=min(limit, MOST_HITS)), check)
         if found.stale:
             notes["stale"] = True
         for answer in found.answers:

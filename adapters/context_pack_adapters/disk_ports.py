@@ -1,26 +1,40 @@
-"""The ports over the real disk, clock and randomness, each opened when it is first asked for.
+"""The ports of a project on the real disk, clock and randomness, or in its team's database.
 
-Opening touches no file. What searches by meaning (numpy) is imported with the feature that needs it.
+Opening touches no file, except for the private folders. What searches by meaning is in `disk_searches`, which
+loads numpy and is imported by the first who searches.
 """
 
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
-from functools import cached_property
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
-from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from attrs import frozen
 
 from context_pack.composition import Ports
 from context_pack.kernel.paths import PathPolicy
+from context_pack.kernel.ports import IdSource
+from context_pack.memory.domain.discovery import uuid_of
+from context_pack.memory.ports import DiscoveryStore
+from context_pack.packs.ports import ExcerptStore, PackHistory, PackStore
+from context_pack.retrieval.ports import Background
+from context_pack.toolkit.registry import Registry
 from context_pack_adapters.disk.folder import Folder
-from context_pack_adapters.disk.opening import Place
+from context_pack_adapters.html.drawing import DrawnDiagrams
+from context_pack_adapters.logs import Log
 from context_pack_adapters.postgres.opening import open_team
 from context_pack_adapters.private_places import PrivatePlaces, open_places
 from context_pack_adapters.search.code_search import FileTreeSearch
 from context_pack_adapters.settings import Settings
+from context_pack_adapters.storage import check_storage, storage_place
 from context_pack_adapters.stores.access_files import AccessFiles
+from context_pack_adapters.stores.bundle_files import FileBundleStore
+from context_pack_adapters.stores.context_projects import DiskProjects
+from context_pack_adapters.stores.discovery_files import DiscoveryFiles
 from context_pack_adapters.stores.events import Tell
 from context_pack_adapters.stores.excerpt_files import FileExcerptStore
 from context_pack_adapters.stores.pack_history import FilePackHistory
@@ -32,246 +46,108 @@ from context_pack_adapters.syntax import shared_syntax
 from context_pack_adapters.system import SystemClock, SystemIds
 
 if TYPE_CHECKING:
-    from context_pack.code.ports import CodeSearch
-    from context_pack.contexts.ports import Projects
-    from context_pack.documents.ports import DocumentPorts
-    from context_pack.kernel.ports import Clock, IdSource, SourceTree
-    from context_pack.kernel.syntax import Syntax
-    from context_pack.memory.ports import MemoryPorts
-    from context_pack.packs.ports import DiagramCheck, ExcerptStore, PackHistory, PackStore
-    from context_pack.retrieval.ports import Background
-    from context_pack_adapters.embed import Embedders
-    from context_pack_adapters.index.background import ChildBackground, Done
-    from context_pack_adapters.postgres.opening import UnopenedTeam
-    from context_pack_adapters.postgres.team import Team
-    from context_pack_adapters.stores.bundle_files import FileBundleStore
-DOCUMENTS_INDEX, MEMORY_INDEX = "documents.sqlite3", "memory.sqlite3"
+    from context_pack_adapters.disk_searches import DiskSearches
 
 
-def storage_place(settings: Settings) -> Place:
-    """The storage root, from the project down if it is inside."""
-    return Place.of(settings.root, settings.source_root)
-
-
-def file_packs(
-    settings: Settings,
-    ids: IdSource,
-    tell: Tell = lambda _: None,
-    trash: Folder | None = None,
-    history: FilePackHistory | None = None,
-) -> PackStore:
-    """The packs in the storage root."""
-    place, clock = storage_place(settings), SystemClock()
-    return FilePackStore(place, clock, ids, tell=tell, trash=trash, history=history)
-
-
-if TYPE_CHECKING:
-    opened_once = cached_property
-else:
-
-    class opened_once(cached_property):
-        """A `cached_property` under its object's lock, as before Python 3.12: two threads get one port."""
-
-        def __get__(self, instance, owner=None):
-            with instance.lock if instance is not None else nullcontext():
-                return super().__get__(instance, owner)
-
-
+@frozen(kw_only=True)
 class DiskPorts(Ports):
-    """All ports of a project on disk; without a background worker, long work is done inside the calls.
+    """The ports of a project on disk, and what its server asks besides."""
 
-    `tell` hears what happens in the stores.
+    places: PrivatePlaces
+    policy: PathPolicy
+    access: AccessFiles
+    discoveries: DiscoveryStore
+    sessions: SessionFiles
+    load_model: Callable[[], None]
+    """Loads what the first search by meaning would wait for."""
+    packs_mark: Callable[[], object]
+    """A value that differs from the last one whenever a pack was changed; raises `Failure` if unreachable."""
+
+
+class Stores(NamedTuple):
+    """What a team shares through its database, and everybody else keeps in files."""
+
+    packs: PackStore
+    excerpts: ExcerptStore
+    history: PackHistory
+    discoveries: DiscoveryStore
+
+
+def file_packs(settings: Settings, ids: IdSource) -> PackStore:
+    """The packs in the storage root, by themselves."""
+    return FilePackStore(storage_place(settings), SystemClock(), ids)
+
+
+def load_registry(settings: Settings, log: Log) -> Registry:
+    """Every tool, resource and prompt over the real ports, without the rate limits of a connection."""
+    from context_pack.app import build  # commands that call no tool do not load them
+
+    return build(
+        open_ports(settings),
+        max_source_bytes=settings.max_source_bytes,
+        report=log.finished,
+        alarm=log.alarm,
+    )
+
+
+def open_ports(
+    settings: Settings,
+    worker: Background | None = None,
+    tell: Tell = lambda _: None,
+    places: PrivatePlaces | None = None,
+) -> DiskPorts:
+    """Open every port; without a worker long work is done inside the calls. `tell` hears of the stores.
+
+    Raises:
+        Failure: `io_error`, if a link is in the way to our files; `invalid_data`, if the settings do not
+            say where these are.
     """
+    check_storage(settings)
+    # The private places go by the real path of the project, which must not change under a call.
+    places = open_places(settings) if places is None else places
+    storage, root = storage_place(settings), Path(settings.source_root)
+    clock, ids, closing = SystemClock(), SystemIds(), ExitStack()
+    policy = PathPolicy(settings.deny, allow=settings.allow)
+    copies = [Path(settings.root, name) for name in ("excerpts", "packs")]  # of code that is there itself
+    sessions = SessionFiles(places.state, clock, uuid_of(ids.token(16)))
+    team = open_team(settings, os.environ, tell) if settings.store else None
+    if team is None:
+        history, trash = FilePackHistory(places.state.below("history")), places.state.below("trash")
+        packs = FilePackStore(storage, clock, ids, tell=tell, trash=trash, history=history)
+        stores = Stores(packs, FileExcerptStore(storage, clock), history, DiscoveryFiles(storage, tell=tell))
+    else:
+        stores = Stores(team.packs(ids), team.excerpts(), team.history(), team.discoveries())
+        closing.callback(team.close)
 
-    def __init__(
-        self,
-        settings: Settings,
-        worker: Background | None = None,
-        tell: Tell = lambda _: None,
-        places: PrivatePlaces | None = None,
-    ) -> None:
-        # The private places go by the real path of the project, which must not change under a call.
-        places = open_places(settings) if places is None else places
-        vars(self).update(settings=settings, worker=worker, tell=tell, places=places, lock=RLock())
+    @cache
+    def searches() -> DiskSearches:
+        from context_pack_adapters.disk_searches import DiskSearches
 
-    if TYPE_CHECKING:
-        settings: Settings
-        worker: Background | None
-        tell: Tell
-        places: PrivatePlaces
-        lock: RLock
+        opened = DiskSearches(settings, places, policy, worker, team, stores.discoveries, sessions)
+        closing.callback(opened.close)
+        return opened
 
-    def has(self, _: str) -> bool:
-        """True: the disk provides every port."""
-        return True
-
-    def close(self) -> None:
-        """Close the indexes and the connections to the team's database, where they were opened."""
-        documents, memory = vars(self).get("documents"), vars(self).get("memory")
-        if documents is not None:
-            documents.index.close()
-        if memory is not None and "index" in vars(memory):
-            memory.index.close()
-        if "team" in vars(self):
-            self.team.close()
-
-    def open_all(self) -> None:
-        """Open every port now, in one thread: opened later, two threads might each make one of their own."""
-        for name, value in vars(DiskPorts).items():
-            if isinstance(value, opened_once) and (name != "team" or self.settings.store):
-                getattr(self, name)
-
-    @opened_once
-    def policy(self) -> PathPolicy:
-        """Which files are never read."""
-        return PathPolicy(self.settings.deny, allow=self.settings.allow)
-
-    @opened_once
-    def clock(self) -> Clock:
-        """The system's clock."""
-        return SystemClock()
-
-    @opened_once
-    def source(self) -> SourceTree:
-        """The source root."""
-        own = (Path(self.settings.root), *self.places.every_project)
-        return DiskSourceTree(Path(self.settings.source_root), self.policy, own=own)
-
-    @opened_once
-    def syntax(self) -> Syntax:
-        """Every language there is a grammar for."""
-        return shared_syntax()
-
-    @opened_once
-    def search(self) -> CodeSearch:
-        """Searches the source root."""
-        settings = self.settings
-        copies = [Path(settings.root, name) for name in ("excerpts", "packs")]  # of code that is there itself
-        root, storage = Path(settings.source_root), Path(settings.root)
-        return FileTreeSearch(root, self.policy, copies=copies, storage=storage)
-
-    @opened_once
-    def team(self) -> Team | UnopenedTeam:
-        """The database that is shared, if one is configured."""
-        return open_team(self.settings, os.environ, self.tell)
-
-    @opened_once
-    def packs(self) -> PackStore:
-        """The packs in the storage root, or those of the team."""
-        if self.settings.store:
-            return self.team.packs(SystemIds())
-        trash = self.places.state.below("trash")
-        return file_packs(self.settings, SystemIds(), self.tell, trash, self._file_history)
-
-    def packs_mark(self) -> object:
-        """A value that differs from the last one whenever a pack was changed.
-
-        Raises:
-            Failure: the team's database cannot be reached.
-        """
-        if self.settings.store:
-            return self.team.change_token()
-        return folder_mark(Folder(storage_place(self.settings)).below("packs"))
-
-    @opened_once
-    def history(self) -> PackHistory | None:
-        """The last revisions of packs."""
-        return self.team.history() if self.settings.store else self._file_history
-
-    @opened_once
-    def _file_history(self) -> FilePackHistory:
-        """The last revisions of the packs in the storage root."""
-        return FilePackHistory(self.places.state.below("history"))
-
-    @opened_once
-    def diagrams(self) -> DiagramCheck:
-        """Reads diagrams as those of exported pages are read."""
-        from context_pack_adapters.html.drawing import DrawnDiagrams
-
-        return DrawnDiagrams()
-
-    @opened_once
-    def excerpts(self) -> ExcerptStore:
-        """The excerpts that refs were anchored to, stored beside the packs."""
-        if self.settings.store:
-            return self.team.excerpts()
-        return FileExcerptStore(storage_place(self.settings), self.clock)
-
-    @opened_once
-    def access(self) -> AccessFiles:
-        """Which files were read."""
-        return AccessFiles(self.places.state, self.clock, tell=self.tell)
-
-    @opened_once
-    def bundles(self) -> FileBundleStore:
-        """The bundles of the project."""
-        from context_pack_adapters.stores.bundle_files import FileBundleStore
-
-        return FileBundleStore(Path(self.settings.source_root), self.policy, self.settings.bundles)
-
-    @opened_once
-    def contexts(self) -> Projects:
-        """The projects whose directory contexts may be asked about."""
-        from context_pack_adapters.stores.context_projects import DiskProjects
-
-        return DiskProjects(self.settings.source_root, self.settings.allowed_roots, self.policy)
-
-    @opened_once
-    def embedders(self) -> Embedders:
-        """The embedders of searches."""
-        from context_pack_adapters.embed import choose
-
-        return choose(self.settings.embedder, self.settings.model_dir or None, os.environ)
-
-    @opened_once
-    def documents(self) -> DocumentPorts:
-        """The documents of the project and the user."""
-        from context_pack.documents.ports import DocumentPorts
-        from context_pack.retrieval.chunking import CHUNKER
-        from context_pack_adapters.index.sqlite_index import SqliteIndex
-        from context_pack_adapters.stores.collection_locks import FileLocks
-        from context_pack_adapters.stores.collection_sources import DiskCollections
-
-        settings, cache, chosen = self.settings, self.places.cache, self.embedders
-        return DocumentPorts(
-            sources=DiskCollections(
-                Path(settings.source_root),
-                Path(settings.root),
-                self.policy,
-                cache,
-                Path(settings.user_config) if settings.user_config else None,
-                settings.allowed_roots,
-                self.places.every_project,
-                shared=self.team.collection if settings.store else None,
-            ),
-            locks=FileLocks(cache),
-            index=SqliteIndex(cache.place.below(DOCUMENTS_INDEX), chosen.fast, chunker=CHUNKER),
-            fast=chosen.fast,
-            semantic=chosen.semantic,
-            background=self.worker,
-            warning=chosen.warning,
-        )
-
-    @opened_once
-    def sessions(self) -> SessionFiles:
-        """The log of this session and of earlier ones."""
-        from context_pack.memory.domain.discovery import uuid_of
-
-        return SessionFiles(self.places.state, self.clock, uuid_of(SystemIds().token(16)))
-
-    @opened_once
-    def memory(self) -> MemoryPorts:
-        """The memory of the project."""
-        from context_pack_adapters.disk_memory import DiskMemory
-
-        return DiskMemory(self)
-
-
-def background(settings: Settings, places: PrivatePlaces, on_done: Done) -> ChildBackground:
-    """A worker whose children die with this process; none is started before there is something to do."""
-    from context_pack_adapters.index.background import ChildBackground, task_command, task_environment
-
-    environ = task_environment(settings.root, settings.source_root, places.given)
-    return ChildBackground(
-        task_command(), environ, folder=places.cache, cwd=settings.source_root, on_done=on_done
+    return DiskPorts(
+        clock=clock,
+        source=DiskSourceTree(root, policy, own=(Path(settings.root), *places.every_project)),
+        packs=stores.packs,
+        syntax=shared_syntax(),
+        excerpts=stores.excerpts,
+        history=stores.history,
+        diagrams=DrawnDiagrams(),
+        search=FileTreeSearch(root, policy, copies=copies, storage=Path(settings.root)),
+        access=AccessFiles(places.state, clock, tell=tell),
+        bundles=FileBundleStore(root, policy, settings.bundles),
+        contexts=DiskProjects(settings.source_root, settings.allowed_roots, policy),
+        documents=lambda: searches().documents,
+        discoveries=stores.discoveries,
+        sessions=sessions,
+        memory=lambda: searches().memory,
+        close=closing.close,
+        places=places,
+        policy=policy,
+        load_model=lambda: searches().load_model(),
+        packs_mark=lambda: (
+            folder_mark(Folder(storage).below("packs")) if team is None else team.change_token()
+        ),
     )

@@ -22,6 +22,8 @@ from context_pack_adapters.disk.temporary import temporary_home
 from context_pack_adapters.settings import Settings
 
 NAME = "context-pack"
+DOCUMENTS_INDEX, MEMORY_INDEX = "documents.sqlite3", "memory.sqlite3"
+"""The indexes in a project's cache."""
 _DIGITS, _LETTERS = 16, 40
 
 

@@ -9,10 +9,12 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import accumulate
-
-from markdown_it import MarkdownIt
+from typing import TYPE_CHECKING
 
 from context_pack.kernel.text import fenced
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 MOST_PASSES = 12
 """What was escaped may uncover more; a text that still forges something after these is shown as code."""
@@ -27,7 +29,10 @@ _DETAILS = re.compile(r"<(/?)details\b", re.IGNORECASE)
 
 
 @cache
-def _parser() -> MarkdownIt:
+def block_parser() -> MarkdownIt:
+    """A reader of CommonMark's blocks; loaded with the first text that needs one."""
+    from markdown_it import MarkdownIt
+
     return MarkdownIt("commonmark").disable(["inline"])
 
 
@@ -56,7 +61,7 @@ def _forged(lines: list[str]) -> Iterator[int]:
     text = "\n".join(lines)
     depths = list(accumulate(-1 if mark[1] else 1 for mark in _DETAILS.finditer(text)))
     hides = bool(depths) and (min(depths) < 0 or depths[-1] != 0)  # an open <details> folds up what follows
-    for token in _parser().parse(text):
+    for token in block_parser().parse(text):
         if token.map is None:
             continue
         line = lines[token.map[0]]
@@ -71,7 +76,7 @@ def _forged(lines: list[str]) -> Iterator[int]:
 
 def _open_fence(lines: list[str]) -> str:
     """What closes the fence that the text ends in."""
-    last = next((t for t in reversed(_parser().parse("\n".join(lines))) if t.map), None)
+    last = next((t for t in reversed(block_parser().parse("\n".join(lines))) if t.map), None)
     if last is None or last.type != "fence" or last.map is None:
         return ""
     first, end = last.map

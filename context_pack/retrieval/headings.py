@@ -11,14 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
-
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from context_pack.kernel.text import split_lines
 from context_pack.retrieval.front_matter import front_matter_end, front_matter_title
 from context_pack.retrieval.restructured import sections
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 MARKDOWN = (".md", ".mdx", ".markdown")
 _MARKUP = re.compile(r"[*_`\[\]<>&\\!]")
@@ -120,7 +121,9 @@ def _is_table(source: str) -> bool:
 
 @lru_cache(maxsize=1)
 def markdown_reader() -> MarkdownIt:
-    """The package's reader of CommonMark."""
+    """The package's reader of CommonMark; loaded with the first document."""
+    from markdown_it import MarkdownIt
+
     return MarkdownIt("commonmark")
 
 

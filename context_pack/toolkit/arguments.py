@@ -18,14 +18,12 @@ from functools import cache
 from typing import Any, TypeVar
 
 import attrs
-import cattrs
 from attrs import NOTHING, field, fields, frozen
-from cattrs.gen import make_dict_structure_fn, override
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.schema_errors import Problem as Problem
 from context_pack.toolkit.schema_errors import Schema as Schema
-from context_pack.toolkit.schema_errors import problems_of
+from context_pack.toolkit.schema_errors import problems_of, problems_with, validator_of
 
 C = TypeVar("C")
 
@@ -134,10 +132,11 @@ def parse(command: type[C], arguments: Mapping[str, Any]) -> C:
         Failure: `invalid_data`; `details.field` names the argument, `details.problems` each fault by path.
     """
     kind: type = command
-    _refuse(problems_of(command_schema(kind), arguments))
+    _refuse(problems_with(_validator_of(kind), arguments))
     checked = _CHECKED.set(True)
     try:
-        return _CONVERTER.structure(arguments, command)
+        made: C = _converter().structure(arguments, command)
+        return made
     finally:
         _CHECKED.reset(checked)
 
@@ -149,11 +148,13 @@ def respelled(schema: Schema, value: Any) -> Any:
     if not isinstance(value, dict) or "properties" not in schema:
         return value
     fields = schema["properties"]
-    spellings: dict[str, str] = {_snake(name): name for name in fields}
+    is_spelled = value.keys() <= fields.keys()
+    spellings: dict[str, str] = {} if is_spelled else {_snake(name): name for name in fields}
     result: dict[str, Any] = {}
+    name: str
     for name, inner in value.items():
-        meant = spellings.get(_snake(name), "")
-        meant = name if name in fields or not meant or meant in value else meant
+        meant = spellings.get(_snake(name), name)
+        meant = name if name in fields or meant in value else meant
         result[meant] = respelled(fields.get(meant, {}), inner)
     return result
 
@@ -194,17 +195,29 @@ def _with_names(record: type) -> Iterator[tuple[attrs.Attribute[Any], tuple[str,
 
 
 @cache
+def _validator_of(command: type) -> Any:
+    """What checks a command's arguments, made once."""
+    return validator_of(command_schema(command))
+
+
+@cache
 def command_schema(command: type) -> Schema:
     """The schema of a command, made once."""
     return schema_of(command)
 
 
-_CONVERTER = cattrs.Converter(detailed_validation=False)
+@cache
+def _converter() -> Any:
+    """What makes commands of their arguments by wire names; loaded with the first call of a tool."""
+    from cattrs import Converter
+    from cattrs.gen import make_dict_structure_fn, override
 
+    converter = Converter(detailed_validation=False)
 
-@_CONVERTER.register_structure_hook_factory(attrs.has)
-def _structured(cls: type) -> Any:
-    """What makes a class of its wire names."""
-    named = {each.name: each.metadata[_META].name for each in fields(cls)}
-    renames: Any = {ours: override(rename=wire) for ours, wire in named.items() if wire is not None}
-    return make_dict_structure_fn(cls, _CONVERTER, **renames)
+    def structured(cls: type) -> Any:
+        named = {each.name: each.metadata[_META].name for each in fields(cls)}
+        renames: Any = {ours: override(rename=wire) for ours, wire in named.items() if wire is not None}
+        return make_dict_structure_fn(cls, converter, **renames)
+
+    converter.register_structure_hook_factory(attrs.has, structured)
+    return converter

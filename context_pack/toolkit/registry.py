@@ -16,6 +16,7 @@ from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS, Metrics, RateLimiter
 from context_pack.toolkit.offers import Prompt, ResourceEntry, ResourceFamily, ResourceText
 from context_pack.toolkit.spec import Answer, FailedCall, Tool
 
+ENDLESS_CHARS = 1000
 LONG_ANSWER_CHARS = 500_000
 """The most that clients let a tool ask for; what is longer is not cut by us, and they keep it elsewhere."""
 NO_MEMORY = "there is not enough memory for this call; ask for less, or close some programs and try again"
@@ -170,7 +171,7 @@ def describe(tool: Tool) -> dict[str, Any]:
         "name": tool.name,
         "title": tool.title,
         "description": tool.description,
-        "inputSchema": tool.schema,
+        "inputSchema": published(tool.schema),
         "annotations": tool.annotations.wire(),
     }
     if tool.output_schema is not None:
@@ -182,3 +183,13 @@ def describe(tool: Tool) -> dict[str, Any]:
     if tool.search_hint:
         meta["anthropic/searchHint"] = tool.search_hint
     return shown
+
+
+def published(schema: Any) -> Any:
+    """A schema as clients see it: without bounds that only keep texts from being endless."""
+    if isinstance(schema, list):
+        return [published(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    endless = isinstance(longest := schema.get("maxLength"), int) and longest >= ENDLESS_CHARS
+    return {key: published(each) for key, each in schema.items() if key != "maxLength" or not endless}

@@ -12,13 +12,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import islice
 from math import inf
 from typing import Any
 
 from attrs import frozen
-from jsonschema import Draft202012Validator, ValidationError
-from jsonschema.validators import extend
 
 from context_pack.kernel.errors import clip
 from context_pack.kernel.nearness import close
@@ -28,24 +27,6 @@ Schema = dict[str, Any]
 MAX_PROBLEMS = 10
 MOST_CHARS = 120
 """So much of a rule's own value is shown."""
-
-_STANDARD = Draft202012Validator.TYPE_CHECKER
-_TYPES = _STANDARD.redefine_many(
-    {
-        "string": lambda _, value: isinstance(value, str) and not has_half_characters(value),
-        "number": lambda _, value: _STANDARD.is_type(value, "number") and abs(value) < inf,
-    }
-)
-
-
-def _matches(_: Any, pattern: str, value: Any, __: Any) -> Iterator[ValidationError]:
-    """The rule `pattern`; its `$` is the very end, as in JavaScript, and not before a last newline."""
-    if isinstance(value, str) and not re.search(re.sub(r"\$\Z", r"\\Z", pattern), value):
-        yield ValidationError("no match")
-
-
-_make: Any = extend
-_Validator = _make(Draft202012Validator, {"pattern": _matches}, type_checker=_TYPES)
 
 _DEMANDS: Mapping[str, str] = {
     "const": "must be: {}",
@@ -77,10 +58,42 @@ class Problem:
     message: str
 
 
+def validator_of(schema: Schema) -> Any:
+    """What checks values against a schema."""
+    return _validator_class()(schema)
+
+
+@cache
+def _validator_class() -> Any:
+    """The class of validators; loaded with the first check, as many commands and programs make none."""
+    from jsonschema import Draft202012Validator, ValidationError
+    from jsonschema.validators import extend
+
+    def matches(_: Any, pattern: str, value: Any, __: Any) -> Iterator[Any]:
+        """The rule `pattern`; its `$` is the very end, as in JavaScript, and not before a last newline."""
+        if isinstance(value, str) and not re.search(re.sub(r"\$\Z", r"\\Z", pattern), value):
+            yield ValidationError("no match")
+
+    standard = Draft202012Validator.TYPE_CHECKER
+    types = standard.redefine_many(
+        {
+            "string": lambda _, value: isinstance(value, str) and not has_half_characters(value),
+            "number": lambda _, value: standard.is_type(value, "number") and abs(value) < inf,
+        }
+    )
+    make: Any = extend
+    return make(Draft202012Validator, {"pattern": matches}, type_checker=types)
+
+
 def problems_of(schema: Schema, value: Any) -> list[Problem]:
+    """Everything wrong with a value by a schema (the first few), as `problems_with` a validator of it."""
+    return problems_with(validator_of(schema), value)
+
+
+def problems_with(validator: Any, value: Any) -> list[Problem]:
     """Everything wrong with a value (the first few), the shallowest first, one problem for each path."""
     by_path: dict[str, Problem] = {}
-    errors = sorted(_Validator(schema).iter_errors(value), key=lambda error: len(error.absolute_path))
+    errors = sorted(validator.iter_errors(value), key=lambda error: len(error.absolute_path))
     for problem in (problem for error in errors for problem in _explained(error)):
         by_path.setdefault(problem.path, problem)
     return sorted(by_path.values(), key=lambda each: each.path.count("."))[:MAX_PROBLEMS]

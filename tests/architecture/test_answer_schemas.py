@@ -21,12 +21,13 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import Registry
 from context_pack.toolkit.spec import Answer, FailedCall
-from context_pack_adapters.bootstrap import load_registry
+from context_pack_adapters.disk_ports import load_registry
 from context_pack_adapters.logs import Log
 from context_pack_adapters.settings import read_settings
 
 ANSWERED: Mapping[str, Mapping[str, Any]] = {
     "input": {"action": "create", "ttl_minutes": 5},
+    "context_for": {"path": "src/app.py"},
     "read_file": {"path": "src/app.py", "includeDeps": True},
     "grep_codebase": {"pattern": "def"},
     "export_context": {"targets": [{"entityType": "Feature", "entityId": "ride-end"}]},

@@ -48,7 +48,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
     "commands/packs_export.py": {"isdir": NAMED},
     "commands/places.py": {"lexists": NAMED},
     "commands/terminal.py": {"os.open": NULL},
-    "disk_memory.py": {"os.lstat": "whether a store has anything to load; nothing is read by it"},
+    "disk_searches.py": {"os.lstat": "whether a store has anything to load; nothing is read by it"},
     "embed/folder.py": dict.fromkeys((".read_bytes",), MODELS),
     "embed/granite.py": {"isfile": MODELS, "open": MODELS},
     "index/database.py": dict.fromkeys(("os.open", "os.lstat", "os.unlink", "islink", "lexists"), SQLITE),

@@ -182,32 +182,3 @@ def test_a_running_server_sees_every_change(project: Path, client: StdioClient) 
     assert (
         structured(client, "export_context", targets=[target("a")], bundleId="second")["bundleId"] == "second"
     )
-
-
-def spent(act: Callable[[], object]) -> float:
-    """The processor time that an action takes, which is the same beside busy neighbours."""
-    start = time.process_time()
-    act()
-    return time.process_time() - start
-
-
-@pytest.mark.clause("BD-41")
-@pytest.mark.slow
-def test_load_grows_with_the_size_and_a_second_export_is_much_cheaper(tmp_path: Path) -> None:
-    sys.path.insert(0, str(ROOT / "benches" / "side_by_side"))
-    try:
-        from bundles import Subject, write_bundle
-    finally:
-        sys.path.pop(0)
-    times: dict[int, float] = {}
-    for count in (150, 1500):
-        write_bundle(tmp_path / str(count), count)
-    time.sleep(0.05)
-    Subject(tmp_path / "150", 150).export()  # what is imported is imported
-    for count in (150, 1500):
-        times[count] = min(spent(Subject(tmp_path / str(count), count).export) for _ in range(2))
-    subject = Subject(tmp_path / "1500", 1500)
-    subject.export()
-    again = min(spent(subject.export) for _ in range(5))
-    assert times[1500] / times[150] < 20
-    assert times[1500] / again > 5

@@ -91,17 +91,11 @@ def test_the_doctor_looks_at_every_package_that_is_installed_with_us(cli: Comman
 
 
 @pytest.mark.clause("CLI-21")
-@pytest.mark.parametrize(
-    "package, module, state, code",
-    [("PyStemmer", "Stemmer", "broken", 1), ("mmdr", "mmdr", "warn", 0)],
-)
-def test_the_doctor_distinguishes_broken_from_missing_packages(
-    cli: CommandLine, package: str, module: str, state: str, code: int
-) -> None:
-    (cli.folder / f"{module}.py").write_text("raise ImportError('broken on purpose')\n")
-    ended, found = checks(CommandLine(cli.folder, afresh=True))
-    assert (ended, found[package]["state"]) == (code, state)
-    assert "pip install" in found[package]["mend"]
+def test_the_doctor_warns_of_an_optional_package_that_does_not_load(cli: CommandLine) -> None:
+    (cli.folder / "mmdr.py").write_text("raise ImportError('broken on purpose')\n")
+    code, found = checks(CommandLine(cli.folder, afresh=True))
+    assert (code, found["mmdr"]["state"]) == (0, "warn")
+    assert "pip install" in found["mmdr"]["mend"]
 
 
 @pytest.mark.clause("CLI-21")

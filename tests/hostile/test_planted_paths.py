@@ -19,8 +19,8 @@ from hostile_world import CALLS, COMMANDS, OURS, THEIRS, World
 from path_trace import paths_of
 from planting import plantable, planted, rounds
 
-from context_pack_adapters.bootstrap import open_ports
 from context_pack_adapters.cli import main
+from context_pack_adapters.disk_ports import open_ports
 from context_pack_adapters.settings import current_settings
 from context_pack_adapters.workspace import Workspace
 

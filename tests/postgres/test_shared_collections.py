@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from postgres_server import Server
 
-from context_pack_adapters.bootstrap import open_ports
+from context_pack_adapters.disk_ports import open_ports
 from context_pack_adapters.postgres.connection import Database
 from context_pack_adapters.settings import read_settings
 from context_pack_adapters.workspace import Workspace

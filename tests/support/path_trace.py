@@ -106,8 +106,8 @@ def main(top: str) -> None:
     os.chdir(world.project)
     seen: set[str] = set()
     trace(seen)
-    from context_pack_adapters.bootstrap import open_ports
     from context_pack_adapters.cli import main as command_line
+    from context_pack_adapters.disk_ports import open_ports
     from context_pack_adapters.settings import current_settings
     from context_pack_adapters.workspace import Workspace
 

@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 from context_pack import __version__
 from context_pack.kernel.errors import Failure
-from context_pack_adapters.bootstrap import check_settings
 from context_pack_adapters.commands.arguments import EVERYWHERE, Command, Parser, before_command, near_option
 from context_pack_adapters.commands.shell import Shell, WrongUsage, nearest
 from context_pack_adapters.commands.terminal import Terminal, standard_terminal
@@ -29,6 +28,7 @@ from context_pack_adapters.settings import (
     resolve_source_root,
     working_directory,
 )
+from context_pack_adapters.storage import check_settings
 
 DONE, FAILED, WRONG_USAGE, INTERRUPTED, READER_GONE = 0, 1, 2, 130, 141
 

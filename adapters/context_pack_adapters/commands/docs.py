@@ -112,9 +112,8 @@ def allow(options: Namespace, shell: Shell) -> int | None:
     """
     if options.list == (options.url is not None):
         raise WrongUsage("give the URL of a repository, or --list")
-    documents = shell.ports().documents
-    assert documents is not None
-    allowed = documents.sources.catalogue().allowed
+    sources = shell.cases().documents.shelf.ports.sources
+    allowed = sources.catalogue().allowed
     if options.list:
         _list_allowed(allowed, options, shell)
         return None
@@ -123,7 +122,7 @@ def allow(options: Namespace, shell: Shell) -> int | None:
         shell.terminal.complain(f"{address} was not allowed")
         return 1
     credentials = None if options.remove else bool(options.with_credentials)
-    documents.sources.allow(address, credentials)
+    sources.allow(address, credentials)
     how = "with" if credentials else "without"
     done = "allowed no more" if options.remove else f"allowed, {how} your credentials"
     body = {"address": address, "allowed": not options.remove, "credentials": credentials}

@@ -202,9 +202,9 @@ def _vector_index(settings: Settings) -> Finding:
     if _loads("hnswlib"):
         return Finding("hnswlib", "ok", "loads")
     try:
-        from context_pack_adapters.disk_ports import DOCUMENTS_INDEX, MEMORY_INDEX
         from context_pack_adapters.index.database import pieces_in
         from context_pack_adapters.index.graph import GRAPH_AT
+        from context_pack_adapters.private_places import DOCUMENTS_INDEX, MEMORY_INDEX
     except (ImportError, OSError):  # a package is broken, which is told already
         return Finding("hnswlib", "ok", "not installed: of use for very large projects only")
     cache, _ = project_folders(settings)
@@ -283,8 +283,8 @@ def _embedder(settings: Settings) -> Finding:
 
 def _embedded(settings: Settings, embedder: str) -> str:
     """How far the index of the code is embedded; nothing where there is none."""
-    from context_pack_adapters.disk_ports import MEMORY_INDEX
     from context_pack_adapters.index.database import pieces_in
+    from context_pack_adapters.private_places import MEMORY_INDEX
 
     path = Path(project_folders(settings)[0].path) / MEMORY_INDEX
     total = pieces_in(path)

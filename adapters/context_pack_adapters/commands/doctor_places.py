@@ -80,7 +80,7 @@ def _place_for(root: Path) -> Finding:
 
 def _packs(settings: Settings) -> Finding:
     """Whether every pack file is sound."""
-    from context_pack_adapters.bootstrap import open_ports
+    from context_pack_adapters.disk_ports import open_ports
 
     if settings.refusals:
         return Finding("packs", "warn", "not looked at: where they are is not understood", "see environment")

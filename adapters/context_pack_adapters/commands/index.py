@@ -42,11 +42,10 @@ def index(options: Namespace, shell: Shell) -> int:
       context-pack index --dry-run                 what would be indexed, what is skipped, and why
       context-pack index --json
     """
-    from context_pack_adapters.disk_ports import MEMORY_INDEX
+    from context_pack_adapters.private_places import MEMORY_INDEX
 
     start = time.monotonic()
-    cases = shell.cases().memory
-    memory = cases.searcher.ports
+    memory = shell.cases().memory.ports
     indexer = CodeIndexer.over(memory)
     # Looking into an index makes one where there is none.
     fresh = options.dry_run and MEMORY_INDEX not in open_places(shell.settings).cache.names()

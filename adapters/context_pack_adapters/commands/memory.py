@@ -52,7 +52,7 @@ def add(options: Namespace, shell: Shell) -> None:
     path = options.path and in_project(options.path, shell.settings.source_root)
     labels = (options.module, options.id, options.supersedes, path, options.lines, options.symbol)
     asked = ContextRecord(options.type, options.content, *labels)
-    recorded = shell.cases().memory.recorder.record(asked)
+    recorded = shell.cases().recorder.record(asked)
     done = "corrected" if options.id else "merged with" if recorded.merged else "recorded"
     body = {**_as_json(recorded.discovery), "merged": recorded.merged}
     shell.tell(options, body, f"{done} {recorded.discovery.id}")
@@ -71,14 +71,14 @@ def list_discoveries(options: Namespace, shell: Shell) -> None:
       context-pack memory list --type rule --module auth
       context-pack memory list --json | jq -r '.discoveries[].content'
     """
-    memory = shell.cases().memory
+    cases = shell.cases()
     found = [
         each
-        for each in reversed(memory.searcher.ports.discoveries.all())
+        for each in reversed(shell.ports().discoveries.all())
         if options.type in (None, each.type.value) and options.module in (None, each.module)
     ]
     about = [each for each in found if each.code is not None]
-    states = memory.places.states([each.code for each in about if each.code is not None])
+    states = cases.places.states([each.code for each in about if each.code is not None])
     known = {each.id: state for each, state in zip(about, states, strict=True)}
     shown = [_as_json(each, known.get(each.id)) for each in found]
     rows = [
@@ -105,15 +105,15 @@ def show(options: Namespace, shell: Shell) -> int:
     Example:
       context-pack memory show 5f1c0a52
     """
-    memory = shell.cases().memory
-    every = memory.searcher.ports.discoveries.all()
+    cases = shell.cases()
+    every = shell.ports().discoveries.all()
     found: list[tuple[Discovery, CodeState | None]] = []
     failures: dict[str, Failure] = {}
     for one in options.ids:
         meant = [each for each in every if each.id.startswith(one.lower())]
         if len(meant) == 1:
             code = meant[0].code
-            found.append((meant[0], None if code is None else memory.places.states([code])[0]))
+            found.append((meant[0], None if code is None else cases.places.states([code])[0]))
         else:
             words = "several discoveries begin so; write more of it" if meant else "no discovery has that id"
             failures[one] = Failure(Code.NOT_FOUND, words)
@@ -165,7 +165,7 @@ def forget(options: Namespace, shell: Shell) -> int:
     Examples:
       context-pack memory forget 5f1c0a52-7d3b-8c11-9a44-0c9a5f2d7e10
     """
-    discoveries = shell.cases().memory.searcher.ports.discoveries
+    discoveries = shell.ports().discoveries
     gone, failures = {}, {}
     for one in options.ids:
         try:

@@ -95,7 +95,7 @@ def _imported(
 ) -> Iterator[dict[str, Any]]:
     """The outcome of each note of a file; `rehearsed` are the ids that a dry run would have recorded."""
     kind = None if options.type is None else DiscoveryType(options.type)
-    recorder = shell.cases().memory.recorder
+    recorder = shell.cases().recorder
     for note in notes_in(text, os.path.basename(file), kind):
         row: dict[str, Any] = {"file": file, "line": note.line}
         if not isinstance(note, Note):

@@ -16,7 +16,7 @@ from context_pack.packs.tools import choose_input, payload_of
 from context_pack.toolkit.arguments import parse
 from context_pack_adapters.commands.shell import PACKS, Shell
 from context_pack_adapters.disk.folder import Folder
-from context_pack_adapters.disk_ports import storage_place
+from context_pack_adapters.storage import storage_place
 from context_pack_adapters.workspace import Workspace
 
 PAGE = 500

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
-from context_pack.composition import Ports, UseCases, compose
+from context_pack.composition import UseCases
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.registry import Registry
 from context_pack.toolkit.spec import Answer
 from context_pack_adapters.commands.terminal import Terminal
+from context_pack_adapters.disk_ports import DiskPorts, load_registry, open_ports
 from context_pack_adapters.logs import Log
 from context_pack_adapters.settings import Settings
 from context_pack_adapters.workspace import Workspace
@@ -91,20 +92,16 @@ class Shell(NamedTuple):
         else:
             self.terminal.table(rows, *heads)
 
-    def ports(self) -> Ports:
+    def ports(self) -> DiskPorts:
         """The real ports."""
-        from context_pack_adapters.bootstrap import open_ports
-
         return open_ports(self.settings)
 
     def cases(self) -> UseCases:
         """Every use case over the real ports."""
-        return compose(self.ports(), self.settings.max_source_bytes)
+        return UseCases(self.ports(), self.settings.max_source_bytes)
 
     def registry(self) -> Registry:
         """Every tool over the real ports, without the rate limits of a connection."""
-        from context_pack_adapters.bootstrap import load_registry
-
         return load_registry(self.settings, self.log)
 
     def workspace(self) -> Workspace:

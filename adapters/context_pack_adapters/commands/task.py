@@ -14,7 +14,7 @@ from argparse import Namespace
 from collections.abc import Callable
 from threading import Event, Thread
 
-from context_pack.composition import UseCases, compose
+from context_pack.composition import UseCases
 from context_pack.kernel.errors import Code, Failure
 from context_pack.memory.domain.entries import CORPORA
 from context_pack.memory.usecases.indexing import CodeIndexer
@@ -51,14 +51,14 @@ def task(options: Namespace, shell: Shell) -> int:
 
 def perform(task: str, settings: Settings, stop: Stop) -> int:
     """Do the task under its lock; 0 at once if another process holds it."""
-    from context_pack_adapters.bootstrap import open_ports
+    from context_pack_adapters.disk_ports import open_ports
     from context_pack_adapters.index.background import task_lock
 
     folder = open_places(settings).cache
     folder.make()
     try:
         with task_lock(folder, task):
-            return TASKS[task](compose(open_ports(settings)), stop)
+            return TASKS[task](UseCases(open_ports(settings)), stop)
     except Failure as failure:
         if failure.code is Code.LOCK_TIMEOUT and failure.details.get("lock") == f"{task}.lock":
             return 0
@@ -111,7 +111,7 @@ def _documents(cases: UseCases, stop: Stop) -> int:
 
 def _memory(cases: UseCases, stop: Stop) -> int:
     """Index the code that changed and embed it, until there is nothing to do or `stop` says so."""
-    memory = cases.memory.searcher.ports
+    memory = cases.memory.ports
     indexer = CodeIndexer.over(memory)
     for _ in range(MOST_ROUNDS):
         plan = indexer.plan()

@@ -106,10 +106,10 @@ def pull(options: Namespace, shell: Shell) -> int:
 
 def _copied(shell: Shell, options: Namespace, up: bool) -> int:
     """Copy from files to the database, or back, and print the outcome; 1 for conflicts."""
-    from context_pack_adapters.disk_ports import DiskPorts, file_packs
+    from context_pack_adapters.disk_ports import file_packs, open_ports
 
-    team, files = open_team(shell), DiskPorts(shell.settings._replace(store=""))
-    here = CopySide(files.packs, lambda ids: file_packs(shell.settings, ids), files.memory.discoveries)
+    team, files = open_team(shell), open_ports(shell.settings._replace(store=""))
+    here = CopySide(files.packs, lambda ids: file_packs(shell.settings, ids), files.discoveries)
     there = CopySide(team.packs(SystemIds()), team.packs, team.discoveries())
     source, target = (here, there) if up else (there, here)
     packs = copy_packs(source.packs, target.packs_with)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from attrs import frozen
 
@@ -32,9 +32,7 @@ def load_team(settings: Settings, environ: Mapping[str, str], tell: Tell = lambd
     return Team(settings, environ, tell)
 
 
-def open_team(
-    settings: Settings, environ: Mapping[str, str], tell: Tell = lambda _: None
-) -> Team | UnopenedTeam:
+def open_team(settings: Settings, environ: Mapping[str, str], tell: Tell = lambda _: None) -> AnyTeam:
     """The team's stores, or what stands in for them: a server starts without the driver."""
     try:
         return load_team(settings, environ, tell)
@@ -90,3 +88,6 @@ class Unopened:
 
     def _refuse(self, *_: Any, **__: Any) -> Any:
         raise self._failure
+
+
+AnyTeam: TypeAlias = "Team | UnopenedTeam"

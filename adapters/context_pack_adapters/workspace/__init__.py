@@ -12,6 +12,7 @@ from threading import RLock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from context_pack.composition import Ports, UseCases
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 from context_pack_adapters.settings import (
@@ -24,7 +25,6 @@ from context_pack_adapters.settings import (
 )
 
 if TYPE_CHECKING:
-    from context_pack.composition import Ports, UseCases
     from context_pack.toolkit.registry import Registry
     from context_pack.toolkit.spec import Answer
     from context_pack_adapters.workspace.bundles import Bundles
@@ -48,11 +48,9 @@ class Workspace:
     """
 
     def __init__(self, ports: Ports, max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES) -> None:
-        from context_pack.composition import compose
-
         self._ports = ports
         self._lock = RLock()
-        self._cases = compose(ports, max_source_bytes, lock=self._lock)
+        self._cases = UseCases(ports, max_source_bytes)
         self._made: dict[object, Any] = {}
         self._registry: Registry | None = None
         self._closed = False
@@ -200,7 +198,7 @@ def open_workspace(
         if project != "." or storage is not None or deny:
             raise TypeError("give either ports, or a project with its storage and deny")
         return Workspace(ports, max_source_bytes)
-    from context_pack_adapters.bootstrap import open_ports
+    from context_pack_adapters.disk_ports import open_ports
 
     here = working_directory()
     source = resolve_source_root(os.fspath(project), here)

@@ -28,7 +28,7 @@ class Contexts:
     """Every use case of contexts over the source root; each raises `Failure` where the tools would refuse."""
 
     def __init__(self, cases: UseCases) -> None:
-        if not cases.ports.has("contexts"):
+        if cases.ports.contexts is None:
             raise ValueError("this workspace has no contexts")
         self._cases = cases.contexts
 

@@ -29,7 +29,7 @@ class Documents:
     """Every use case of documents; each raises `Failure` as the tools would answer it."""
 
     def __init__(self, cases: UseCases) -> None:
-        if not cases.ports.has("documents"):
+        if cases.ports.documents is None:
             raise Failure(Code.NOT_FOUND, "these ports have no documents")
         self.shelf, self.finder = cases.documents
 

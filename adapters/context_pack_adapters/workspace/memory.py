@@ -15,10 +15,10 @@ class Memory:
     """Every use case of memory; each raises `Failure` as the tools would answer it."""
 
     def __init__(self, cases: UseCases) -> None:
-        if not cases.ports.has("memory"):
+        if cases.ports.memory is None:
             raise ValueError("this workspace has no memory")
-        self._recorder, self._searcher = cases.memory.recorder, cases.memory.searcher
-        self._store = self._searcher.ports.discoveries
+        assert cases.ports.discoveries is not None
+        self._cases, self._store = cases, cases.ports.discoveries
 
     def record(
         self,
@@ -37,7 +37,7 @@ class Memory:
         With `id` that discovery is corrected; the one that it `supersedes` is marked as such. With `path`,
         `lines` (`"10-20"`) or `symbol` it is about that code, and a search says when it has changed.
         """
-        return self._recorder.record(
+        return self._cases.recorder.record(
             ContextRecord(type, content, module, id, supersedes, path, lines, symbol)
         )
 
@@ -58,4 +58,4 @@ class Memory:
         limit: int = DEFAULT_LIMIT,
     ) -> FoundInMemory:
         """The best matches; what has changed is indexed first, however much that is."""
-        return self._searcher.search(ContextSearch(query, type, module, limit))
+        return self._cases.memory.search(ContextSearch(query, type, module, limit))

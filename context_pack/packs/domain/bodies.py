@@ -14,9 +14,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from attrs import frozen
-from markdown_it import MarkdownIt
 
-from context_pack.kernel.markdown import escape_structure
+from context_pack.kernel.markdown import block_parser, escape_structure
 from context_pack.kernel.text import MIN_FENCE, fence_for
 from context_pack.toolkit.budget import cut_text, size
 
@@ -65,9 +64,8 @@ class Body:
     @cached_property
     def fences(self) -> list[Fence]:
         """The fences of a description."""
-        parser = MarkdownIt("commonmark").disable(["inline"])
         text = "\n".join(self.lines).replace("\r", " ")  # which the parser takes for the end of a line
-        tokens = parser.parse(text) if self.style is Style.PROSE else []
+        tokens = block_parser().parse(text) if self.style is Style.PROSE else []
         return [
             self._fence(token.map[0], token.map[1], token.markup, token.info)
             for token in tokens

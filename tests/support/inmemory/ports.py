@@ -45,6 +45,20 @@ def memory_ports(
     index = MemoryIndex(fast)
     packs = twins.MemoryPackStore(time, ids or SystemIds())
     session = bytes.fromhex(sha256_hex(format_instant(time.now())))  # named after its start
+    documents = DocumentPorts(
+        MemoryCollections(files, policy, lambda read: IgnoredPaths(read).ignores),
+        ThreadLocks(),
+        MemoryIndex(fast),
+        fast,
+    )
+    memory = MemoryPorts(
+        discoveries=MemoryDiscoveryStore(),
+        sessions=MemorySessionLog(time, uuid_of(session, version=8)),
+        tree=MemoryCodeTree(files, policy),
+        index=index,
+        searching=Searching(index, fast, None, monotonic=time.monotonic),
+        syntax=syntax,
+    )
     return Ports(
         clock=time,
         source=twins.MemorySourceTree(files, policy),
@@ -57,20 +71,10 @@ def memory_ports(
         access=twins.MemoryAccessLog(time),
         bundles=twins.MemoryBundleStore(),
         contexts=MemoryProjects(files, hides),
-        documents=DocumentPorts(
-            MemoryCollections(files, policy, lambda read: IgnoredPaths(read).ignores),
-            ThreadLocks(),
-            MemoryIndex(fast),
-            fast,
-        ),
-        memory=MemoryPorts(
-            discoveries=MemoryDiscoveryStore(),
-            sessions=MemorySessionLog(time, uuid_of(session, version=8)),
-            tree=MemoryCodeTree(files, policy),
-            index=index,
-            searching=Searching(index, fast, None, monotonic=time.monotonic),
-            syntax=syntax,
-        ),
+        documents=lambda: documents,
+        discoveries=memory.discoveries,
+        sessions=memory.sessions,
+        memory=lambda: memory,
     )
 
 

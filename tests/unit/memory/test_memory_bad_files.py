@@ -87,7 +87,8 @@ def ports_over(files: dict[str, str | bytes]) -> Ports:
 
 def with_memory(ports: Ports, **changes: Any) -> Ports:
     assert ports.memory is not None
-    return evolve(ports, memory=evolve(ports.memory, **changes))
+    memory = evolve(ports.memory(), **changes)
+    return evolve(ports, memory=lambda: memory, discoveries=memory.discoveries)
 
 
 def called(ports: Ports, tool: str, **arguments: Any) -> Any:
@@ -109,7 +110,7 @@ def found(ports: Ports, query: str) -> tuple[list[tuple[str, str]], str]:
 def test_a_file_whose_parsing_fails_is_found_in_plain_lines(reason: str) -> None:
     ports = ports_over({"bad.py": BAD, "good.py": GOOD})
     assert ports.memory is not None
-    ports = with_memory(ports, syntax=Poisoned(ports.memory.syntax, NotParsed(reason)))
+    ports = with_memory(ports, syntax=Poisoned(ports.memory().syntax, NotParsed(reason)))
     warning = f"not indexed as code (bad.py: {reason})"
     for _ in range(2):
         assert found(ports, "feed the zebra") == ([("good.py", "feed_zebra")], warning)
@@ -131,11 +132,11 @@ def test_a_file_that_cannot_be_read_is_left_out_and_named_until_it_is_gone() -> 
     files: dict[str, str | bytes] = {"bad.py": BAD, "good.py": GOOD}
     ports = ports_over(files)
     assert ports.memory is not None
-    ports = with_memory(ports, tree=Unreadable(ports.memory.tree))
+    ports = with_memory(ports, tree=Unreadable(ports.memory().tree))
     warning = "not indexed as code (bad.py: reading it failed inside (RecursionError))"
     assert found(ports, "feed the zebra") == ([("good.py", "feed_zebra")], warning)
     assert ports.memory is not None
-    assert CodeIndexer.over(ports.memory).plan().changed == {}, "it is not tried with every search"
+    assert CodeIndexer.over(ports.memory()).plan().changed == {}, "it is not tried with every search"
     del files["bad.py"]
     assert found(ports, "feed the zebra") == ([("good.py", "feed_zebra")], "")
 
@@ -145,8 +146,8 @@ def test_a_file_that_cannot_be_embedded_fails_alone_in_its_batch() -> None:
     ports = ports_over({"bad.py": BAD, "good.py": GOOD, "more.py": GOOD.replace("zebra", "gnu")})
     assert ports.memory is not None
     index = MemoryIndex(Choking())
-    syntax = ports.memory.syntax
-    indexer = CodeIndexer(ports.memory.tree, index, lambda: syntax)
+    syntax = ports.memory().syntax
+    indexer = CodeIndexer(ports.memory().tree, index, lambda: syntax)
     assert indexer.carry_out(indexer.plan()).done == 3
     assert indexer.failed() == {"bad.py": "indexing it failed inside (FloatingPointError)"}
     with index.reading() as snapshot:
@@ -164,8 +165,8 @@ def test_an_index_that_cannot_be_written_is_no_fault_of_a_file() -> None:
 
     ports = ports_over({"good.py": GOOD})
     assert ports.memory is not None
-    syntax = ports.memory.syntax
-    indexer = CodeIndexer(ports.memory.tree, Full(HashedEmbedder()), lambda: syntax)
+    syntax = ports.memory().syntax
+    indexer = CodeIndexer(ports.memory().tree, Full(HashedEmbedder()), lambda: syntax)
     with pytest.raises(Failure, match="no space left"):
         indexer.carry_out(indexer.plan())
 
@@ -175,7 +176,7 @@ def test_a_file_that_failed_is_tried_again_when_it_changes() -> None:
     files: dict[str, str | bytes] = {"bad.py": BAD}
     ports = ports_over(files)
     assert ports.memory is not None
-    ports = with_memory(ports, syntax=Poisoned(ports.memory.syntax, NotParsed("it crashed")))
+    ports = with_memory(ports, syntax=Poisoned(ports.memory().syntax, NotParsed("it crashed")))
     assert "bad.py" in found(ports, "ride the camel")[1]
     files["bad.py"] = BAD.replace("POISON", "1")
     assert found(ports, "ride the camel") == ([("bad.py", "ride_camel")], "")
@@ -186,7 +187,7 @@ def test_a_warning_names_a_few_of_many() -> None:
     files: dict[str, str | bytes] = {f"bad{number}.py": BAD for number in range(9)}
     ports = ports_over(files | {"good.py": GOOD})
     assert ports.memory is not None
-    ports = with_memory(ports, syntax=Poisoned(ports.memory.syntax, NotParsed("it crashed")))
+    ports = with_memory(ports, syntax=Poisoned(ports.memory().syntax, NotParsed("it crashed")))
     warning = found(ports, "feed the zebra")[1]
     assert warning.count("bad") == MOST_NAMED
     assert warning.endswith(f", and {9 - MOST_NAMED} more)")

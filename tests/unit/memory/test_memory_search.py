@@ -61,10 +61,13 @@ class Room:
     @property
     def memory(self) -> MemoryPorts:
         assert self.ports.memory is not None
-        return self.ports.memory
+        return self.ports.memory()
 
     def with_memory(self, **changes: Any) -> None:
-        self.ports = evolve(self.ports, memory=evolve(self.memory, **changes))
+        memory = evolve(self.memory, **changes)
+        self.ports = evolve(
+            self.ports, memory=lambda: memory, discoveries=memory.discoveries, sessions=memory.sessions
+        )
 
     def call(self, tool: str, **arguments: Any) -> tuple[Any, bool]:
         if self._registry is None:
