@@ -18,10 +18,10 @@ import pytest
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.packs.domain.model import Pack, Ref, Section, Status
-from context_pack_adapters.disk.walking import files_below
-from context_pack_adapters.stores import pack_format
-from context_pack_adapters.stores.pack_store import FilePackStore
-from context_pack_adapters.stores.source_tree import DiskSourceTree
+from context_pack_adapters.files.walking import files_below
+from context_pack_adapters.packs import pack_format
+from context_pack_adapters.packs.store import FilePackStore
+from context_pack_adapters.source.tree import DiskSourceTree
 from context_pack_adapters.system import SystemClock, SystemIds
 
 Benchmark = Callable[..., Any]

@@ -42,9 +42,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the property tests of `tests/unit` as slow: they are no part of the fast set (CONTRIBUTING.md)."""
+    """Mark property tests as slow: they are no part of the fast set (CONTRIBUTING.md)."""
     for item in items:
-        if item.nodeid.startswith("tests/unit/") and hasattr(getattr(item, "obj", None), "hypothesis"):
+        if hasattr(getattr(item, "obj", None), "hypothesis"):
             item.add_marker(pytest.mark.slow)
 
 

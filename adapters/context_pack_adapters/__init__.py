@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from context_pack_adapters.workspace import Workspace, open_workspace
+    from context_pack_adapters.library import Workspace, open_workspace
 
 __all__ = ["Workspace", "open_workspace"]
 
@@ -16,7 +16,7 @@ __all__ = ["Workspace", "open_workspace"]
 def __getattr__(name: str) -> Any:
     """Load a public name on first use."""
     if name in __all__:
-        from context_pack_adapters import workspace
+        from context_pack_adapters import library
 
-        return getattr(workspace, name)
+        return getattr(library, name)
     raise AttributeError(f"module 'context_pack_adapters' has no attribute {name!r}")

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from context_pack import __version__
 from context_pack_adapters import about
 from context_pack_adapters.logs import Log
-from context_pack_adapters.mcp import pump
-from context_pack_adapters.mcp.protocol_versions import ServerFacts
-from context_pack_adapters.mcp.pump import Limits
-from context_pack_adapters.mcp.session import ProtocolSession
+from context_pack_adapters.server import pump
+from context_pack_adapters.server.protocol_versions import ServerFacts
+from context_pack_adapters.server.pump import Limits
+from context_pack_adapters.server.session import ProtocolSession
 from context_pack_adapters.settings import AUTO, Settings, no_project
 from context_pack_adapters.storage import storage_trouble
 
@@ -72,7 +72,7 @@ class Connection:
         """The families of tools to list: those that were chosen, or those with something to serve."""
         if self._settings.tools != (AUTO,):
             return self._settings.tools
-        from context_pack_adapters.stores.served_families import served_families
+        from context_pack_adapters.served_families import served_families
 
         return served_families(self._settings)
 

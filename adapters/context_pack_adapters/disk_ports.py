@@ -23,25 +23,25 @@ from context_pack.memory.ports import DiscoveryStore
 from context_pack.packs.ports import ExcerptStore, PackHistory, PackStore
 from context_pack.retrieval.ports import Background
 from context_pack.toolkit.registry import Registry
-from context_pack_adapters.disk.folder import Folder
-from context_pack_adapters.html.drawing import DrawnDiagrams
+from context_pack_adapters.bundles.store import FileBundleStore
+from context_pack_adapters.contexts.projects import DiskProjects
+from context_pack_adapters.files.events import Tell
+from context_pack_adapters.files.folder import Folder
 from context_pack_adapters.logs import Log
+from context_pack_adapters.memory.access import AccessFiles
+from context_pack_adapters.memory.discoveries import DiscoveryFiles
+from context_pack_adapters.memory.sessions import SessionFiles
+from context_pack_adapters.packs.excerpts import FileExcerptStore
+from context_pack_adapters.packs.history import FilePackHistory
+from context_pack_adapters.packs.store import FilePackStore
+from context_pack_adapters.packs.watch import folder_mark
+from context_pack_adapters.page.drawing import DrawnDiagrams
 from context_pack_adapters.postgres.opening import open_team
 from context_pack_adapters.private_places import PrivatePlaces, open_places
-from context_pack_adapters.search.code_search import FileTreeSearch
 from context_pack_adapters.settings import Settings
+from context_pack_adapters.source.grep import FileTreeSearch
+from context_pack_adapters.source.tree import DiskSourceTree
 from context_pack_adapters.storage import check_storage, storage_place
-from context_pack_adapters.stores.access_files import AccessFiles
-from context_pack_adapters.stores.bundle_files import FileBundleStore
-from context_pack_adapters.stores.context_projects import DiskProjects
-from context_pack_adapters.stores.discovery_files import DiscoveryFiles
-from context_pack_adapters.stores.events import Tell
-from context_pack_adapters.stores.excerpt_files import FileExcerptStore
-from context_pack_adapters.stores.pack_history import FilePackHistory
-from context_pack_adapters.stores.pack_store import FilePackStore
-from context_pack_adapters.stores.pack_watch import folder_mark
-from context_pack_adapters.stores.session_files import SessionFiles
-from context_pack_adapters.stores.source_tree import DiskSourceTree
 from context_pack_adapters.syntax import shared_syntax
 from context_pack_adapters.system import SystemClock, SystemIds
 

@@ -15,15 +15,15 @@ from context_pack.memory.ports import NOTHING_STORED, DiscoveryStore, MemoryPort
 from context_pack.retrieval.chunking import CHUNKER
 from context_pack.retrieval.ports import Background, EmbedderFailed
 from context_pack.retrieval.searching import Searching, budget_beside
+from context_pack_adapters.collections.locks import FileLocks
+from context_pack_adapters.collections.sources import DiskCollections
 from context_pack_adapters.embed import choose
 from context_pack_adapters.embed.granite import GraniteEmbedder
 from context_pack_adapters.index.sqlite_index import SqliteIndex
 from context_pack_adapters.postgres.opening import AnyTeam
 from context_pack_adapters.private_places import DOCUMENTS_INDEX, MEMORY_INDEX, PrivatePlaces
 from context_pack_adapters.settings import Settings
-from context_pack_adapters.stores.code_files import CodeFiles
-from context_pack_adapters.stores.collection_locks import FileLocks
-from context_pack_adapters.stores.collection_sources import DiskCollections
+from context_pack_adapters.source.code_files import CodeFiles
 from context_pack_adapters.syntax import shared_syntax
 from context_pack_adapters.system import SystemClock
 

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 from platformdirs import PlatformDirs
 
-from context_pack_adapters.disk.opening import Place
-from context_pack_adapters.disk.private import PrivateFolder
-from context_pack_adapters.disk.temporary import temporary_home
+from context_pack_adapters.files.opening import Place
+from context_pack_adapters.files.private import PrivateFolder
+from context_pack_adapters.files.temporary import temporary_home
 from context_pack_adapters.settings import Settings
 
 NAME = "context-pack"

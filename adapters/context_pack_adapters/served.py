@@ -10,17 +10,17 @@ from context_pack.app import build
 from context_pack.documents.usecases.sync import TASK
 from context_pack.kernel.errors import Failure
 from context_pack.toolkit.registry import Finished, Registry
-from context_pack_adapters.disk.temporary import remove_temporary_home
 from context_pack_adapters.disk_ports import open_ports
+from context_pack_adapters.files.events import Event, EventKind
+from context_pack_adapters.files.temporary import remove_temporary_home
 from context_pack_adapters.index.background import ChildBackground, task_command, task_environment
 from context_pack_adapters.logs import Log
-from context_pack_adapters.mcp.subscriptions import Subscriptions
+from context_pack_adapters.memory.stats import StatsFiles
+from context_pack_adapters.packs.watch import PackWatch
 from context_pack_adapters.private_places import open_places
+from context_pack_adapters.server.subscriptions import Subscriptions
 from context_pack_adapters.settings import Settings
 from context_pack_adapters.storage import check_settings
-from context_pack_adapters.stores.events import Event, EventKind
-from context_pack_adapters.stores.pack_watch import PackWatch
-from context_pack_adapters.stores.stats_files import StatsFiles
 
 SEARCH_SHARE = 0.5
 """How much of a call's time the search for the code of refs may take; the rest is for the answer."""

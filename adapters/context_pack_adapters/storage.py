@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack_adapters.disk.opening import Place
-from context_pack_adapters.disk.placing import link_in_the_way
+from context_pack_adapters.files.opening import Place
+from context_pack_adapters.files.placing import link_in_the_way
 from context_pack_adapters.settings import Settings
 
 

@@ -31,12 +31,12 @@ def _outer(text: str, path: str, *symbols: str) -> Question:
 QUESTIONS = (
     _outer(
         "how is a file written so that a crash never leaves half of it",
-        "disk/writing.py",
+        "files/writing.py",
         "put",
         "temporary",
         "*",
     ),
-    _outer("wait for an exclusive lock on a path until a timeout", "disk/locking.py", "PathLock", "acquire"),
+    _outer("wait for an exclusive lock on a path until a timeout", "files/locking.py", "PathLock", "acquire"),
     _core(
         "refuse paths that are absolute or climb out of the project with dot dot",
         "kernel/paths.py",
@@ -91,7 +91,7 @@ QUESTIONS = (
     _core("path aliases of typescript compiler options", "code/domain/imports/manifests.py", "*"),
     _outer(
         "does a gitignore pattern exclude this path",
-        "disk/gitignore.py",
+        "files/gitignore.py",
         "verdict",
         "IgnoreFile",
         "_Rule",
@@ -99,14 +99,14 @@ QUESTIONS = (
     ),
     _outer(
         "go through all folders of the tree and leave out what is ignored",
-        "disk/ignore.py",
+        "files/ignore.py",
         "walk",
         "folder",
         "_inside",
         "walk_entries",
         "",
     ),
-    _outer("start the rg program and read its output", "search/ripgrep.py", "*"),
+    _outer("start the rg program and read its output", "source/ripgrep.py", "*"),
     _core("markdown pages of a pack that never exceed a budget", "packs/domain/render.py", "*"),
     _core(
         "find anchored code again after it has moved to other lines",

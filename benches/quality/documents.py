@@ -36,8 +36,8 @@ from metrics import quality  # noqa: E402
 from context_pack.retrieval.model import Progress, Scope  # noqa: E402
 from context_pack.retrieval.words import tokens  # noqa: E402
 from context_pack_adapters.disk_ports import open_ports  # noqa: E402
+from context_pack_adapters.library import Workspace  # noqa: E402
 from context_pack_adapters.settings import read_settings  # noqa: E402
-from context_pack_adapters.workspace import Workspace  # noqa: E402
 
 DATA = ROOT.parent / "shared" / "data" / "retrieval"
 LIMIT = 30

@@ -19,8 +19,8 @@ from context_pack.kernel.ids import PACK_ID_BYTES, pack_id
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.packs.domain.model import Pack, Ref, Section, Status
-from context_pack_adapters.stores import pack_format
-from context_pack_adapters.stores.pack_store import FilePackStore
+from context_pack_adapters.packs import pack_format
+from context_pack_adapters.packs.store import FilePackStore
 from context_pack_adapters.system import SystemClock, SystemIds
 
 CLOCK = SystemClock()

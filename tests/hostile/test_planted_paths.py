@@ -21,8 +21,8 @@ from planting import plantable, planted, rounds
 
 from context_pack_adapters.cli import main
 from context_pack_adapters.disk_ports import open_ports
+from context_pack_adapters.library import Workspace
 from context_pack_adapters.settings import current_settings
-from context_pack_adapters.workspace import Workspace
 
 AT_ONCE = 20
 SLICES = 4

@@ -23,9 +23,9 @@ from stdio_client import HELLO, PATIENCE, StdioClient
 
 from context_pack.app import build
 from context_pack.toolkit.registry import Registry
-from context_pack_adapters.mcp.framing import Decoder, Fault
-from context_pack_adapters.mcp.protocol_versions import ServerFacts
-from context_pack_adapters.mcp.session import ProtocolSession
+from context_pack_adapters.server.framing import Decoder, Fault
+from context_pack_adapters.server.protocol_versions import ServerFacts
+from context_pack_adapters.server.session import ProtocolSession
 
 STREAMS = 3000
 LIVE_STREAMS = int(os.environ.get("HOSTILE_STREAMS", "120"))

@@ -20,8 +20,8 @@ from context_pack.kernel.paths import PathPolicy
 from context_pack.kernel.yaml_documents import dump
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import Registry
-from context_pack_adapters.disk.gitignore import IgnoreFile
-from context_pack_adapters.stores.context_projects import DiskProjects
+from context_pack_adapters.contexts.projects import DiskProjects
+from context_pack_adapters.files.gitignore import IgnoreFile
 from context_pack_adapters.syntax import shared_syntax
 
 MINIMAL = """\

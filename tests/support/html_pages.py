@@ -14,7 +14,7 @@ from context_pack.packs.domain.following import unreadable
 from context_pack.packs.domain.model import CodeLocation, Diagram, Pack, Ref, Section, Status
 from context_pack.packs.domain.source import SourceText
 from context_pack.packs.domain.states import Resolution, State
-from context_pack_adapters.html.page import PackView, render_html
+from context_pack_adapters.page.page import PackView, render_html
 
 NOW = datetime(2026, 2, 18, 12, 0, 0, tzinfo=UTC)
 SOURCE = "\n".join(f"line_{number} = {number}" for number in range(1, 101))

@@ -92,7 +92,7 @@ def trace(seen: set[str]) -> None:
         return plain(file, *given, **options)
 
     builtins.open = opened
-    from context_pack_adapters.disk import beneath
+    from context_pack_adapters.files import beneath
 
     beneath.opener = lambda: None  # type: ignore[assignment]  # which opens each part of a path by itself
 
@@ -108,8 +108,8 @@ def main(top: str) -> None:
     trace(seen)
     from context_pack_adapters.cli import main as command_line
     from context_pack_adapters.disk_ports import open_ports
+    from context_pack_adapters.library import Workspace
     from context_pack_adapters.settings import current_settings
-    from context_pack_adapters.workspace import Workspace
 
     with Workspace(open_ports(current_settings())) as workspace:
         for tool, arguments in CALLS:
@@ -117,7 +117,7 @@ def main(top: str) -> None:
         missing = set(workspace.tools) - {tool for tool, _ in CALLS}
     for words in COMMANDS:
         command_line(words)
-    from context_pack_adapters.commands.dispatch import COMMANDS as KNOWN
+    from context_pack_adapters.cli.dispatch import COMMANDS as KNOWN
 
     named = {" ".join(words[:2]) if " ".join(words[:2]) in KNOWN else words[0] for words in COMMANDS}
     missing |= set(KNOWN) - named - {"serve", "contexts watch"}

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import regex
 from waiting import until
 
-from context_pack_adapters.disk.signature import settled_signature
+from context_pack_adapters.files.signature import settled_signature
 
 LONG = "start " + "x" * 700 + " needle " + "y" * 900 + " end foo"
 

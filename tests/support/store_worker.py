@@ -23,7 +23,7 @@ def opened(place: str, project: str) -> PackStore:
         from context_pack_adapters.postgres.packs import PostgresPackStore
 
         return PostgresPackStore(Database(Address(place), lambda: project, PATIENCE), SystemIds())
-    from context_pack_adapters.stores.pack_store import FilePackStore
+    from context_pack_adapters.packs.store import FilePackStore
 
     return FilePackStore(Path(place), SystemClock(), SystemIds())
 

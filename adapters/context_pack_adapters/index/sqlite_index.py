@@ -16,7 +16,7 @@ from typing import Any
 from context_pack.retrieval.model import IndexEntry, KnownEntry, Scope
 from context_pack.retrieval.ports import OTHER_VECTORS, Embedder, Stop
 from context_pack.retrieval.words import TOKENS
-from context_pack_adapters.disk.opening import AnyPlace
+from context_pack_adapters.files.opening import AnyPlace
 from context_pack_adapters.index.database import IndexFile
 from context_pack_adapters.index.graph import GRAPH_AT, Graphs
 from context_pack_adapters.index.preparing import BATCH_PIECES, Prepared, batches, prepare

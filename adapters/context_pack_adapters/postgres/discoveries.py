@@ -10,8 +10,8 @@ from attrs import evolve
 from context_pack.kernel.errors import Failure
 from context_pack.memory.domain.discovery import Discovery, is_id
 from context_pack.memory.ports import Recorded
-from context_pack_adapters.postgres.connection import Database, Link
-from context_pack_adapters.stores.discovery_files import (
+from context_pack_adapters.files.events import WRITING, Tell
+from context_pack_adapters.memory.discoveries import (
     LOCK_SECONDS,
     decoded,
     encoded,
@@ -19,7 +19,7 @@ from context_pack_adapters.stores.discovery_files import (
     not_found,
     rehearsed,
 )
-from context_pack_adapters.stores.events import WRITING, Tell
+from context_pack_adapters.postgres.connection import Database, Link
 
 _ALL: LiteralString = "SELECT id, body, author FROM context_pack.cp_discoveries WHERE project = %(project)s"
 _GET: LiteralString = f"{_ALL} AND id = %(id)s"

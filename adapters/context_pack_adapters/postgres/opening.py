@@ -9,8 +9,8 @@ from attrs import frozen
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ports import IdSource
+from context_pack_adapters.files.events import Tell
 from context_pack_adapters.settings import Settings
-from context_pack_adapters.stores.events import Tell
 
 if TYPE_CHECKING:
     from context_pack_adapters.postgres.team import Team

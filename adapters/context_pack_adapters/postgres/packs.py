@@ -25,16 +25,16 @@ from context_pack.packs.ports import (
     not_found,
     patiently,
 )
-from context_pack_adapters.postgres.connection import Database, Link, Row
-from context_pack_adapters.stores import pack_format
-from context_pack_adapters.stores.events import WRITING, Event, EventKind, Tell
-from context_pack_adapters.stores.pack_files import LOCK_SUFFIX, MalformedPackFile
-from context_pack_adapters.stores.pack_store import (
+from context_pack_adapters.files.events import WRITING, Event, EventKind, Tell
+from context_pack_adapters.packs import pack_format
+from context_pack_adapters.packs.pack_files import LOCK_SUFFIX, MalformedPackFile
+from context_pack_adapters.packs.store import (
     CREATE_LOCK,
     LOCK_SECONDS,
     TRASH_DAYS,
     refusal,
 )
+from context_pack_adapters.postgres.connection import Database, Link, Row
 
 _MOST_DRAWS = 100
 _KEPT = timedelta(days=TRASH_DAYS)

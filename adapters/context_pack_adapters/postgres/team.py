@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from context_pack.kernel.ports import IdSource
+from context_pack_adapters.files.events import Tell
 from context_pack_adapters.postgres.connection import Address, Database
 from context_pack_adapters.postgres.discoveries import PostgresDiscoveryStore
 from context_pack_adapters.postgres.documents import SharedCollection
@@ -12,7 +13,6 @@ from context_pack_adapters.postgres.excerpts import PostgresExcerptStore
 from context_pack_adapters.postgres.packs import PostgresPackHistory, PostgresPackStore, change_token
 from context_pack_adapters.postgres.projects import project_key
 from context_pack_adapters.settings import Settings, store_password
-from context_pack_adapters.stores.events import Tell
 
 
 class Team:

@@ -9,8 +9,8 @@ from context_pack.code.domain.search import MAX_FILE_BYTES, SECONDS, FoundLines,
 from context_pack.code.domain.search_pattern import compiled, search_texts
 from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy, RelativePath
 from context_pack.toolkit.call import Call
-from context_pack_adapters.search.code_search import answer_of, searched_text, time_limit
-from context_pack_adapters.search.globs import wanted_by
+from context_pack_adapters.source.globs import wanted_by
+from context_pack_adapters.source.grep import answer_of, searched_text, time_limit
 
 
 class MemorySearch:

@@ -14,15 +14,15 @@ from context_pack.kernel.text import sha256_hex
 from context_pack.memory.domain.discovery import uuid_of
 from context_pack.memory.ports import MemoryPorts
 from context_pack.retrieval.searching import Searching
-from context_pack_adapters.disk.gitignore import IgnoreFile
-from context_pack_adapters.disk.ignore import IgnoredPaths
+from context_pack_adapters.collections.locks import ThreadLocks
 from context_pack_adapters.embed.hashed import HashedEmbedder
-from context_pack_adapters.html.drawing import DrawnDiagrams
+from context_pack_adapters.files.gitignore import IgnoreFile
+from context_pack_adapters.files.ignore import IgnoredPaths
+from context_pack_adapters.library import Workspace
+from context_pack_adapters.page.drawing import DrawnDiagrams
 from context_pack_adapters.settings import DEFAULT_MAX_SOURCE_BYTES
-from context_pack_adapters.stores.collection_locks import ThreadLocks
 from context_pack_adapters.syntax import shared_syntax
 from context_pack_adapters.system import SystemClock, SystemIds
-from context_pack_adapters.workspace import Workspace
 from inmemory.code_search import MemorySearch
 from inmemory.collections import MemoryCollections
 from inmemory.contexts import MemoryProjects

@@ -1,0 +1,297 @@
+"""The commands about what document collections hold: sync, search, pack."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from context_pack.documents.domain.model import Changes, Collection, Failed, Outcome, SourceDescription
+from context_pack.documents.family import outcome_body
+from context_pack.documents.usecases.sync_all import sync_all, under_every_name
+from context_pack.kernel.errors import Failure
+from context_pack.retrieval.model import Progress, Scope
+from context_pack.retrieval.ports import EmbedderFailed
+from context_pack_adapters.cli.arguments import argument, command, flag
+from context_pack_adapters.cli.meter import Bar
+from context_pack_adapters.cli.packs_export import write
+from context_pack_adapters.cli.shell import Shell, WrongUsage, body_of
+from context_pack_adapters.collections.packing import package_of
+from context_pack_adapters.library.documents import Documents
+from context_pack_adapters.settings import working_directory
+
+NO_COLLECTIONS = "No collections. Add one: context-pack docs add NAME PLACE"
+MOST_NAMED = 20
+SHOWN_LINES, SHOWN_CHARS = 4, 160
+
+
+def open_documents(shell: Shell) -> Documents:
+    """The documents of this project; prints problems of its configuration."""
+    documents = Documents(shell.cases())
+    for problem in documents.shelf.catalogue().problems:
+        shell.terminal.complain(problem)
+    return documents
+
+
+@command(
+    argument("collections", nargs="*", metavar="NAME", help="a collection (default: all)"),
+    flag("--fast", "leave semantic vectors to the server"),
+    flag("--dry-run", "only say what would be done"),
+    flag("--json", "print the outcome as JSON"),
+)
+def sync(options: Namespace, shell: Shell) -> int:
+    """Bring document collections up to date: read what has changed, fetch repositories, embed what is new.
+
+    Only what has changed since the last time is read. Interrupt it at any time: the next run goes on from
+    there. The exit code is 1 when a document or a whole collection failed.
+
+    Examples:
+      context-pack docs sync
+      context-pack docs sync handbook --json
+      context-pack docs sync --dry-run             what would be done, what is skipped, and why
+      context-pack docs sync --fast                do not wait for the semantic vectors
+    """
+    documents = open_documents(shell)
+    problems = documents.shelf.catalogue().problems
+    chosen = documents.shelf.chosen(options.collections)
+    if options.dry_run:
+        return _dry_run(documents, chosen, options, shell)
+    outcomes = sync_with_bar(documents, chosen, fetch=True)
+    if not options.collections:
+        outcomes = under_every_name(documents.shelf, outcomes)
+    semantic = None if options.fast else _embed(documents, chosen, shell)
+    for notice in documents.shelf.ports.index.notices():
+        shell.terminal.note(notice)
+    if options.json:
+        body: dict[str, Any] = {"collections": [outcome_body(one) for one in outcomes]}
+        shell.terminal.json({**body, **({"semantic": semantic} if semantic is not None else {})})
+    else:
+        for outcome in outcomes:
+            counts = f"{outcome.added} added, {outcome.updated} updated, {outcome.removed} removed"
+            failed = f", {len(outcome.failed)} failed" if outcome.failed else ""
+            shell.terminal.styled_line(("bold", outcome.collection), f": {counts}{failed}")
+            show_failed(shell, outcome.failed)
+        if not outcomes:
+            shell.terminal.line(NO_COLLECTIONS)
+    return 1 if problems or any(one.failed for one in outcomes) else 0
+
+
+def _embed(documents: Documents, chosen: Sequence[Collection], shell: Shell) -> dict[str, int] | None:
+    """Give every passage its semantic vector, if there is such an embedder."""
+    if not chosen:
+        return None
+    try:
+        with Bar("embedding") as bar:
+            scope = Scope(corpora=tuple(one.id for one in chosen))
+            done = documents.finder.fill(scope, lambda: False, bar.show)
+    except EmbedderFailed as failed:
+        shell.terminal.complain(f"the semantic embedder failed: {failed}; searches go on without it")
+        return None
+    return None if done is None else {"done": done.done, "total": done.total}
+
+
+def _dry_run(documents: Documents, chosen: Sequence[Collection], options: Namespace, shell: Shell) -> int:
+    """Print what a sync would do."""
+    bodies: list[dict[str, Any]] = []
+    for collection in chosen:
+        try:
+            bodies.append(plan_body(collection, documents.shelf.syncing.look(collection)))
+        except Failure as failure:
+            failed = [{"document": collection.where.name, "reason": failure.message}]
+            bodies.append({"collection": collection.alias, "failed": failed})
+    if options.json:
+        shell.terminal.json({"dryRun": True, "collections": bodies})
+    else:
+        for body in bodies:
+            if "documents" in body:
+                show_plan(shell, body)
+            else:
+                shell.terminal.complain(f"{body['collection']}: {body['failed'][0]['reason']}")
+    return 1 if any(body["failed"] for body in bodies) else 0
+
+
+def sync_with_bar(documents: Documents, collections: Sequence[Collection], fetch: bool) -> list[Outcome]:
+    """Bring collections up to date, with a bar for each on a terminal."""
+    outcomes = []
+    with Bar("") as bar:
+        for collection in collections:
+            bar.what = collection.alias
+            outcomes += sync_all(
+                documents.shelf,
+                [collection],
+                fetch=fetch,
+                report=lambda done, total, _: bar.show(Progress(done, total)),
+            )
+    return outcomes
+
+
+@command(
+    argument("query", metavar="QUERY", help="what to find, in words"),
+    argument("-c", "--collection", action="append", default=[], metavar="NAME", help="only this collection"),
+    argument("-n", "--limit", type=int, default=10, metavar="N", help="most hits, 1 to 100 (10)"),
+    argument("--max-distance", type=float, metavar="X", help="largest cosine distance, 0 to 2"),
+    flag("--vector", "by meaning alone, without the words"),
+    flag("--json", "print the tool's whole answer as JSON"),
+)
+def search(options: Namespace, shell: Shell) -> int:
+    """Search the document collections by meaning and by words; what has changed is indexed first.
+
+    The exit code is 0 if something was found, 1 if nothing was.
+
+    Examples:
+      context-pack docs search "how to rotate keys"
+      context-pack docs search parse_http_header -c handbook -c api --limit 3
+      context-pack docs search "retry policy" --json | jq '.results[0]'
+    """
+    documents = open_documents(shell)
+    chosen = [one for one in documents.shelf.chosen(options.collection) if one.where.is_local]
+    sync_with_bar(documents, chosen, fetch=False)
+    answer = shell.call(
+        "documents_search",
+        query=options.query,
+        collections=options.collection,
+        limit=options.limit,
+        hybridSearch=not options.vector,
+        maxDistance=options.max_distance,
+    )
+    if answer.is_error:
+        shell.terminal.complain(answer.text)
+        return 1
+    found = body_of(answer)
+    if options.json:
+        shell.terminal.json(found)
+        return 0 if found["results"] else 1
+    if found.get("warning"):
+        shell.terminal.note(found["warning"])
+    if not found["results"]:
+        shell.terminal.note("Nothing found.")
+        return 1
+    for hit in found["results"]:
+        place = f"{hit['collection']}/{hit['documentId']}:{hit['startLine']}"
+        heading = hit.get("sectionHeading") or hit["documentTitle"]
+        score = ("green", f"{hit['relevanceScore']:.2f}")
+        shell.terminal.styled_line(score, "  ", ("cyan", place), f"  {heading}")
+        lines = [line for line in hit["content"].split("\n") if line.strip()]
+        for line in lines[:SHOWN_LINES]:
+            shell.terminal.line(f"      {line[:SHOWN_CHARS]}")
+    return 0
+
+
+@command(
+    argument("source", metavar="SOURCE", help="a folder, a manifest.json or a collection"),
+    argument("-o", "--output", metavar="FILE", help="the package (default: NAME-VERSION.tar.gz)"),
+    argument("--name", metavar="NAME", help="its name (default: the manifest's, or the folder's)"),
+    argument("--version", metavar="VERSION", help="its version (default: the manifest's, or 0.0.0)"),
+    argument("--description", metavar="TEXT", help="what it holds"),
+    flag("--force", "replace a file that is there"),
+    flag("--dry-run", "only say what would be packed"),
+    flag("--json", "print the outcome as JSON"),
+)
+def pack(options: Namespace, shell: Shell) -> int:
+    """Make a .tar.gz package of a folder's documents, with a manifest that names each of them and its
+    SHA-256.
+
+    The same documents make the same bytes. The source may be a folder, a manifest.json, or a collection by
+    name. The exit code is 1 when a document failed; the package then holds the others. --dry-run names the
+    documents that would be packed; of a repository, those that were fetched last.
+
+    Examples:
+      context-pack docs pack ./docs --name handbook --version 1.2 -o handbook-1.2.tar.gz
+      context-pack docs pack handbook --dry-run
+    """
+    documents = open_documents(shell)
+    collection = _collection(documents, options.source)
+    source = documents.shelf.ports.sources.open(collection, fetch=not options.dry_run)
+    survey = source.survey(explain=options.dry_run)
+    assert survey is not None
+    about = SourceDescription(
+        options.name or survey.about.name or collection.where.name,
+        options.version or survey.about.version or "0.0.0",
+        options.description or survey.about.description,
+    )
+    target = Path(working_directory(), options.output or f"{about.name}-{about.version}.tar.gz")
+    if not target.parent.is_dir():
+        raise WrongUsage(f"the folder for {target.name} does not exist; make it first")
+    if os.path.lexists(target) and not options.force:  # before anything is packed
+        raise WrongUsage(f"{target.name} is there already; --force replaces it")
+    data, packed, failed = package_of(about, source, survey)
+    if not options.dry_run:
+        write(str(target), data, replace=options.force)
+    every = (*survey.failed, *failed)
+    body = {"package": str(target), "documents": packed, "bytes": len(data), "failed": _bodies(every)}
+    if options.dry_run:
+        files = sorted(set(survey.files) - {one.document for one in every})
+        of = {"dryRun": True, "name": about.name, "version": about.version}
+        body = {**of, **body, "files": files, "skipped": _bodies(survey.skipped)}
+    if options.json:
+        shell.terminal.json(body)
+    elif options.dry_run:
+        shell.terminal.line(f"{target.name} would hold {packed} documents, {len(data)} bytes:")
+        for name in files:
+            shell.terminal.line(f"  {name}")
+        _show_left_out(shell, body)
+    else:
+        shell.terminal.line(f"{target.name}: {packed} documents, {len(data)} bytes")
+        show_failed(shell, every)
+    return 1 if every else 0
+
+
+def _collection(documents: Documents, source: str) -> Collection:
+    """The collection of that name, or one made of the place."""
+    known = documents.shelf.catalogue().collections
+    if source in known:
+        return known[source]
+    place = source if "://" in source else os.path.join(working_directory(), os.path.expanduser(source))
+    return documents.shelf.ports.sources.resolve("package", place)
+
+
+def show_failed(shell: Shell, failed: Iterable[Failed]) -> None:
+    """Which documents failed, and why."""
+    for one in failed:
+        shell.terminal.styled_line("  ", ("red", "failed"), f"  {one.document}: {one.reason}")
+
+
+def plan_body(collection: Collection, changes: Changes) -> dict[str, Any]:
+    """The plan of a sync as JSON."""
+    survey, plan = changes.survey, changes.plan
+    new = plan.changed.keys() - plan.known.keys()
+    return {
+        "collection": collection.alias,
+        "collectionId": collection.id,
+        "documents": 0 if survey is None else len(survey.files),
+        "added": len(new),
+        "updated": len(plan.changed) - len(new),
+        "removed": len(plan.gone),
+        "bytes": plan.size,
+        "totalBytes": 0 if survey is None else sum(file.size for file in survey.files.values()),
+        "failed": _bodies(() if survey is None else survey.failed),
+        "skipped": _bodies(() if survey is None else survey.skipped),
+    }
+
+
+def _bodies(documents: Iterable[Failed]) -> list[dict[str, str]]:
+    return [{"document": one.document, "reason": one.reason} for one in documents]
+
+
+def show_plan(shell: Shell, body: dict[str, Any]) -> None:
+    """Print the plan of a sync."""
+    counts = f"{body['added']} to add, {body['updated']} to update, {body['removed']} to remove"
+    size = f"{body['documents']} documents, {body['bytes']} bytes to read"
+    shell.terminal.styled_line(("bold", body["collection"]), f": {counts} ({size})")
+    _show_left_out(shell, body)
+
+
+def _show_left_out(shell: Shell, body: dict[str, Any]) -> None:
+    """Which documents fail, and which are skipped."""
+    for one in body["failed"]:
+        shell.terminal.styled_line("  ", ("red", "fails"), f"    {one['document']}: {one['reason']}")
+    for one in body["skipped"][:MOST_NAMED]:
+        shell.terminal.line(f"  skipped  {one['document']}: {one['reason']}")
+    left = body["skipped"][MOST_NAMED:]
+    if left:
+        reasons = Counter(one["reason"] for one in left)
+        told = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
+        shell.terminal.line(f"  skipped  {len(left)} more: {told}")

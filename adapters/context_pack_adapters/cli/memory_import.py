@@ -1,0 +1,134 @@
+"""`memory import`: discoveries from Markdown notes and decision records."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from context_pack.kernel.errors import Failure
+from context_pack.memory.domain.discovery import DiscoveryType
+from context_pack.memory.domain.notes import Note, notes_in
+from context_pack.memory.usecases.record import ContextRecord
+from context_pack_adapters.cli.arguments import argument, command, flag
+from context_pack_adapters.cli.memory import TYPES
+from context_pack_adapters.cli.shell import Shell, WrongUsage
+from context_pack_adapters.files.folder import Folder
+from context_pack_adapters.files.named import read_named
+from context_pack_adapters.files.opening import Place
+from context_pack_adapters.files.walking import Level, walk
+
+SUFFIXES = (".md", ".markdown", ".mdx")
+MOST_BYTES = 4 * 1024 * 1024
+
+
+@command(
+    argument("paths", nargs="+", metavar="PATH", help="Markdown files, or folders of them"),
+    argument("--type", choices=TYPES, help="the type of notes that nothing else tells one of"),
+    argument("--module", metavar="NAME", help="the part of the project they are about"),
+    flag("--dry-run", "only say what would be recorded"),
+    flag("--json", "print the outcome as JSON"),
+)
+def import_notes(options: Namespace, shell: Shell) -> int:
+    """Record what Markdown notes and decision records say.
+
+    A note is a list item or a paragraph under a heading that names its type (Rules, Decisions, Patterns,
+    Issues), after such a word (`Rule: …`), or in a file whose front matter has `type`. A decision record, a
+    file with the headings Context or Status and Decision, is one decision. What was recorded before is
+    merged. Folders are searched for Markdown files.
+
+    Examples:
+      context-pack memory import docs/adr
+      context-pack memory import NOTES.md --type pattern --module billing
+      context-pack memory import docs/adr --dry-run
+    """
+    rows: list[dict[str, Any]] = []
+    failed = False
+    rehearsed: set[str] = set()
+    for file, read in [found for path in options.paths for found in _markdown(path)]:
+        try:
+            rows += _imported(file, read().decode("utf-8-sig"), options, shell, rehearsed)
+        except (OSError, UnicodeDecodeError, Failure) as error:
+            failed = True
+            rows.append({"file": file, "line": 0, "outcome": "failed", "reason": _reason(error)})
+    _show(rows, options, shell)
+    return 1 if failed else 0
+
+
+def _markdown(path: str) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """The Markdown files that a path means, each with how to read it; no link in a folder is followed."""
+    if not os.path.isdir(path):
+        if not os.path.exists(path):
+            raise WrongUsage(f"{path}: there is no such file or folder")
+        yield path, lambda: read_named(path, MOST_BYTES)
+        return
+    for inside in _names(path):
+        place, name = Place.of(path).below(*inside.split("/")).split()
+        yield os.path.join(path, inside), partial(_read, place, name)
+
+
+def _read(place: Place, name: str) -> bytes:
+    return Folder(place).read(name, MOST_BYTES)[0]
+
+
+def _names(root: str) -> list[str]:
+    """The Markdown files below a folder, those in hidden folders left out."""
+    found: list[str] = []
+
+    def look(level: Level, _: None) -> Iterator[tuple[str, None]]:
+        for entry in sorted(level.entries, key=lambda entry: entry.name):
+            if entry.is_dir(follow_symlinks=False):
+                if not entry.name.startswith("."):
+                    yield entry.name, None
+            elif entry.name.endswith(SUFFIXES) and entry.is_file(follow_symlinks=False):
+                found.append(level.prefix + entry.name)
+
+    walk(root, look, None)
+    return found
+
+
+def _imported(
+    file: str, text: str, options: Namespace, shell: Shell, rehearsed: set[str]
+) -> Iterator[dict[str, Any]]:
+    """The outcome of each note of a file; `rehearsed` are the ids that a dry run would have recorded."""
+    kind = None if options.type is None else DiscoveryType(options.type)
+    recorder = shell.cases().recorder
+    for note in notes_in(text, os.path.basename(file), kind):
+        row: dict[str, Any] = {"file": file, "line": note.line}
+        if not isinstance(note, Note):
+            yield {**row, "outcome": "skipped", "reason": note.reason}
+            continue
+        module = options.module or note.module
+        row |= {"type": note.type.value, "content": note.content}
+        command = ContextRecord(note.type.value, note.content, module)
+        if options.dry_run:
+            would = recorder.rehearse(command)
+            merged = would.merged or would.discovery.id in rehearsed
+            rehearsed.add(would.discovery.id)
+            yield {**row, "outcome": "would be merged" if merged else "would be recorded"}
+            continue
+        recorded = recorder.record(command)
+        outcome = "merged" if recorded.merged else "recorded"
+        yield {**row, "outcome": outcome, "id": recorded.discovery.id}
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, Failure):
+        return error.message
+    return "not UTF-8" if isinstance(error, UnicodeDecodeError) else str(getattr(error, "strerror", error))
+
+
+def _show(rows: list[dict[str, Any]], options: Namespace, shell: Shell) -> None:
+    counts = Counter({"would be recorded": 0} if options.dry_run else {})
+    counts.update(row["outcome"] for row in rows)
+    if options.json:
+        shell.terminal.json({"dryRun": options.dry_run, "counts": counts, "notes": rows})
+        return
+    for row in rows:
+        said = row.get("reason") or f"{row['type']}: {row['content']}"
+        shell.terminal.line(f"{row['file']}:{row['line']}: {row['outcome']}: {said}")
+    told = counts or {"notes": 0}
+    shell.terminal.note(", ".join(f"{count} {what}" for what, count in told.items()))

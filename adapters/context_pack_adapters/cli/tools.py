@@ -1,0 +1,205 @@
+"""The commands about all tools: list or explain them, and call any."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import textwrap
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from context_pack.kernel.sentences import first_sentence
+from context_pack.toolkit.arguments import schema_of
+from context_pack.toolkit.call import QuietCall
+from context_pack.toolkit.registry import describe
+from context_pack.toolkit.schema_errors import rule_in_words
+from context_pack.toolkit.spec import Answer, Tool
+from context_pack_adapters.cli.arguments import argument, command, flag
+from context_pack_adapters.cli.shell import Shell, WrongUsage, nearest
+
+WIDTH = 96
+STDIN_BYTES = 65536
+_WORD = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
+
+
+@command(
+    argument("name", nargs="?", metavar="TOOL", help="explain this tool"),
+    flag("--json", "print tool definitions as MCP has them"),
+)
+def tools(options: Namespace, shell: Shell) -> None:
+    """List the tools, or explain one.
+
+    Examples:
+      context-pack tools                 every tool and what it is for
+      context-pack tools input           its arguments, action by action
+      context-pack tools --json          exactly what an MCP client sees
+    """
+    registry = shell.registry()
+    if options.name is not None:
+        tool = registry.tools.get(options.name)
+        if tool is None:
+            raise WrongUsage(f"unknown tool {options.name!r}{nearest(options.name, list(registry.tools))}")
+        shell.terminal.json(describe(tool)) if options.json else _explain(tool, shell)
+    elif options.json:
+        shell.terminal.json(registry.describe())
+    else:
+        rows = [[each.name, each.title, first_sentence(each.description)] for each in registry.tools.values()]
+        shell.terminal.table(rows, "TOOL", "TITLE", "WHAT IT DOES")
+        shell.terminal.note("\n'context-pack tools TOOL' explains one; 'context-pack call TOOL' runs it.")
+
+
+def _explain(tool: Tool, shell: Shell) -> None:
+    """One tool for a person: what it does, then each command's arguments."""
+    terminal = shell.terminal
+    terminal.styled_line(("bold", tool.name), f" — {tool.title}")
+    terminal.line(textwrap.fill(" ".join(tool.description.split()), WIDTH))
+    for name, kind in tool.commands.items():
+        schema = schema_of(kind)
+        terminal.line()
+        terminal.styled_line(("bold", f"action={name}" if tool.selector is not None else "arguments"))
+        shown = {key: value for key, value in schema["properties"].items() if key != "action"}
+        if not shown:
+            terminal.line("  (none)")
+        for key, value in shown.items():
+            _explain_argument(key, value, key in schema.get("required", ()), shell)
+
+
+def _explain_argument(name: str, schema: Mapping[str, Any], required: bool, shell: Shell) -> None:
+    """One argument: name, whether it must be there, its type and bounds, its description."""
+    presence = ", required" if required else f", default {schema['default']}" if "default" in schema else ""
+    shell.terminal.styled_line("  ", ("cyan", name), f": {rule_in_words(dict(schema))}{presence}")
+    about = " ".join(str(schema.get("description", "")).split())
+    if about:
+        shell.terminal.line(textwrap.fill(about, WIDTH, initial_indent="      ", subsequent_indent="      "))
+
+
+@command(
+    argument("tool", metavar="TOOL", help="a name that 'context-pack tools' lists"),
+    argument("arguments", nargs="*", default=[], metavar="JSON | key=value", help="the tool's arguments"),
+    flag("--json", "print the raw MCP result"),
+)
+def call(options: Namespace, shell: Shell) -> int:
+    """Run any tool and print its answer.
+
+    Arguments are one JSON object, or key=value words, or - for a JSON object on stdin. A value that reads as
+    JSON is taken as JSON (numbers, true, lists, "quoted text"), unless the tool wants text there; anything
+    else is text.
+
+    Examples:
+      context-pack call input                                         list the packs
+      context-pack call input action=create ttl_minutes=60 name=auth title="How login works"
+      context-pack call output name=auth
+      context-pack call input '{"action": "list", "status": "draft"}'
+      echo '{"name": "auth"}' | context-pack call output -
+      context-pack call input action=list --json                      the raw MCP result
+
+    Exit code: 0 answered, 1 the tool answered with an error, 2 wrong usage.
+    """
+    registry = shell.registry()
+    tool = registry.tools.get(options.tool)
+    if tool is None:
+        hint = nearest(options.tool, list(registry.tools))
+        raise WrongUsage(f"unknown tool {options.tool!r}{hint}\nTools: {', '.join(registry.tools)}.")
+    arguments = read_arguments(options.arguments, tool.schema["properties"])
+    caller = QuietCall()
+    answer = registry.call(options.tool, arguments, caller)
+    _show(answer, options.json, shell)
+    shell.terminal.flush()
+    caller.settle()
+    return 1 if answer.is_error else 0
+
+
+def read_arguments(words: Sequence[str], properties: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The arguments that the words spell.
+
+    Raises:
+        Usage: they are neither one JSON object nor key=value words.
+    """
+    if len(words) == 1 and words[0] == "-":
+        return _object(_all_of_stdin(), "stdin")
+    if len(words) == 1 and words[0].lstrip()[:1] in {"{", "["}:
+        return _object(words[0].encode("utf-8", "surrogateescape"), "the argument")
+    arguments: dict[str, Any] = {}
+    for word in words:
+        match = _WORD.fullmatch(word)
+        if match is None:
+            raise WrongUsage(f"{word!r} is neither key=value nor, alone, a JSON object")
+        name, value = match.groups()
+        if name in arguments:
+            raise WrongUsage(f"{name!r} is given twice")
+        arguments[name] = _value(value, properties.get(name, {}).get("type"))
+    return arguments
+
+
+def _all_of_stdin() -> bytes:
+    """Everything on stdin; read piece by piece, because an interrupt is only noticed between two of them."""
+    if sys.stdin is None:
+        return b""
+    return b"".join(iter(lambda: os.read(sys.stdin.fileno(), STDIN_BYTES), b""))
+
+
+def _value(text: str, wanted: object) -> Any:
+    """JSON where it reads as JSON, else the text; where text is wanted, only a quoted one is unwrapped."""
+    from context_pack_adapters.server.jsonrpc import ProtocolError, decode
+
+    try:
+        value = decode(text.encode("utf-8", "surrogateescape"))
+    except ProtocolError:
+        return text
+    return text if wanted == "string" and not isinstance(value, str) else value
+
+
+def _object(body: bytes, where: str) -> dict[str, Any]:
+    """The JSON object in `body`."""
+    from context_pack_adapters.server.jsonrpc import ProtocolError, decode
+
+    try:
+        value = decode(body)
+    except ProtocolError as fault:
+        raise WrongUsage(f"{where} is not JSON: {fault.message.removeprefix('Parse error: ')}") from None
+    if not isinstance(value, dict):
+        raise WrongUsage(f'{where} must be a JSON object, like \'{{"name": "auth"}}\'')
+    return value
+
+
+def _show(answer: Answer, raw: bool, shell: Shell) -> None:
+    """Print an answer: as the client would get it, or as its text, laid out where a person reads it."""
+    terminal = shell.terminal
+    if raw:
+        from context_pack_adapters.server.jsonrpc import answer_fields
+
+        terminal.json(json.loads(f"{{{answer_fields(answer)}}}"))  # exactly as the server would send it
+        return
+    if terminal.interactive and (parsed := _as_json(answer.text)) is not None:
+        terminal.json(parsed)
+        return
+    # For programs JSON is one line: its own line breaks stand only between values.
+    text = answer.text if _as_json(answer.text) is None else answer.text.replace("\n", "")
+    terminal.raw(text if text.endswith("\n") else text + "\n")
+    if answer.is_error and not terminal.interactive:
+        refusal = _as_json(answer.text)
+        terminal.complain(answer.text if refusal is None else _in_words(refusal))
+
+
+def _in_words(refusal: Mapping[str, Any]) -> str:
+    """A refusal in one line, whatever the shape of its family."""
+    error = refusal.get("error")
+    inner = error if isinstance(error, Mapping) else refusal
+    message = error if isinstance(error, str) else inner.get("message", "the tool refused the call")
+    faults = refusal.get("details") if isinstance(error, str) else None
+    told = [fault["message"] for fault in faults] if isinstance(faults, list) else []
+    message = ": ".join([message, *(["; ".join(told)] if told and told[0] not in message else [])])
+    code = inner.get("code")
+    return f"{code}: {message}" if code else str(message)
+
+
+def _as_json(text: str) -> dict[str, Any] | None:
+    """The object that the text is, if it is one."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,1 @@
+"""Collections of documents: folders and git repositories."""

@@ -1,0 +1,142 @@
+"""`context.json` on disk, and which places a project may name in it.
+
+The project's file is never reached through a link: whatever the link leads to is not the project's to name.
+The user's own may be one, and stays one. A project is not trusted: it names folders and packages below its
+own root, and repositories elsewhere that the user has allowed. Git is never pointed at a repository on this
+disk that a project names: such a one can hold links, and git quotes what they lead to. The user's own
+configuration may name anything.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from urllib.parse import unquote
+
+from context_pack.documents.domain import config
+from context_pack.documents.domain.config import CONFIG_FILE, Config, parse_config
+from context_pack.documents.domain.permits import address_of
+from context_pack.documents.domain.source_address import SourceAddress
+from context_pack.kernel.errors import Code, Failure
+from context_pack_adapters.files.faults import translated
+from context_pack_adapters.files.folder import Folder
+from context_pack_adapters.files.opening import NotRegular, Place, read_file, status_of, way_inside
+from context_pack_adapters.files.rooted import Refused, landing
+from context_pack_adapters.files.signature import Signature, signature
+
+EDIT_SECONDS = 10.0
+NO_FILE = "it is no regular file (a link, perhaps); put a file in its place"
+INSTEAD = (
+    "add it to your own configuration (context-pack docs add NAME PLACE --user), "
+    "or name its folder in CONTEXT_PACK_ALLOWED_ROOTS"
+)
+
+
+class ConfigFile:
+    """The file at a path, which messages call `shown`; `own` is the user's."""
+
+    def __init__(self, path: Path | str, shown: str = CONFIG_FILE, own: bool = False) -> None:
+        self.path = os.path.abspath(path)
+        self._shown = shown
+        self._own = own
+
+    def state(self) -> Signature | None:
+        """The file's signature; None where there is none."""
+        place, name = self._place()
+        try:
+            with place.held() as folder:
+                return signature(status_of(folder, name))
+        except OSError:
+            return None
+
+    def read(self) -> Config:
+        """Parse the file; a missing one is empty."""
+        try:
+            text, _ = self._text()
+        except NotRegular:
+            return Config(problems=(f"{self._shown}: {NO_FILE}",))
+        except OSError as error:
+            return Config(problems=(f"{self._shown}: it cannot be read ({error.strerror or 'unknown'})",))
+        return Config() if text is None else parse_config(text, self._shown)
+
+    def edit(self, change: Callable[[str | None], str]) -> None:
+        """Put what `change` makes of the text in its place.
+
+        Raises:
+            Failure: `permission_denied` if it is a link, `io_error`, or what `change` raises.
+        """
+        place, name = self._place()
+        folder = Folder(place)
+        with translated(CONFIG_FILE):
+            folder.make()
+            with folder.lock(f".{CONFIG_FILE}.lock", EDIT_SECONDS) as lock:
+                try:
+                    text, mode = self._text()
+                    folder.sweep(name)
+                    folder.write(name, change(text).encode("utf-8"), mode)
+                except NotRegular:
+                    raise Failure(Code.PERMISSION_DENIED, f"{CONFIG_FILE}: {NO_FILE}") from None
+                finally:
+                    lock.retire()
+
+    def _text(self) -> tuple[str | None, int | None]:
+        """The text and the mode of the file, or nothing where it is not there."""
+        place, name = self._place()
+        try:
+            with place.held() as folder:
+                data, status = read_file(folder, name, config.MAX_BYTES)
+        except FileNotFoundError:
+            return None, None
+        return data.decode("utf-8", "replace"), status.st_mode
+
+    def _place(self) -> tuple[Place, str]:
+        return Place(os.path.realpath(self.path) if self._own else self.path).split()
+
+
+class ProjectPlaces:
+    """What the configuration of one project may name; `more` are the folders that the user adds."""
+
+    def __init__(self, source_root: str, more: Sequence[str] = ()) -> None:
+        self._root = os.path.abspath(source_root)
+        self._more = [os.path.abspath(folder) for folder in more]
+
+    def located(self, place: str) -> Place:
+        """Where an absolute place on this disk is, without links on the way, if the project may name it.
+
+        Raises:
+            Failure: `permission_denied`, with what to do instead; nothing outside is looked at.
+        """
+        for root in (self._root, *self._more):
+            if (inside := way_inside(root, place)) is not None:
+                try:
+                    return landing(Place(root), inside)
+                except Refused:
+                    raise _refused(f"a link leads out of the project; {INSTEAD}") from None
+                except OSError:
+                    return Place.of(place)
+        raise _refused(f"a project may name places inside itself only; {INSTEAD}")
+
+    def permit(self, where: SourceAddress, allowed: Mapping[str, bool]) -> bool:
+        """Whether a repository that the project names is fetched with the user's credentials.
+
+        Raises:
+            Failure: `permission_denied`, with what to do.
+        """
+        protocol, _, rest = where.place.partition("://")
+        if protocol == "file":
+            real = os.path.realpath(unquote(rest))
+            below = [way_inside(root, real) is not None for root in (self._root, *self._more)]
+            if below[0] or not any(below):
+                raise _refused(f"a project may not name a repository on this disk; {INSTEAD}")
+            return False
+        address = address_of(where.place)
+        if address not in allowed:
+            command = f"context-pack docs allow {shlex.quote(address)}"
+            raise _refused(f"its repository is not allowed yet; if you trust it, run: {command}")
+        return allowed[address]
+
+
+def _refused(words: str) -> Failure:
+    return Failure(Code.PERMISSION_DENIED, words)

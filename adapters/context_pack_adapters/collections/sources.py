@@ -1,0 +1,268 @@
+"""The configured collections of a project on disk: `context.json`, and the sources that it names.
+
+A path in the project's file is taken from the source root, one in the user's file from that file's folder;
+`~` is the user's home. What a project may name is told by `collection_config`; a collection of the user's own
+may lie anywhere. What must not be read is judged on the whole way to it, and inside it nothing leads out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from attrs import evolve
+
+from context_pack.documents.domain.config import (
+    CONFIG_FILE,
+    Config,
+    ConfiguredCollection,
+    changed,
+    edited,
+    entry_of,
+    merged,
+)
+from context_pack.documents.domain.manifest import (
+    MANIFEST_FILE,
+    DocumentManifest,
+    manifest_of,
+    parse_manifest,
+)
+from context_pack.documents.domain.manifest import MAX_BYTES as MAX_MANIFEST_BYTES
+from context_pack.documents.domain.model import Catalogue, Collection
+from context_pack.documents.domain.naming import collection_id
+from context_pack.documents.domain.permits import with_permit
+from context_pack.documents.domain.source_address import PlaceKind, SourceAddress, without_login
+from context_pack.documents.ports import CollectionSource
+from context_pack.kernel.errors import Code, Failure, invalid
+from context_pack.kernel.paths import PathPolicy, RelativePath
+from context_pack.kernel.ports import Reason
+from context_pack.kernel.text import sha256_hex
+from context_pack_adapters.collections.config import ConfigFile, ProjectPlaces
+from context_pack_adapters.collections.folders import FolderSource
+from context_pack_adapters.collections.git import GitSource, GitStore
+from context_pack_adapters.collections.package import PackageSource
+from context_pack_adapters.files.faults import io_failure, translated
+from context_pack_adapters.files.opening import Place, scan
+from context_pack_adapters.files.private import PrivateFolder
+from context_pack_adapters.files.rooted import Rooted
+from context_pack_adapters.files.walking import ways_to
+
+LOGIN_IN_SHARED_FILE = (
+    "the address holds a user or a password, and context.json is shared: leave it out and let git use yours "
+    "(context-pack docs allow URL --with-credentials), or add it for yourself alone (--user)"
+)
+
+
+class SharedDocuments(CollectionSource, Protocol):
+    """A collection whose documents a team shares."""
+
+    def publish(self, source: CollectionSource) -> None:
+        """Make its documents those of a source."""
+
+
+class DiskCollections:
+    """`CollectionSources` over `context.json` files; `user_config` is the path of the user-wide one.
+
+    Repositories are fetched into `cache`; `allowed_roots` are folders outside of the project that it may name
+    all the same; the storage `root` and `own` hold no documents, wherever they lie. `shared` opens the team's
+    copy of a collection of the project that says so.
+    """
+
+    def __init__(
+        self,
+        source_root: Path,
+        root: Path,
+        policy: PathPolicy,
+        cache: PrivateFolder,
+        user_config: Path | None = None,
+        allowed_roots: Sequence[str] = (),
+        own: Sequence[Path] = (),
+        shared: Callable[[str], SharedDocuments] | None = None,
+    ) -> None:
+        self._source_root = os.path.abspath(source_root)
+        self.project = sha256_hex(os.path.realpath(source_root))[:16]
+        self._ours = (root, *own)
+        self._policy = policy
+        self._shared = shared
+        self._repositories = cache.below("git")
+        self._project_file = ConfigFile(os.path.join(self._source_root, CONFIG_FILE))
+        self._user_file: ConfigFile | None = None
+        if user_config is not None:
+            self._user_file = ConfigFile(user_config, "the user's context.json", own=True)
+        self._places = ProjectPlaces(self._source_root, allowed_roots)
+        self._read: tuple[object, Catalogue] | None = None
+        self._useless: dict[str, tuple[str, str]] = {}
+
+    def catalogue(self) -> Catalogue:
+        """Every collection; read again when a file has changed."""
+        state = (self._project_file.state(), self._user_file and self._user_file.state())
+        if self._read is None or self._read[0] != state:
+            project = self._project_file.read()
+            user = self._user_file.read() if self._user_file else Config()
+            found = {
+                alias: self._collection(entry, user_wide)
+                for alias, (entry, user_wide) in merged(project, user).items()
+            }
+            self._read = (state, Catalogue(found, (*project.problems, *user.problems), user.allowed))
+        return self._read[1]
+
+    def open(
+        self, collection: Collection, fetch: bool = False, check: Callable[[], None] = lambda: None
+    ) -> CollectionSource:
+        """The source of a collection."""
+        if not collection.shared or self._shared is None:
+            return self._opened(collection, fetch, check)
+        shared = self._shared(collection.alias)
+        if fetch:
+            try:
+                source = self._opened(collection, fetch, check)
+            except Failure as failure:
+                if failure.code is not Code.NOT_FOUND:
+                    raise
+            else:  # whoever has the files shares them
+                shared.publish(source)
+        return shared
+
+    def _opened(self, collection: Collection, fetch: bool, check: Callable[[], None]) -> CollectionSource:
+        """The source that the configuration names."""
+        where = collection.where
+        if where.kind is PlaceKind.GIT:
+            trusted = collection.user_wide or self._places.permit(where, self.catalogue().allowed)
+            with translated("git"):
+                self._repositories.make()
+            folder = Path(self._repositories.path) / f"{collection.id}.git"
+            store = GitStore(folder, where, check, trusted)
+            if fetch:
+                store.fetch()
+            return GitSource(store, where, self._policy)
+        place = self._place(where.place, collection.user_wide)
+        try:
+            return self._local(place, where, check)
+        except OSError as error:  # a place that cannot be looked at costs no other collection
+            raise io_failure(error, self._shown(place)) from error
+
+    def _place(self, place: str, user_wide: bool) -> Place:
+        """Where a configured place is; what the user's own file names elsewhere may be a link.
+
+        Raises:
+            Failure: `permission_denied` by a name on the way to it, or because the project may not name it.
+        """
+        found = Place.of(place, self._source_root) if user_wide else self._places.located(place)
+        inside = found.top == self._source_root
+        if user_wide and not inside:
+            found = Place(os.path.realpath(place))
+        names = found.inside if inside else [name for name in found.path.split(os.sep) if name]
+        denied = any(map(self._policy.denies_name, names))
+        if denied or (inside and names and self._policy.denies(RelativePath("/".join(names)), True)):
+            raise Failure(Code.PERMISSION_DENIED, "the path policy denies the place of the collection")
+        return found
+
+    def _local(self, place: Place, where: SourceAddress, check: Callable[[], None]) -> CollectionSource:
+        """The source at a place on this disk; a folder that cannot be listed is not one without documents."""
+        names = _names(place)
+        if names is not None:
+            text = self._manifest_text(place, MANIFEST_FILE) if MANIFEST_FILE in names else None
+            return self._folder(place, manifest_of(text, where.name))
+        if where.kind is PlaceKind.PACKAGE:
+            return PackageSource(place, self._policy, check, useless=self._useless)
+        if where.kind is not PlaceKind.MANIFEST:
+            raise Failure(Code.NOT_FOUND, f"there is no folder {self._shown(place)}")
+        folder, name = place.split()
+        if (text := self._manifest_text(folder, name)) is None:
+            raise Failure(Code.NOT_FOUND, f"there is no {self._shown(place)}")
+        manifest = parse_manifest(text)
+        _names(folder)
+        return self._folder(folder, manifest)
+
+    def _folder(self, folder: Place, manifest: DocumentManifest) -> CollectionSource:
+        """The documents in a folder, but for ours where we keep files in it."""
+        names = folder.inside if folder.top == self._source_root else ()
+        above = [
+            (Place(self._source_root, names[:depth]), "/".join(names[depth:]) + "/")
+            for depth in range(len(names))
+        ]
+        policy = self._policy
+        if above and policy.paths:
+            policy = evolve(policy, lead=above[0][1])
+        return FolderSource(folder, manifest, policy, above, ways_to(folder, self._ours))
+
+    def resolve(self, alias: str, url: str, user_wide: bool = False) -> Collection:
+        """The collection that such an entry of the configuration would be.
+
+        Raises:
+            Failure: `invalid_data` for an address with a login in a file that is shared;
+                `permission_denied` for a place that a project may not name.
+        """
+        found = self._collection(entry_of(alias, {"url": url}), user_wide)
+        if user_wide:
+            return found
+        if without_login(url) != url:
+            raise invalid(LOGIN_IN_SHARED_FILE, "url")
+        if found.where.is_local:
+            self._places.located(found.where.place)
+        elif found.where.place.startswith("file:"):
+            self._places.permit(found.where, {})
+        return found
+
+    def configure(self, alias: str, entry: Mapping[str, str] | None, user_wide: bool = False) -> None:
+        """Set or remove a collection in one of the files."""
+        self._edit(
+            self._user_file if user_wide else self._project_file, lambda text: edited(text, alias, entry)
+        )
+
+    def allow(self, address: str, credentials: bool | None) -> None:
+        """Allow a repository in the user's file."""
+        self._edit(
+            self._user_file,
+            lambda text: changed(text, lambda value: with_permit(value, address, credentials)),
+        )
+
+    def _edit(self, file: ConfigFile | None, change: Callable[[str | None], str]) -> None:
+        if file is None:
+            raise invalid("there is no user-wide configuration here")
+        file.edit(change)
+
+    def _collection(self, entry: ConfiguredCollection, user_wide: bool) -> Collection:
+        """The configured entry with its place made absolute and its id."""
+        where = entry.where
+        if where.kind is not PlaceKind.GIT:
+            where = SourceAddress(where.kind, self._resolved(where.place, user_wide))
+        spelled = "\n".join((where.place, where.ref, where.manifest))
+        name = collection_id(os.path.realpath(self._source_root), where.kind, spelled, where.name)
+        shared = entry.shared and self._shared is not None and not user_wide
+        return Collection(entry.alias, name, where, entry.description, user_wide, shared)
+
+    def _resolved(self, place: str, user_wide: bool) -> str:
+        base = self._source_root
+        if user_wide and self._user_file is not None:
+            base = os.path.dirname(self._user_file.path)
+        return os.path.normpath(os.path.join(base, os.path.expanduser(place)))
+
+    def _manifest_text(self, folder: Place, name: str) -> str | None:
+        """The text of a manifest; None if there is no such file."""
+        found = Rooted(folder, self._policy).read(RelativePath(name), MAX_MANIFEST_BYTES)
+        if found in (Reason.MISSING, Reason.NOT_A_FILE):
+            return None
+        try:
+            if not isinstance(found, Reason):
+                return found[0].decode("utf-8").removeprefix("\ufeff")
+        except UnicodeDecodeError:
+            pass
+        raise Failure(Code.IO_ERROR, f"{self._shown(folder.below(name))} cannot be read as text")
+
+    def _shown(self, place: Place) -> str:
+        """A place as callers may see it: relative to the source root, or by its last names."""
+        if place.top == self._source_root:
+            return f"./{'/'.join(place.inside)}"
+        return f"…/{os.path.basename(place.path)}"
+
+
+def _names(place: Place) -> set[str] | None:
+    """The names in a folder; None where there is no folder."""
+    try:
+        with place.held() as folder:
+            return {entry.name for entry in scan(folder)}
+    except (FileNotFoundError, NotADirectoryError):
+        return None

@@ -1,0 +1,1 @@
+"""Directory contexts on disk."""

@@ -1,0 +1,309 @@
+"""Packs for library callers: the pack use cases under their contract names, with packs as values.
+
+A change takes the pack as it was last seen, which carries its id and revision, and returns the pack as it now
+is, so that calls chain. A pack may also be named by its id or name; then a change needs `expected_revision`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from context_pack.composition import UseCases
+from context_pack.kernel.errors import invalid
+from context_pack.kernel.paging import Page
+from context_pack.packs.domain.bookmarks import Mode
+from context_pack.packs.domain.listing import DEFAULT_LIMIT
+from context_pack.packs.domain.model import Pack
+from context_pack.packs.domain.render import Rendered
+from context_pack.packs.domain.scopes import Scopes
+from context_pack.packs.usecases import commands
+from context_pack.packs.usecases.commands import DRAFT_TOKENS, Draft, NamedPack, Operation, PackAtRevision
+from context_pack.packs.usecases.draft import Drafted
+from context_pack.packs.usecases.read import Compared
+from context_pack.packs.usecases.verify import Repaired, Verified
+from context_pack.packs.usecases.write import DiagramFault
+from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
+
+Which = Pack | str
+"""A pack as last seen, or its id or name."""
+
+
+class Packs:
+    """Every use case of packs; each raises `Failure` as the tools would answer it."""
+
+    def __init__(self, cases: UseCases) -> None:
+        self._cases = cases.packs
+        self._clock = cases.ports.clock
+
+    # -- reading
+
+    def get(self, pack: Which) -> Pack:
+        """The pack as it now is."""
+        return self._cases.reader.get(NamedPack(id=_handle(pack)))
+
+    def list(
+        self,
+        *,
+        status: str | None = None,
+        query: str | None = None,
+        limit: int = DEFAULT_LIMIT,
+        offset: int = 0,
+    ) -> Page[Pack]:
+        """Live packs, the last changed first."""
+        wanted = commands.ListPacks(status=status, query=query, limit=limit, offset=offset)
+        return self._cases.lister.list(wanted)
+
+    def diff(self, pack: Which, from_revision: int | None = None, to_revision: int | None = None) -> Compared:
+        """What changed between two revisions: the last two, from one to the present, or between two."""
+        return self._cases.reader.diff(
+            commands.Diff(id=_handle(pack), from_revision=from_revision, to_revision=to_revision)
+        )
+
+    def render(
+        self,
+        pack: Which,
+        *,
+        status: str | None = None,
+        mode: str | None = None,
+        max_tokens: int = DEFAULT_MAX_TOKENS,
+        cursor: str | None = None,
+    ) -> Rendered:
+        """One page of Markdown with the code in it; its `cursor` leads to the next."""
+        command = commands.RenderPack(
+            id=_handle(pack), status=status, mode=mode, max_tokens=max_tokens, cursor=cursor
+        )
+        return self._cases.reader.render(command)
+
+    def pages(
+        self, pack: Which, *, mode: str | None = None, max_tokens: int = DEFAULT_MAX_TOKENS
+    ) -> Iterator[Rendered]:
+        """Every page, one after the other."""
+        page = self.render(pack, mode=mode, max_tokens=max_tokens)
+        yield page
+        while page.cursor is not None:
+            page = self.render(pack, max_tokens=max_tokens, cursor=page.cursor)
+            yield page
+
+    def document(self, pack: Which, *, mode: str = Mode.FULL) -> str:
+        """The whole pack as one Markdown text, however long."""
+        return self._cases.reader.document(NamedPack(id=_handle(pack)), mode)
+
+    def export_html(self, pack: Which) -> str:
+        """The whole pack as one HTML page that needs no network, with the state of every ref."""
+        from context_pack_adapters.page.page import PackView, render_html
+
+        verified = self.verify(pack)
+        scopes = self.scopes(verified.pack)
+        return render_html(PackView.of(verified.pack, verified.refs, self._clock.now(), scopes))
+
+    def scopes(self, pack: Which) -> Scopes:
+        """How the contexts of the folders that the pack's sections name stand."""
+        return self._cases.reader.scopes(self.get(pack))
+
+    def expired(self) -> Sequence[Pack]:
+        """Packs whose time is over and which can still be restored, the last that expired first."""
+        return self._cases.lister.expired()
+
+    def verify(self, pack: Which) -> Verified:
+        """The state of every ref; changes nothing."""
+        return self._cases.verifier.verify(NamedPack(id=_handle(pack)))
+
+    def diagram_faults(self, pack: Which) -> Sequence[DiagramFault]:
+        """Every diagram of the pack that cannot be drawn, and why; none where `mmdr` is not installed."""
+        return self._cases.writer.diagram_faults(self.get(pack))
+
+    # -- writing
+
+    def create(
+        self,
+        *,
+        ttl_minutes: int,
+        name: str | None = None,
+        title: str | None = None,
+        brief: str | None = None,
+        tags: Sequence[str] = (),
+    ) -> Pack:
+        """A new draft."""
+        command = commands.Create(
+            ttl_minutes=ttl_minutes, name=name, title=title, brief=brief, tags=_tags(tags)
+        )
+        return self._cases.writer.create(command)
+
+    def draft(
+        self, query: str, *, ttl_minutes: int, name: str | None = None, max_tokens: int = DRAFT_TOKENS
+    ) -> Drafted:
+        """A new pack with the best passages for a question; its `tokens` are those of the rendered pack."""
+        command = Draft(query=query, ttl_minutes=ttl_minutes, name=name, max_tokens=max_tokens)
+        return self._cases.drafter.draft(command)
+
+    def apply(self, pack: Which, *operations: Operation, expected_revision: int | None = None) -> Pack:
+        """Carry out one operation, or several as one change: one revision, all or nothing."""
+        target = PackAtRevision(id=_handle(pack), expected_revision=_revision(pack, expected_revision))
+        return self._cases.writer.apply(target, operations[0] if len(operations) == 1 else operations).pack
+
+    def upsert_section(
+        self,
+        pack: Which,
+        *,
+        section_key: str,
+        section_title: str,
+        section_description: str | None = None,
+        section_order: int | None = None,
+        section_scope: str | None = None,
+        expected_revision: int | None = None,
+    ) -> Pack:
+        """Add a section, or change its title, text, place or scope."""
+        operation = commands.UpsertSection(
+            section_key=section_key,
+            section_title=section_title,
+            section_description=section_description,
+            section_order=section_order,
+            section_scope=section_scope,
+        )
+        return self.apply(pack, operation, expected_revision=expected_revision)
+
+    def delete_section(self, pack: Which, *, section_key: str, expected_revision: int | None = None) -> Pack:
+        """Remove a section and what is in it."""
+        operation = commands.DeleteSection(section_key=section_key)
+        return self.apply(pack, operation, expected_revision=expected_revision)
+
+    def upsert_ref(
+        self,
+        pack: Which,
+        *,
+        section_key: str,
+        ref_key: str,
+        path: str | None = None,
+        line_start: int | None = None,
+        line_end: int | None = None,
+        symbol: str | None = None,
+        ref_title: str | None = None,
+        ref_why: str | None = None,
+        group: str | None = None,
+        expected_revision: int | None = None,
+    ) -> Pack:
+        """Anchor lines of a file, or a definition by its name; what is not given stays, "" clears it."""
+        operation = commands.UpsertRef(
+            section_key=section_key,
+            ref_key=ref_key,
+            path=path,
+            line_start=line_start,
+            line_end=line_end,
+            symbol=symbol,
+            ref_title=ref_title,
+            ref_why=ref_why,
+            group=group,
+        )
+        return self.apply(pack, operation, expected_revision=expected_revision)
+
+    def delete_ref(
+        self, pack: Which, *, section_key: str, ref_key: str, expected_revision: int | None = None
+    ) -> Pack:
+        """Remove a ref."""
+        operation = commands.DeleteRef(section_key=section_key, ref_key=ref_key)
+        return self.apply(pack, operation, expected_revision=expected_revision)
+
+    def upsert_diagram(
+        self,
+        pack: Which,
+        *,
+        section_key: str,
+        diagram_key: str,
+        title: str,
+        mermaid: str,
+        diagram_why: str | None = None,
+        expected_revision: int | None = None,
+    ) -> Pack:
+        """Put a Mermaid diagram into a section; a reason that is not given stays, "" clears it."""
+        operation = commands.UpsertDiagram(
+            section_key=section_key,
+            diagram_key=diagram_key,
+            title=title,
+            mermaid=mermaid,
+            diagram_why=diagram_why,
+        )
+        return self.apply(pack, operation, expected_revision=expected_revision)
+
+    def delete_diagram(
+        self, pack: Which, *, section_key: str, diagram_key: str, expected_revision: int | None = None
+    ) -> Pack:
+        """Remove a diagram."""
+        operation = commands.DeleteDiagram(section_key=section_key, diagram_key=diagram_key)
+        return self.apply(pack, operation, expected_revision=expected_revision)
+
+    def set_meta(
+        self,
+        pack: Which,
+        *,
+        title: str | None = None,
+        brief: str | None = None,
+        tags: Sequence[str] | None = None,
+        expected_revision: int | None = None,
+    ) -> Pack:
+        """Change title, brief or tags; an empty text clears one."""
+        operation = commands.SetMeta(title=title, brief=brief, tags=None if tags is None else _tags(tags))
+        return self.apply(pack, operation, expected_revision=expected_revision)
+
+    def touch_ttl(
+        self,
+        pack: Which,
+        *,
+        ttl_minutes: int | None = None,
+        extend_minutes: int | None = None,
+        expected_revision: int | None = None,
+    ) -> Pack:
+        """Set the time to live from now, or add to what is left of it."""
+        operation = commands.TouchTtl(ttl_minutes=ttl_minutes, extend_minutes=extend_minutes)
+        return self.apply(pack, operation, expected_revision=expected_revision)
+
+    def set_status(self, pack: Which, status: str, *, expected_revision: int | None = None) -> Pack:
+        """Finalize a draft (`finalized`), or reopen a finalized pack (`draft`)."""
+        revision = _revision(pack, expected_revision)
+        command = commands.SetStatus(id=_handle(pack), expected_revision=revision, status=status)
+        return self._cases.writer.set_status(command)
+
+    def repair(self, pack: Which, *, expected_revision: int | None = None) -> Repaired:
+        """Point the refs whose code has moved at it again."""
+        revision = _revision(pack, expected_revision)
+        return self._cases.verifier.repair(commands.Repair(id=_handle(pack), expected_revision=revision))
+
+    def restore(self, pack: str, *, ttl_minutes: int) -> Pack:
+        """Bring an expired pack back, by id or name."""
+        return self._cases.writer.restore(pack, ttl_minutes)
+
+    def discard(self, pack: str) -> Pack:
+        """Remove an expired pack for good, by id or name."""
+        return self._cases.writer.discard(pack)
+
+    def accept(self, pack: Which, *refs: str, expected_revision: int | None = None) -> Repaired:
+        """Anchor changed refs anew where they are found now: those named, or all of them."""
+        revision = _revision(pack, expected_revision)
+        command = commands.Accept(id=_handle(pack), expected_revision=revision, refs=refs or None)
+        return self._cases.verifier.accept(command)
+
+    def delete(self, pack: Which, *, expected_revision: int | None = None) -> None:
+        """Remove the pack for good."""
+        revision = _revision(pack, expected_revision)
+        self._cases.writer.delete(commands.DeletePack(id=_handle(pack), expected_revision=revision))
+
+
+def _handle(pack: Which) -> str:
+    return pack.id if isinstance(pack, Pack) else pack
+
+
+def _revision(pack: Which, given: int | None) -> int:
+    if given is not None:
+        return given
+    if isinstance(pack, Pack):
+        return pack.revision
+    raise invalid(
+        "'expected_revision' is required with an id or a name; or pass the pack as you last saw it",
+        "expected_revision",
+    )
+
+
+def _tags(given: Sequence[str]) -> tuple[str, ...]:
+    """The tags; one text is not many, though type checkers take it for a sequence of them."""
+    if isinstance(given, str):
+        raise invalid("'tags' must be a list of texts", "tags")
+    return tuple(given)

@@ -1,0 +1,1 @@
+"""Discoveries, sessions and statistics on disk."""

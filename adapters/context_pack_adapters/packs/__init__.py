@@ -1,0 +1,1 @@
+"""Packs on disk: their files, history, excerpts and the watch over them."""

@@ -1,0 +1,68 @@
+"""One pack as the bytes of its file, and back.
+
+The front matter is the sole truth. The body is a short summary for people who open the file: readers ignore
+it, every write makes it anew. The rules of a pack are the domain's; here they are only told which file
+broke them.
+"""
+
+from __future__ import annotations
+
+from context_pack.kernel.errors import Code, Failure, invalid
+from context_pack.kernel.instants import format_instant
+from context_pack.packs.domain.model import Pack
+from context_pack.packs.domain.record import from_record, to_record
+from context_pack_adapters.files import front_matter
+
+MAX_FILE_BYTES = 8 * 1024 * 1024
+
+_NOTE = "<!-- Everything below the second '---' is made from the lines above it; edit those. -->"
+
+
+def encode(pack: Pack) -> bytes:
+    """The file of a pack.
+
+    Raises:
+        Failure: `invalid_data` for a pack larger than readers accept.
+    """
+    try:
+        data = front_matter.render(to_record(pack), _body(pack))
+    except UnicodeEncodeError:
+        raise invalid("a text holds half of a character (a lone surrogate); send whole characters") from None
+    if len(data) > MAX_FILE_BYTES:
+        raise invalid(f"the pack would have more than {MAX_FILE_BYTES} bytes; split it into several packs")
+    return data
+
+
+def decode(data: bytes, pack_id: str) -> Pack:
+    """The pack in a file named after `pack_id`.
+
+    Raises:
+        Failure: `migration_required` or `malformed_pack`, with the reason in the details.
+    """
+    try:
+        record = front_matter.parse(front_matter.split(data))
+    except front_matter.Malformed as error:
+        raise broken(str(error)) from None
+    pack = from_record(record)
+    if pack.id != pack_id:
+        raise broken("the id in the file is not the one in its name")
+    return pack
+
+
+def broken(reason: str) -> Failure:
+    """A file that holds no pack, for this reason."""
+    return Failure(Code.MALFORMED_PACK, reason, {"reason": reason})
+
+
+def _body(pack: Pack) -> str:
+    lines = [_NOTE, "", f"# {pack.heading}", ""]
+    if pack.brief:
+        lines += [pack.brief, ""]
+    expires = format_instant(pack.expires_at, whole_seconds=True)
+    lines.append(f"{pack.status.value.capitalize()}, revision {pack.revision}, expires {expires}.")
+    if pack.sections:
+        lines.append("")
+    for section in pack.sections:
+        counts = f"{len(section.refs)} refs, {len(section.diagrams)} diagrams"
+        lines.append(f"- {section.title} [{section.key}]: {counts}")
+    return "\n".join(lines) + "\n"

@@ -1,1 +1,0 @@
-"""Searching the source tree: ripgrep, and a pure engine on `regex`, with the same answers."""

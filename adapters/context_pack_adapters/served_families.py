@@ -1,0 +1,52 @@
+"""Which families of tools have something to serve in a project, without loading any of them.
+
+Packs, code and memory always have. The others have once their files are there: one bounded walk looks for
+directory contexts and bundles, and at its top for the configurations of documents and bundles.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+
+from context_pack.kernel.paths import EXCLUDED_FOLDERS
+from context_pack_adapters.files.folder import Folder
+from context_pack_adapters.files.walking import Level, walk
+from context_pack_adapters.settings import Settings
+
+ALWAYS = frozenset({"packs", "code", "memory"})
+SIGNS = {".context.yaml": "contexts", "sdd-bundle.yaml": "bundles"}
+TOP_SIGNS = {"context.json": "documents", "bundles.yaml": "bundles", **SIGNS}
+"""At the top of a project its configurations count, too."""
+MOST_FOLDERS = 3_000
+"""A project with more folders is taken to have everything."""
+
+
+def served_families(settings: Settings) -> frozenset[str]:
+    """The families that are worth listing in this project now."""
+    found = set(ALWAYS)
+    if settings.user_config and _is_there(settings.user_config):
+        found.add("documents")
+    if settings.bundles:
+        found.add("bundles")
+    left = MOST_FOLDERS
+
+    def look(level: Level, _: None) -> Iterable[tuple[str, None]]:
+        nonlocal left
+        left -= 1
+        signs = SIGNS if level.prefix else TOP_SIGNS
+        found.update(signs[entry.name] for entry in level.entries if entry.name in signs)
+        if left < 0 or found >= set(SIGNS.values()):
+            return ()
+        folders = (entry.name for entry in level.entries if entry.is_dir(follow_symlinks=False))
+        return [(name, None) for name in folders if name not in EXCLUDED_FOLDERS]
+
+    walk(settings.source_root, look, None)
+    return frozenset(found | set(SIGNS.values()) if left < 0 else found)
+
+
+def _is_there(path: str) -> bool:
+    with suppress(OSError):
+        return os.path.basename(path) in Folder(os.path.dirname(path)).names()
+    return False

@@ -1,0 +1,1 @@
+"""The source tree: reading it, listing it, searching its lines."""

@@ -1,0 +1,186 @@
+"""The files of the source tree that memory indexes: which there are and in which state, without reading them.
+
+What `grep_codebase` searches counts here too, but for formats that hold data and not code, and for our own
+folders. A look at all of them holds until something happens there, where the system tells of that, but never
+for longer than a second: what is written through a hard link or a memory mapping is not told. A stamp is a
+file's state; one that may change again without a trace (the file is younger than the clock's grain) is left
+empty, so that the file is looked at again.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+
+from context_pack.kernel.languages import language_of
+from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy, RelativePath
+from context_pack.kernel.ports import Reason
+from context_pack.kernel.text import decode
+from context_pack.memory.ports import CodeFile, GoOn, always
+from context_pack.retrieval.upkeep import File
+from context_pack_adapters.files.changes import TreeChanges, watch_tree
+from context_pack_adapters.files.rooted import Rooted
+from context_pack_adapters.files.signature import as_text, is_settled
+from context_pack_adapters.files.walking import Level, Passed, Seen, Verdicts, visit, ways_to
+
+MAX_BYTES = 2 * 1024 * 1024
+"""More than is parsed: the rest is still found in plain lines."""
+LONGEST_LINE = 20_000
+HOLDS_SECONDS = 1.0
+UNTOLD = frozenset({"", "csv", "jsonl", "diff", "gitignore", "json", "xml", "text", "mermaid"})
+"""Formats whose first lines do not describe their content."""
+TELLING = frozenset({"package.json", "tsconfig.json", "composer.json", "manifest.json", "pom.xml"})
+GENERATED = (".lock", ".min.js", ".min.css", ".map", ".snap", "-lock.json", "-lock.yaml", ".svg")
+EXPORTED = re.compile(
+    r"\[LEGEND\]\n# Context pack: |<!DOCTYPE html>\n.{0,4000}? \u00b7 context pack</title>", re.DOTALL
+)
+"""How a pack begins that was exported: what it says is found in the pack itself."""
+TOO_LARGE = "larger than 2 MiB"
+_REASONS = {
+    Reason.BINARY: "not text",
+    Reason.NOT_UTF8: "not UTF-8",
+    Reason.TOO_LARGE: TOO_LARGE,
+    Reason.MISSING: "gone",
+}
+
+
+class CodeFiles:
+    """A `CodeTree` on disk without the folders that are our `own`; safe to share between threads."""
+
+    def __init__(self, root: Path, policy: PathPolicy, *own: Path) -> None:
+        self._policy = policy
+        self._rooted = Rooted(root, policy)
+        self._own = ways_to(root, own)
+        self._verdicts: Verdicts = {}
+        self._lock = Lock()
+        self._looks = 0
+        self._changes: TreeChanges | None = None
+        self._found: tuple[float, Mapping[str, File]] | None = None
+
+    def survey(self, go_on: GoOn = always) -> Mapping[str, File] | None:
+        """Every file that counts, by path; None if the walk was not allowed to its end."""
+        if not self._lock.acquire(blocking=False):
+            return self._survey(go_on)
+        try:
+            self._looks += 1
+            if self._looks == 2:  # who looks once needs no watch
+                self._changes = watch_tree(self._rooted.root)
+            if self._changes is None or not self._changes.is_ours():
+                return self._survey(go_on)
+            return self._watched_survey(go_on, self._changes)
+        finally:
+            self._lock.release()
+
+    def _watched_survey(self, go_on: GoOn, changes: TreeChanges) -> Mapping[str, File] | None:
+        """As `survey`, but the last result while the watch reports no change."""
+        now = time.monotonic()
+        if self._found is not None and changes.is_quiet() and now - self._found[0] < HOLDS_SECONDS:
+            return self._found[1]
+        changes.begin()
+        found = self._survey(go_on, lambda level: changes.enter(level.handle))
+        self._found = None if found is None else (now, found)
+        if not changes.is_possible():
+            self._changes = None
+        return found
+
+    def _survey(
+        self, go_on: GoOn, entered: Callable[[Level], None] = lambda _: None
+    ) -> Mapping[str, File] | None:
+        found: dict[str, File] = {}
+        stopped = False
+
+        def still() -> bool:
+            nonlocal stopped
+            stopped = stopped or not go_on()
+            return not stopped
+
+        def seen(path: str, entry: os.DirEntry[str]) -> None:
+            if reason := _by_name(entry.name):
+                found[path] = File("", 0, reason)
+                return
+            try:
+                status = entry.stat(follow_symlinks=False)
+            except OSError:
+                return
+            found[path] = File(as_text(status), status.st_size, _by_size(status.st_size))
+
+        self._visit(seen, go_on=still, entered=entered)
+        return None if stopped else {path: found[path] for path in sorted(found)}
+
+    def left_out(self) -> Mapping[str, str]:
+        """Paths that a survey omits, and why; a folder ends in a slash and stands for all below it."""
+        found: dict[str, str] = {}
+
+        def passed(path: str, is_folder: bool, ignored: bool) -> None:
+            if path in self._own:
+                return
+            if is_folder and path.rpartition("/")[2] in EXCLUDED_FOLDERS:
+                reason = "a folder that is never searched"
+            else:
+                reason = "ignored" if ignored else "denied"
+            found[path + "/" if is_folder else path] = reason
+
+        self._visit(lambda _, __: None, passed=passed)
+        return {path: found[path] for path in sorted(found)}
+
+    def _visit(
+        self,
+        seen: Seen,
+        go_on: GoOn = always,
+        passed: Passed = lambda _, __, ___: None,
+        entered: Callable[[Level], None] = lambda _: None,
+    ) -> None:
+        visit(
+            self._rooted.root,
+            self._policy,
+            seen,
+            excluded=EXCLUDED_FOLDERS,
+            except_for=self._own,
+            go_on=go_on,
+            passed=passed,
+            entered=entered,
+            verdicts=self._verdicts,
+        )
+
+    def read(self, path: str) -> CodeFile:
+        """One file."""
+        before = time.time_ns()
+        read = self._rooted.read(RelativePath(path), MAX_BYTES)
+        if isinstance(read, Reason):
+            return CodeFile("", self._stamp(path), _REASONS.get(read, "cannot be read"))
+        data, status = read
+        text = decode(data)
+        stamp = as_text(status) if is_settled(status.st_mtime_ns, status.st_ctime_ns, before) else ""
+        if isinstance(text, Reason):
+            return CodeFile("", stamp, _REASONS.get(text, "not text"))
+        if len(text) > LONGEST_LINE and max(map(len, text.split("\n"))) > LONGEST_LINE:
+            return CodeFile("", stamp, f"a line of more than {LONGEST_LINE} characters")
+        if EXPORTED.match(text):
+            return CodeFile("", stamp, "an exported pack")
+        return CodeFile(text, stamp)
+
+    def _stamp(self, path: str) -> str:
+        """The state of a file that cannot be read."""
+        status = self._rooted.status(RelativePath(path))
+        return "" if isinstance(status, Reason) else as_text(status)
+
+
+def _by_size(size: int) -> str | None:
+    """Why files of a size are not indexed; None if they are."""
+    if size > MAX_BYTES:
+        return TOO_LARGE
+    return "empty" if not size else None
+
+
+@lru_cache(maxsize=100_000)
+def _by_name(name: str) -> str:
+    """Why files of a name are not indexed; asked for every file of the tree on every search."""
+    if name.lower().endswith(GENERATED):
+        return "generated"
+    indexed = language_of(name) not in UNTOLD or name.lower() in TELLING
+    return "" if indexed else "no source code"

@@ -1,0 +1,208 @@
+"""`CodeSearch` over a tree on disk: one walk, then file by file.
+
+Files are opened from the root by descriptor and never through a link. Texts are kept as they are searched,
+and used again while the signature of their file is the same. In a large tree that was not read before,
+ripgrep names the files that have the pattern's longest word, where it is installed; the others are not read.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import threading
+import time
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from context_pack.code.domain.search import (
+    LARGE_SECONDS,
+    LARGE_TREE,
+    MAX_FILE_BYTES,
+    SECONDS,
+    TIMED_OUT,
+    FoundLines,
+    LineQuery,
+    OutOfTime,
+    search_order,
+)
+from context_pack.code.domain.search_pattern import Check, Pattern, compiled, search_texts
+from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy
+from context_pack.kernel.ports import Reason
+from context_pack.kernel.text import decode
+from context_pack.toolkit.call import Call
+from context_pack_adapters.files.opening import Place, read_file
+from context_pack_adapters.files.signature import Signature, settled_signature, signature
+from context_pack_adapters.files.walking import Level, visit, ways_to
+from context_pack_adapters.source.globs import wanted_by
+from context_pack_adapters.source.ripgrep import files_with, find_binary
+
+ROOM_BYTES = 128 * 1024 * 1024
+"""How many bytes of texts are kept."""
+SHORTEST_WORD = 3
+"""Shorter words are in almost every file: ripgrep would be asked for nothing."""
+HINT = "search fewer files with filePattern (of find_usages: path), or write a simpler pattern"
+
+
+class _ListedFile(NamedTuple):
+    path: str
+    state: Signature
+    size: int
+
+
+class FileTreeSearch:
+    """Searches the files under `root`; safe to share between threads.
+
+    Folders among `copies` are not searched; what is in `storage` comes last. `seconds` is the time of a
+    search that must be in time, and `large` the number of files that make a tree a large one.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        policy: PathPolicy,
+        *,
+        seconds: float = SECONDS,
+        large: int = LARGE_TREE,
+        copies: Collection[Path] = (),
+        storage: Path | None = None,
+        search_path: str | None = None,
+        room: int = ROOM_BYTES,
+    ) -> None:
+        self._root = os.path.abspath(root)
+        self._policy = policy
+        self._seconds, self._large = seconds, large
+        self._copies = ways_to(root, copies)
+        self._storage = next(iter(ways_to(root, [storage] if storage else [])), "")
+        self._search_path = search_path
+        self._kept: dict[str, tuple[Signature, str | None]] = {}
+        self._room, self._lock = room, threading.Lock()
+
+    def search(self, query: LineQuery, call: Call) -> FoundLines:
+        """The lines that match, or those that were found in time."""
+        pattern, wanted = compiled(query.pattern, query.case_sensitive), wanted_by(query.glob)
+        listed = self._listed(call)
+        files = [each for each in listed if wanted(each.path)]
+        seconds = self._seconds if len(files) <= self._large else max(self._seconds, LARGE_SECONDS)
+        check = time_limit(seconds if query.in_time else math.inf, call)
+        found = search_texts(pattern, self._texts(files, pattern, check), len(files), query.limit, check)
+        return answer_of(found, query)
+
+    def _listed(self, call: Call) -> list[_ListedFile]:
+        """Every file that counts, in the order in which they are searched."""
+        files: list[_ListedFile] = []
+
+        def entered(_: Level) -> None:
+            call.check()
+
+        def seen(path: str, entry: os.DirEntry[str]) -> None:
+            try:
+                status = entry.stat(follow_symlinks=False)
+            except OSError:
+                return
+            files.append(_ListedFile(path, signature(status), status.st_size))
+
+        visit(
+            self._root,
+            self._policy,
+            seen,
+            excluded=EXCLUDED_FOLDERS,
+            except_for=self._copies,
+            entered=entered,
+        )
+        files.sort(key=lambda file: search_order(file.path, self._storage))
+        if len(self._kept) > len(files):
+            for path in set(self._kept).difference(file.path for file in files):
+                self._keep(path, None, None)
+        return files
+
+    def _texts(
+        self, files: Sequence[_ListedFile], pattern: Pattern, check: Check
+    ) -> Iterator[tuple[str, str | None]]:
+        """The files with their texts; of one that cannot match, any text will do."""
+        named = self._with_word(files, pattern, check)
+        for file in files:
+            kept = self._kept.get(file.path)
+            if kept is not None and kept[0] == file.state:
+                yield file.path, kept[1]
+            elif named is not None and file.path not in named:
+                yield file.path, ""
+            else:
+                yield file.path, self._read(file)
+
+    def _with_word(self, files: Sequence[_ListedFile], pattern: Pattern, check: Check) -> set[str] | None:
+        """Which of the files that were not read have the pattern's word, if ripgrep is there to say so."""
+        if len(pattern.word) < SHORTEST_WORD or "\n" in pattern.word:
+            return None
+        unread = [
+            file.path
+            for file in files
+            if file.size <= MAX_FILE_BYTES and self._kept.get(file.path, (None,))[0] != file.state
+        ]
+        if len(unread) <= self._large or (binary := find_binary(self._search_path)) is None:
+            return None
+        return files_with(pattern.word, pattern.case_sensitive, unread, binary, self._root, check)
+
+    def _read(self, file: _ListedFile) -> str | None:
+        """The text of a file; None if it is none."""
+        if file.size > MAX_FILE_BYTES:
+            return None
+        *folder, name = file.path.split("/")
+        looked = time.time_ns()
+        try:
+            with Place(self._root, tuple(folder)).held() as handle:
+                data, status = read_file(handle, name, MAX_FILE_BYTES)
+        except OSError:
+            return None
+        text = searched_text(data)
+        self._keep(file.path, settled_signature(status, looked), text)
+        return text
+
+    def _keep(self, path: str, state: Signature | None, text: str | None) -> None:
+        """Keep a text as far as there is room; without a state that can be believed, forget the file.
+
+        When the room is full, what is there stays: all searches go over the files in the same order.
+        """
+        with self._lock:
+            before = self._kept.pop(path, None)
+            self._room += 0 if before is None else sys.getsizeof(before[1])
+            size = sys.getsizeof(text)
+            if state is not None and size <= self._room:
+                self._room -= size
+                self._kept[path] = state, text
+
+
+def time_limit(seconds: float, call: Call) -> Check:
+    """Raises when a call is withdrawn, and `OutOfTime` so many seconds after it was received."""
+    end = time.monotonic() + seconds - call.waited
+
+    def check() -> None:
+        call.check()
+        if time.monotonic() > end:
+            raise OutOfTime
+
+    return check
+
+
+def answer_of(found: FoundLines, query: LineQuery) -> FoundLines:
+    """What was found, unless the time was over before anything was searched.
+
+    Raises:
+        Failure: `timed_out`.
+    """
+    if found.unsearched and not found.files:
+        raise Failure(Code.TIMED_OUT, TIMED_OUT, {"pattern": query.pattern, "hint": HINT})
+    return found
+
+
+def searched_text(data: bytes) -> str | None:
+    """The text of a file with each line ended by a line feed alone; None if it is no text."""
+    text = decode(data)
+    if isinstance(text, Reason):
+        return None
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+        text = f"{text[:-1]}\n" if text.endswith("\r") else text
+    return text if not text or text.endswith("\n") else text + "\n"

@@ -1,0 +1,139 @@
+"""The source tree on disk: confined reads of text, folders, and a walk over all names."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import groupby, islice
+from pathlib import Path
+
+from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy, RelativePath
+from context_pack.kernel.ports import FileNames, FolderNames, Reason, SourceFile, Unreadable
+from context_pack.kernel.text import decode
+from context_pack_adapters.files.ignore import FixedExclusions
+from context_pack_adapters.files.opening import Handle, leave, read_file, scan
+from context_pack_adapters.files.rooted import Rooted
+from context_pack_adapters.files.walking import files_below, ways_to
+
+NAMES_SECONDS = 1.0
+NAMES_FILES = 1_000_000
+MOST_ENTRIES = 50_000
+
+
+class DiskSourceTree:
+    """A `SourceTree` on disk; safe to share between threads.
+
+    Whoever looks through it does not come to `own` folders: what is kept there is no source.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        policy: PathPolicy,
+        own: Collection[Path] = (),
+    ) -> None:
+        self._policy = policy
+        self._own = ways_to(root, own)
+        self._rooted = Rooted(root, policy)
+        self._gate = FixedExclusions(policy)
+
+    def read(self, path: RelativePath, max_bytes: int) -> SourceFile | Unreadable:
+        """The text of one file, checked on the opened file itself."""
+        found = self._rooted.read(path, max_bytes)
+        return Unreadable(path, found) if isinstance(found, Reason) else _source(path, *found)
+
+    def read_all(
+        self, paths: Iterable[RelativePath], max_bytes: int, listed: bool = False, /
+    ) -> Iterator[SourceFile | Unreadable]:
+        """The text of each file; the folder of those that follow one another is opened once."""
+        for folder, group in groupby(paths, lambda path: path.value.rpartition("/")[0]):
+            try:
+                handle = self._rooted.root.below(*filter(None, folder.split("/"))).open()
+            except OSError as error:  # a link may be on the way, but not to a folder that is not there
+                gone = isinstance(error, FileNotFoundError)
+                yield from (self._gone(path) if gone else self.read(path, max_bytes) for path in group)
+                continue
+            try:
+                for path in group:
+                    yield self._read_in(handle, path, max_bytes, listed)
+            finally:
+                leave(handle)
+
+    def _gone(self, path: RelativePath) -> Unreadable:
+        return Unreadable(path, Reason.DENIED if self._policy.denies(path) else Reason.MISSING)
+
+    def _read_in(
+        self, folder: Handle, path: RelativePath, max_bytes: int, listed: bool
+    ) -> SourceFile | Unreadable:
+        """The text of a file in its open folder; of a link, or if there is trouble, as if asked for alone."""
+        try:
+            if listed or not self._policy.denies(path):
+                return _source(path, *read_file(folder, path.name, max_bytes, listed))
+        except OSError:
+            pass
+        return self.read(path, max_bytes)
+
+    def names(self, go_on: Callable[[], bool] | None = None, /) -> FileNames:
+        """Where files of each name are, as far as there is time to walk: a second if nobody says how long."""
+        end = time.monotonic() + NAMES_SECONDS
+        more = go_on or (lambda: time.monotonic() < end)
+        stopped = False
+
+        def wanted() -> bool:
+            nonlocal stopped
+            stopped = stopped or not more()
+            return not stopped
+
+        paths = files_below(self._rooted.root, self._policy, EXCLUDED_FOLDERS, wanted, self._own)
+        found: dict[str, list[str]] = {}
+        for path in islice(paths, NAMES_FILES):
+            found.setdefault(path.rpartition("/")[2], []).append(path)
+        return FileNames(found, complete=not stopped and len(paths) <= NAMES_FILES)
+
+    def is_file(self, path: RelativePath) -> bool:
+        """Whether there is a regular file inside the root that the policy allows."""
+        return self._rooted.is_file(path)
+
+    def folder(self, path: RelativePath | None) -> FolderNames:
+        """What is in a folder; empty for whatever is no folder inside the root."""
+        prefix = "" if path is None else f"{path.value}/"
+        files: set[str] = set()
+        folders: set[str] = set()
+        with self._rooted.folder(path) as handle:
+            if isinstance(handle, Reason):
+                return FolderNames()
+            try:
+                entries = scan(handle)[:MOST_ENTRIES]
+            except OSError:
+                return FolderNames()
+            for entry in entries:
+                name = entry.name
+                is_folder = entry.is_dir(follow_symlinks=False)
+                if self._gate.closed(name, prefix + name, is_folder):
+                    continue
+                if is_folder:
+                    folders.add(name)
+                elif entry.is_file(follow_symlinks=False):
+                    files.add(name)
+                elif entry.is_symlink():
+                    self._link(prefix + name, name, files, folders)
+        return FolderNames(frozenset(files), frozenset(folders))
+
+    def _link(self, path: str, name: str, files: set[str], folders: set[str]) -> None:
+        """A link counts as what it leads to, if that may be read."""
+        found = self._rooted.status(RelativePath(path))
+        if isinstance(found, Reason):
+            return
+        if stat.S_ISREG(found.st_mode):
+            files.add(name)
+        elif stat.S_ISDIR(found.st_mode):
+            folders.add(name)
+
+
+def _source(path: RelativePath, data: bytes, status: os.stat_result) -> SourceFile | Unreadable:
+    text = decode(data)
+    if isinstance(text, Reason):
+        return Unreadable(path, text)
+    return SourceFile(path, text, len(data), status.st_mtime_ns)

@@ -1,0 +1,237 @@
+"""`context-pack setup`: the clients that are here are given this server, and nothing else changes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from command_line import CommandLine, Done
+from stdio_client import environment
+
+from context_pack_adapters.cli.dispatch import run
+from context_pack_adapters.cli.setup import CLIENTS, ClientConfig, command_line
+from context_pack_adapters.files.folder import Folder
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home with three clients in it."""
+    place = tmp_path / "home"
+    (place / ".codex").mkdir(parents=True)
+    (place / ".codex/config.toml").write_text('model = "o3" # mine\n')
+    (place / ".gemini").mkdir()
+    (place / ".config/opencode").mkdir(parents=True)
+    (place / ".config/opencode/opencode.json").write_text('{"theme": "x"}\n')
+    return place
+
+
+@pytest.fixture
+def setup(tmp_path: Path, home: Path) -> object:
+    """Runs the command in that home."""
+    cli = CommandLine(tmp_path)
+    return lambda *words: cli("setup", *words, HOME=str(home))
+
+
+@pytest.mark.clause("CLI-60")
+def test_setup_configures_installed_clients_once_and_can_undo_it(home: Path, setup: object) -> None:
+    assert callable(setup)
+    done: Done = setup()
+    assert done.code == 0, done.err
+    assert [line.partition(":")[0] for line in done.out.splitlines()[:3]] == [
+        "Codex",
+        "Gemini CLI",
+        "opencode",
+    ]
+    codex = (home / ".codex/config.toml").read_text()
+    assert codex.startswith('model = "o3" # mine\n')
+    entry = tomllib.loads(codex)["mcp_servers"]["context-pack"]
+    assert entry["env"] == {"CONTEXT_PACK_TOOLS": "auto"}
+    assert Path(entry["command"]).is_absolute()
+    gemini = json.loads((home / ".gemini/settings.json").read_text())
+    assert gemini["mcpServers"]["context-pack"]["command"] == entry["command"]
+    opencode = (home / ".config/opencode/opencode.json").read_text()
+    assert json.loads(opencode)["theme"] == "x"
+    assert (home / ".codex/config.toml.before-context-pack").read_text() == 'model = "o3" # mine\n'
+    files = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
+    assert setup().out.count("as it should be") == 3
+    assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == files
+    assert setup("cursor").code == 0
+    would: Done = setup("--remove", "--print")
+    assert [line.partition(" from ")[0] for line in would.out.splitlines()] == [
+        f"{client}: would be removed" for client in ("Codex", "Gemini CLI", "Cursor", "opencode")
+    ]
+    assert setup("--remove").code == 0
+    assert (home / ".codex/config.toml").read_text() == 'model = "o3" # mine\n'
+    assert (home / ".config/opencode/opencode.json").read_text() == '{"theme": "x"}\n'
+    assert not (home / ".gemini").exists()
+    assert not (home / ".cursor").exists()
+    assert not [*home.rglob("*.before-context-pack")]
+    assert setup("--remove").out == ""
+
+
+@pytest.mark.clause("CLI-60")
+def test_a_project_is_set_up_in_its_own_files_and_the_command_serves(tmp_path: Path, setup: object) -> None:
+    assert callable(setup)
+    done: Done = setup("claude", "vscode", "zed", "cursor", "--project")
+    assert done.code == 0
+    assert "context-pack on the PATH" in done.err
+    assert "approval" in done.err
+    entry = json.loads((tmp_path / ".mcp.json").read_text())["mcpServers"]["context-pack"]
+    assert (
+        json.loads((tmp_path / ".vscode/mcp.json").read_text())["servers"]["context-pack"]["type"] == "stdio"
+    )
+    assert "context_servers" in json.loads((tmp_path / ".zed/settings.json").read_text())
+    hello = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}\n'
+    assert (entry["command"], entry["args"]) == ("context-pack", [])
+    command = [Path(sys.executable).parent / entry["command"]]
+    told = subprocess.run(command, input=hello, capture_output=True, cwd=tmp_path, check=True, timeout=60)
+    assert json.loads(told.stdout.split(b"\n")[0])["result"]["serverInfo"]["name"] == "context-pack"
+    assert setup("windsurf", "--project").code == 1
+    assert setup("--project", "--remove").code == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["home"]
+
+
+@pytest.mark.clause("CLI-60")
+def test_setup_print_writes_nothing_and_bad_files_are_left_alone(home: Path, setup: object) -> None:
+    assert callable(setup)
+    (home / ".gemini/settings.json").write_text("{ not json")
+    printed: Done = setup("gemini", "codex", "--print")
+    assert "[mcp_servers.context-pack]" in printed.out
+    assert "as it should be" not in printed.out
+    refused: Done = setup("gemini")
+    assert refused.code == 1
+    assert "cannot be changed" in refused.err
+    assert (home / ".gemini/settings.json").read_text() == "{ not json"
+    assert setup("spoon").code == 2
+
+
+@pytest.mark.clause("CLI-60")
+@pytest.mark.parametrize(
+    ("client", "file", "texts"),
+    [
+        (
+            "gemini",
+            ".gemini/settings.json",
+            [
+                b"{}",
+                b"",
+                b'{\n  "mcpServers": {}\n}\n',
+                b'{"mcpServers": {"a": {"b": 1}}}',
+                b'\xef\xbb\xbf{\r\n\t"a": 1\r\n}\r\n',
+            ],
+        ),
+        ("codex", ".codex/config.toml", [b'a = "b"', b"\xef\xbb\xbfa = 1\r\n[[b]]\r\nc = 1\r\n"]),
+    ],
+)
+def test_an_unusual_file_is_given_back_byte_for_byte(
+    home: Path, monkeypatch: pytest.MonkeyPatch, client: str, file: str, texts: list[bytes]
+) -> None:
+    monkeypatch.setenv("HOME", str(home))
+    path, copy = home / file, home / f"{file}.before-context-pack"
+    for text in texts:
+        path.write_bytes(text)
+        assert run(["setup", client]) == 0
+        made = path.read_bytes()
+        assert (b"context-pack" in made, copy.read_bytes()) == (True, text)
+        assert made.startswith(text[:1])
+        assert made.replace(b"\r\n", b"").count(b"\n") == (0 if b"\r" in text else made.count(b"\n"))
+        assert run(["setup", client]) == 0
+        assert path.read_bytes() == made
+        assert run(["setup", client, "--remove"]) == 0
+        assert (path.read_bytes(), copy.exists()) == (text, False)
+
+
+@pytest.mark.clause("CLI-60")
+def test_json_with_comments_is_left_alone_and_the_entry_to_paste_is_printed(
+    home: Path, setup: object
+) -> None:
+    assert callable(setup)
+    text = '{\n  // mine\n  "theme": "x"\n}\n'
+    (home / ".config/opencode/opencode.json").write_text(text)
+    done: Done = setup("opencode")
+    assert done.code == 1
+    assert "it has comments" in done.err
+    assert json.loads(done.out.partition("\n")[2])["mcp"]["context-pack"]["type"] == "local"
+    assert [path.read_text() for path in (home / ".config/opencode").iterdir()] == [text]
+
+
+@pytest.mark.clause("CLI-60")
+def test_the_copy_of_a_private_file_is_private(home: Path, setup: object) -> None:
+    assert callable(setup)
+    path = home / ".claude.json"
+    path.write_text('{"oauthAccount": {"token": "decoy"}}\n')
+    path.chmod(0o600)
+    assert setup("claude").code == 0
+    for file in (path, home / ".claude.json.before-context-pack"):
+        assert file.stat().st_mode & 0o777 == 0o600
+    path.write_text(json.dumps({**json.loads(path.read_text()), "numStartups": 7}))
+    assert setup("claude", "--remove").code == 0
+    assert json.loads(path.read_text()) == {"oauthAccount": {"token": "decoy"}, "numStartups": 7}
+    assert not (home / ".claude.json.before-context-pack").exists()
+
+
+@pytest.mark.clause("CLI-60")
+def test_variables_of_the_clients_move_their_files(tmp_path: Path, home: Path) -> None:
+    places = {"CODEX_HOME": str(tmp_path / "codex"), "XDG_CONFIG_HOME": str(tmp_path / "xdg")}
+    (tmp_path / "xdg/zed").mkdir(parents=True)
+    (tmp_path / "codex").mkdir()
+    done = CommandLine(tmp_path)("setup", HOME=str(home), **places)
+    assert [line.partition(":")[0] for line in done.out.splitlines()] == ["Codex", "Gemini CLI", "Zed"]
+    assert "context-pack" in (tmp_path / "codex/config.toml").read_text()
+    assert "context-pack" in (tmp_path / "xdg/zed/settings.json").read_text()
+    assert not (home / ".config/zed").exists()
+
+
+@pytest.mark.clause("CLI-60")
+def test_a_change_that_a_client_makes_meanwhile_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text('{"a": 1}\n')
+
+    class Written(ClientConfig):
+        """A file that its client writes once while it is being changed."""
+
+        def after(self, *, remove: bool) -> str | None:
+            text = ClientConfig.after(self, remove=remove)
+            if path.read_text() == '{"a": 1}\n':
+                path.write_text('{"a": 1, "b": 2}\n')
+            return text
+
+    assert Written(CLIENTS["gemini"], Folder(tmp_path), path.name, ["context-pack"]).change(remove=False)
+    config = json.loads(path.read_text())
+    assert (config["a"], config["b"], list(config["mcpServers"])) == (1, 2, ["context-pack"])
+
+
+@pytest.mark.clause("CLI-60")
+def test_an_entry_of_an_earlier_setup_is_not_given_back(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(home))
+    path = home / ".gemini/settings.json"
+    path.write_text('{"mcpServers": {"context-pack": {"command": "/old"}, "b": {}}}')
+    assert run(["setup", "gemini"]) == 0
+    assert run(["setup", "gemini", "--remove"]) == 0
+    assert json.loads(path.read_text()) == {"mcpServers": {"b": {}}}
+    path.unlink()
+    assert run(["setup", "gemini"]) == 0
+    path.write_text(path.read_text().replace("auto", "all"))
+    assert run(["setup", "gemini"]) == 0
+    assert run(["setup", "gemini", "--remove"]) == 0
+    assert not path.exists()
+
+
+@pytest.mark.clause("CLI-60")
+def test_without_a_script_the_command_imports_nothing_of_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "typing.py").write_text("raise SystemExit('the project was run')\n")
+    python = sys.executable
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    command = command_line()
+    assert command[0] == str(tmp_path / "python")
+    told = subprocess.run(
+        [python, *command[1:], "--version"], cwd=tmp_path, capture_output=True, text=True, env=environment(),
+        timeout=60, check=True,
+    )  # fmt: skip
+    assert told.stdout.startswith("context-pack ")

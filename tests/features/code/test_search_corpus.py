@@ -1,0 +1,191 @@
+"""A hard tree, searched with and without ripgrep: the answers of a plain second opinion."""
+
+from __future__ import annotations
+
+import sysconfig
+from pathlib import Path
+
+import pytest
+from search_corpus import COUNTED, expected, lines_of, plant
+
+from context_pack.code.domain.search import LineQuery, hit_in
+from context_pack.kernel.paths import PathPolicy
+from context_pack.toolkit.call import QuietCall
+from context_pack_adapters.source.grep import FileTreeSearch
+from context_pack_adapters.source.ripgrep import files_with, find_binary
+
+RG = find_binary(sysconfig.get_path("scripts"))
+WITH_RG = pytest.mark.skipif(RG is None, reason="no ripgrep here")
+
+PATTERNS = [
+    "foo", "FOO", "Foo", "foo bar", "needle", "jwt.sign", r"jwt\.sign", "nothing-like-this", "a", "e", " ",
+    r"\.", r"\(", r"\{",
+    "^foo", "foo$", "^foo$", "^$", r"^\s*$", r"\s$", r"^\s+\S", "^", "$", "^.", ".$", ".", ".*", ".+foo",
+    "foo.*foo", "x*", "x+", "o{2}",
+    "o{2,}", "o{1,2}?", "(foo|bar)", "foo|bar|baz", "TODO|FIXME", "(?:b|f)(?:ar|oo)", "f(o)o", "(fo+)+ ",
+    "a?b?c?$", "[fb]oo", "[^f]oo",
+    "[a-f]+$", "[^a-z]+", "[^ -~]", r"[\w.]+", r"\w+", r"\w+\(", r"\W", r"\d", r"\d+", r"\D+", r"\s",
+    r"\S+", r"\bfoo\b", r"\bfoo", r"foo\b",
+    r"\Boo", r"\B", r"\b", r"o\B", r"[\s,]+foo", r"[\W_]foo", r"[^\w\s]", r"[^\W\d]+", r"\x66oo",
+    r"\u0066oo", r"\t", r"\r", r"foo\r",
+    r"[\r\n]", r"\r$", r"lone \r", r"foo\s", r"foo.", r"foo\W", r"foo[^x]", r"foo[^x]?$", r"foo\s*$",
+    r"nul \x00", r"\0", "naïve", "NAÏVE",
+    "größe", "GRÖSSE", "straße", "STRASSE", "strasse", "ſ", "s", "k", "K", "\u212a", "i", "I", "İ", "ı",
+    "σ", "Σ", "ς", "ж", "Ж", "数据",
+    "[à-ü]", "[а-я]+", "[Α-Ω]", r"\u0300", "\U0001f600", ".\u200d", "\u00a0", "\u2028", "\u0085", "\u200b",
+    r"\p{Lu}", r"\p{Greek}+", r"\pN",
+    r"\P{L}", "foo(?=.)", "foo(?!.)", r"(?<=\s)foo", r"(?<!\s)foo", r"(\w)\1", r"(a|b)\1", "fo++",
+    "(?>fo+)o", r"foo\Kbar| \Kbar", "(?i)FOO",
+    "(?i:f)OO", "(?s)foo.", "(?m)^foo", "(aa|ab)+", "(a+)+b", "(a|aa)+$", r"^(\s*)\S.*$", "[[]", r"[\]]",
+    "[]]", "[^]]$", r"a\[0\]", r"&&|\|\|",
+    r"\$z", r"y \?", '"q"', r"^(?:.{5})", r"^.{500,}$", "x{600}", "(?:x|y){50}", "end$", "end", r"\S\s\S",
+    "o", "(?:)", "()", "(foo)?", "(?:foo)*b",
+    r"interface.*Context", r"[A-Z]\w+Context", r"function \w+\(\)", r"^import .* from", r"\w+\s*=\s*\w+",
+    r"\bclass\b.*:", r"[A-Za-z_]\w*\(\)",
+    "$^", "^$^", r"\s*$^", "foo$|^$", "[[:alpha:]]+", "(?-i)FOO", "foo|", "(foo|bar|baz) ?", "[^o]$",
+    r"\d+\s*$",
+]  # fmt: skip
+OWN = {"import {e}": r"import \{e\}", "{foo}|bar": r"\{foo\}|bar"}
+"""Patterns whose meaning is not that of `regex`, and how `regex` says them."""
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The corpus on disk."""
+    root = tmp_path_factory.mktemp("corpus") / "root"
+    root.mkdir()
+    plant(root)
+    return root
+
+
+@pytest.fixture(scope="module")
+def plain(tree: Path) -> FileTreeSearch:
+    """A search that keeps what it reads, without ripgrep: the tree is none of the large ones."""
+    return FileTreeSearch(tree, PathPolicy())
+
+
+@pytest.fixture(scope="module")
+def large(tree: Path) -> FileTreeSearch:
+    """A search that takes the tree for a large one, and keeps nothing: ripgrep names the files each time."""
+    return FileTreeSearch(tree, PathPolicy(), large=0, room=0, search_path=sysconfig.get_path("scripts"))
+
+
+@pytest.mark.clause("CD-50", "CD-51", "CD-52", "CD-53", "CD-55", "CD-56", "CD-58", "CD-59", "CD-62", "CD-65")
+@pytest.mark.parametrize("fold", [True, False])
+@pytest.mark.parametrize("pattern", [*PATTERNS, *OWN])
+def test_what_regex_finds_line_by_line_is_found_in_small_and_large_trees(
+    plain: FileTreeSearch, large: FileTreeSearch, pattern: str, fold: bool
+) -> None:
+    wanted = expected(OWN.get(pattern, pattern), fold)
+    for limit in (100, 7):
+        hits = tuple(
+            hit_in(line.path, lines_of(COUNTED[line.path]), line.line - 1, line.column - 1)
+            for line in wanted[:limit]
+        )
+        for engine in (plain, large):
+            found = engine.search(LineQuery(pattern, None, not fold, limit), QuietCall())
+            assert (found.total, found.hits, found.unsearched) == (len(wanted), hits, 0)
+            assert engine is large or found.files == len(COUNTED)
+
+
+@pytest.mark.clause("CD-60")
+@pytest.mark.parametrize(
+    "glob",
+    [
+        "*.txt", "**/*.py", "nested/**", "!*.txt", "*.{md,ts}", "sub/*", "nested/*", "/README.md",
+        "cr*.txt", "{nested,sub}/**/*.{txt,log}",
+    ],
+)  # fmt: skip
+def test_the_files_that_a_glob_means_are_searched(
+    plain: FileTreeSearch, large: FileTreeSearch, glob: str
+) -> None:
+    one, other = (engine.search(LineQuery("foo", glob, limit=100), QuietCall()) for engine in (large, plain))
+    assert one.hits == other.hits
+    assert 0 < other.files < len(COUNTED)
+
+
+@pytest.mark.clause("CD-72")
+@pytest.mark.parametrize("room", [0, 2_000])
+@pytest.mark.parametrize("pattern", ["foo", r"\w+ \w+ \w+", "^.*$", "foo|bar", "$^", r"\s+$"])
+def test_a_first_search_answers_as_a_later_one(
+    tree: Path, plain: FileTreeSearch, pattern: str, room: int
+) -> None:
+    query = LineQuery(pattern, limit=100)
+    engine = FileTreeSearch(tree, PathPolicy(), room=room)
+    answers = [each.search(query, QuietCall()) for each in (plain, plain, engine, engine)]
+    assert all(answer == answers[0] for answer in answers)
+
+
+@WITH_RG
+@pytest.mark.clause("CD-66")
+def test_ripgrep_names_the_files_that_have_a_word(tree: Path) -> None:
+    assert RG is not None
+    paths = [path for path in sorted(COUNTED) if path != "long.txt"]
+    named = files_with("needle", True, ["long.txt", *paths], RG, str(tree), lambda: None)
+    assert named is not None
+    assert named.intersection(COUNTED) == {"long.txt"}
+    assert files_with("needle", True, ["gone.txt"], RG, str(tree), lambda: None) is None
+
+
+@pytest.mark.clause("CD-66")
+def test_ripgrep_is_asked_in_a_large_tree_for_a_word_of_the_pattern(tree: Path, tmp_path: Path) -> None:
+    script = tmp_path / "rg"
+    script.write_text(f'#!/bin/sh\necho "$*" >> "{tmp_path}/asked"\nprintf "./README.md\\0"\n')
+    script.chmod(0o755)
+    small = FileTreeSearch(tree, PathPolicy(), search_path=str(tmp_path))
+    assert small.search(LineQuery("foo"), QuietCall()).total > 4
+    assert not (tmp_path / "asked").exists()
+    large = FileTreeSearch(tree, PathPolicy(), large=0, room=0, search_path=str(tmp_path))
+    for pattern in ("foo|bar", "(foo)?", r"\w+", "fo", r"fo\x6f"):  # no word that is surely needed
+        large.search(LineQuery(pattern), QuietCall())
+    assert not (tmp_path / "asked").exists()
+    found = large.search(LineQuery(r"^foo \w+"), QuietCall())
+    assert {hit.path for hit in found.hits} == {"README.md"}
+    assert "--regexp=foo" in (tmp_path / "asked").read_text()
+
+
+@pytest.mark.clause("CD-66")
+@pytest.mark.parametrize("program", ["exit 2", "kill -9 $$", "printf './README.md\\0'; exit 2"])
+def test_without_a_ripgrep_that_works_we_search_ourselves(
+    tree: Path, plain: FileTreeSearch, tmp_path: Path, program: str
+) -> None:
+    broken = tmp_path / "rg"
+    broken.write_text(f"#!/bin/sh\ntouch {tmp_path}/asked\n{program}\n")
+    broken.chmod(0o755)
+    failing = FileTreeSearch(tree, PathPolicy(), large=0, search_path=str(tmp_path))
+    query = LineQuery("foo")
+    assert failing.search(query, QuietCall()) == plain.search(query, QuietCall())
+    assert (tmp_path / "asked").exists()
+
+
+@pytest.mark.clause("CD-66")
+def test_no_ripgrep_of_a_relative_folder_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "rg").write_text("#!/bin/sh\n")
+    (tmp_path / "rg").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    assert find_binary(str(tmp_path)) == str(tmp_path / "rg")
+    assert find_binary(".") == RG or find_binary(".") is None
+
+
+@pytest.mark.clause("CD-58")
+def test_deny_globs_hold_in_small_and_large_trees(tree: Path) -> None:
+    policy = PathPolicy(("*.ts", "nested/deep/**"))
+    for count in (0, 1_000):
+        engine = FileTreeSearch(tree, policy, large=count)
+        found = engine.search(LineQuery("foo", limit=100), QuietCall())
+        assert {"code.ts", "nested/deep/back.txt"}.isdisjoint(hit.path for hit in found.hits)
+        assert engine.search(LineQuery("foo|jwt"), QuietCall()).files == len(COUNTED) - 3
+
+
+@pytest.mark.clause("CD-50")
+def test_our_own_files_come_behind_the_code(tmp_path: Path) -> None:
+    for path in (".context.yaml", "a/.context.yaml", ".store/memory/x.yaml", ".store/packs/p.yaml", "z.py"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("needle\n")
+    storage = tmp_path / ".store"
+    search = FileTreeSearch(tmp_path, PathPolicy(), copies=[storage / "packs"], storage=storage)
+    found = search.search(LineQuery("needle"), QuietCall())
+    assert [hit.path for hit in found.hits] == [
+        "z.py", ".context.yaml", ".store/memory/x.yaml", "a/.context.yaml",
+    ]  # fmt: skip
+    assert search.search(LineQuery("needle", limit=1), QuietCall()).hits[0].path == "z.py"

@@ -1,0 +1,261 @@
+"""Which files are searched, how edits are seen, and that nothing outside the root ever is."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from inmemory.code_search import MemorySearch
+from search_corpus import settle
+
+from context_pack.code.domain.search import MAX_FILE_BYTES, FoundLines, LineQuery
+from context_pack.kernel.paths import PathPolicy
+from context_pack.toolkit.call import QuietCall
+from context_pack_adapters.source.grep import ROOM_BYTES, FileTreeSearch, searched_text
+
+Search = Callable[..., FoundLines]
+
+
+@pytest.fixture(params=[ROOM_BYTES, 0], ids=["kept texts", "no room"])
+def search(request: pytest.FixtureRequest, tmp_path: Path) -> Search:
+    """A search of the test's folder, the same from call to call."""
+    (tmp_path / "root").mkdir()
+    engine = FileTreeSearch(tmp_path / "root", PathPolicy(), room=request.param)
+    return lambda pattern, **options: engine.search(LineQuery(pattern, **options), QuietCall())
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """The folder that is searched."""
+    return tmp_path / "root"
+
+
+def paths(found: FoundLines) -> list[str]:
+    """The files of the hits."""
+    return [hit.path for hit in found.hits]
+
+
+@pytest.mark.clause("CD-59")
+def test_one_mebibyte_is_searched_and_one_byte_more_is_not(search: Search, root: Path) -> None:
+    for name, size in (("fits", MAX_FILE_BYTES), ("large", MAX_FILE_BYTES + 1)):
+        (root / name).write_bytes(b"needle" + b"x" * (size - 6))
+    assert MAX_FILE_BYTES == 1_048_576
+    for _ in range(2):
+        found = search("needle")
+        assert (paths(found), found.files) == (["fits"], 1)
+        settle(root)
+
+
+@pytest.mark.clause("CD-59")
+def test_a_nul_counts_in_the_first_8_kib_only(search: Search, root: Path) -> None:
+    (root / "last-byte").write_bytes(b"needle" + b"x" * 8185 + b"\0")
+    (root / "one-later").write_bytes(b"needle" + b"x" * 8186 + b"\0")
+    found = search("needle")
+    assert (paths(found), found.files) == (["one-later"], 1)
+
+
+@pytest.mark.clause("CD-72")
+def test_every_edit_is_seen_by_the_next_search(search: Search, root: Path) -> None:
+    (root / "a.txt").write_text("first\n")
+    (root / "b.txt").write_text("other\n")
+    assert paths(search("first")) == ["a.txt"]
+    for turn in range(30):
+        word = f"turn{turn:02}"
+        (root / "a.txt").write_text(f"{word}\n")  # the same size, often in the same tick of the clock
+        assert paths(search(word)) == ["a.txt"]
+        assert paths(search("first")) == []
+    settle(root)
+    assert paths(search("turn29")) == ["a.txt"]
+    (root / "a.txt").write_text("after\n")
+    assert paths(search("after")) == ["a.txt"]
+    assert paths(search("turn29")) == []
+
+
+@pytest.mark.clause("CD-72")
+def test_a_file_that_changes_its_kind_is_classified_again(search: Search, root: Path) -> None:
+    (root / "plain").write_text("needle\n")
+    (root / "x").write_text("needle\n")
+    settle(root)
+    assert (paths(search("^needle")), search("^needle").files) == (["plain", "x"], 2)
+    for content, counts, matches in (
+        (b"\xef\xbb\xbfneedle\n", True, True),
+        (b"lone\rneedle\n", True, False),
+        ("é\nneedle\n".encode(), True, True),
+        (b"\0needle\n", False, False),
+        (b"\xff\nneedle\n", False, False),
+        (b"needle\n" * 200_000, False, False),
+        (b"needle\r\n", True, True),
+        (b"", True, False),
+        (b"needle", True, True),
+    ):
+        (root / "x").write_bytes(content)
+        for pattern in ("^needle", r"^needle\b"):
+            found = search(pattern)
+            assert found.files == 1 + counts
+            assert ("x" in paths(found)) is matches
+    (root / "x").unlink()
+    (root / "x").mkdir()
+    assert search("needle").files == 1
+
+
+@pytest.mark.clause("CD-72")
+def test_a_settled_file_that_grows_too_large_or_goes_is_not_searched(search: Search, root: Path) -> None:
+    (root / "a").write_text("needle\n")
+    (root / "b").write_text("needle\n")
+    settle(root)
+    assert search("needle").files == 2
+    with (root / "a").open("a") as file:
+        file.write("x" * MAX_FILE_BYTES)
+    found = search("nothing")
+    assert found.files == 1
+    os.remove(root / "b")
+    assert search("needle").files == 0
+
+
+@pytest.mark.clause("CD-50")
+def test_hits_come_in_plain_string_order_of_their_paths(search: Search, root: Path) -> None:
+    names = ["a/b", "a-b", "a.b", "a b", "A", "b", "é", "z/z/z", "z-z", "数", "_", "0"]
+    for name in names:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("needle\nneedle\n")
+    found = search("needle", limit=100)
+    assert [(hit.path, hit.line) for hit in found.hits] == [
+        (name, line) for name in sorted(names) for line in (1, 2)
+    ]
+    settle(root)
+    assert search("needle", limit=100) == found
+    assert [hit.path for hit in search("needle", limit=3).hits] == ["0", "0", "A"]
+    assert search("needle", limit=1).total == 24
+
+
+@pytest.mark.clause("CD-74")
+def test_links_are_not_followed_wherever_they_lead(search: Search, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("needle outside\n")
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "secret.txt").write_text("needle outside\n")
+    (root / "real.txt").write_text("needle inside\n")
+    (root / "file-link").symlink_to(tmp_path / "secret.txt")
+    (root / "folder-link").symlink_to(tmp_path / "outside")
+    (root / "inner-link").symlink_to("real.txt")
+    os.mkfifo(root / "pipe")
+    found = search("needle")
+    assert (paths(found), found.files) == (["real.txt"], 1)
+
+
+@pytest.mark.slow
+@pytest.mark.clause("CD-74")
+def test_no_swap_during_a_search_shows_what_is_outside(search: Search, root: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "a.txt").write_text("needle SECRET\n" * 3)
+    for folder in ("one", "two"):
+        (root / folder).mkdir()
+        (root / folder / "a.txt").write_text("needle\n")
+    settle(root)
+    search("needle")
+    stop = threading.Event()
+
+    def swap() -> None:
+        while not stop.is_set():
+            os.rename(root / "one", root / ".one")
+            os.symlink(outside, root / "one")
+            os.unlink(root / "one")
+            os.rename(root / ".one", root / "one")
+            os.rename(root / "two" / "a.txt", root / "two" / ".a")
+            os.symlink(outside / "a.txt", root / "two" / "a.txt")
+            os.replace(root / "two" / ".a", root / "two" / "a.txt")
+
+    thread = threading.Thread(target=swap)
+    thread.start()
+    try:
+        for _ in range(150):
+            for pattern in ("needle", "needle.*S.*T", r"n\w+e\b.*", "needle|SECRET"):
+                found = search(pattern)
+                assert not any("SECRET" in hit.text for hit in found.hits)
+                assert found.total <= 4
+    finally:
+        stop.set()
+        thread.join()
+
+
+@pytest.mark.clause("CD-69", "CD-72")
+def test_many_threads_may_search_one_changing_tree(search: Search, root: Path) -> None:
+    for number in range(60):
+        (root / f"{number}.txt").write_text(f"needle {number}\n")
+    wrong: list[FoundLines] = []
+    end = time.monotonic() + 3.0  # past the time when what was read begins to be relied on
+
+    def ask() -> None:
+        while time.monotonic() < end:
+            found = search("n..dle", limit=50)
+            if not 60 <= found.total <= 80:
+                wrong.append(found)
+
+    threads = [threading.Thread(target=ask) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for number in range(60, 80):
+        (root / f"{number}.txt").write_text("needle late\n")
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert search("needle").total == 80
+
+
+@pytest.mark.clause("CD-56")
+def test_an_unreadable_file_is_not_searched(search: Search, root: Path) -> None:
+    (root / "open").write_text("needle\n")
+    (root / "closed").write_text("needle\n")
+    (root / "closed").chmod(0)
+    if os.access(root / "closed", os.R_OK):
+        pytest.skip("whoever runs the tests may read everything")
+    assert search("needle").files == 1
+
+
+@pytest.mark.clause("CD-51", "CD-59")
+@pytest.mark.parametrize(
+    "data, text",
+    [
+        (b"", ""),
+        (b"a", "a\n"),
+        (b"a\n", "a\n"),
+        (b"a\r\nb\r\n", "a\nb\n"),
+        (b"a\r\nb\r", "a\nb\n"),
+        (b"\r", "\n"),
+        (b"a\n\r", "a\n\n"),
+        (b"a\r\r\n", "a\r\n"),
+        (b"a\rb", "a\rb\n"),
+        (b"\xef\xbb\xbfa", "a\n"),
+        (b"\n\n", "\n\n"),
+    ],
+)
+def test_a_text_is_searched_with_one_line_feed_after_each_line(data: bytes, text: str) -> None:
+    assert searched_text(data) == text
+
+
+@pytest.mark.clause("CD-65")
+def test_files_in_memory_are_searched_as_files_on_disk(root: Path, search: Search) -> None:
+    files: dict[str, str | bytes] = {
+        "a/b.txt": b"needle one\r\n",
+        "c.txt": "Needle two",
+        "dist/x": b"needle",
+        "n.bin": b"\0needle",
+        ".env": "needle",
+    }
+    for path, content in files.items():
+        (root / path).parent.mkdir(exist_ok=True)
+        (root / path).write_bytes(content.encode() if isinstance(content, str) else content)
+    for query in (
+        LineQuery("needle"),
+        LineQuery("needle", case_sensitive=True),
+        LineQuery("n.*e", "*.txt", limit=1),
+    ):
+        in_memory = MemorySearch(files).search(query, QuietCall())
+        assert (
+            search(query.pattern, glob=query.glob, case_sensitive=query.case_sensitive, limit=query.limit)
+            == in_memory
+        )

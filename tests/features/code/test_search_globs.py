@@ -1,0 +1,111 @@
+"""Which files a `filePattern` means."""
+
+from __future__ import annotations
+
+import pytest
+from hanging import never_hanging
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack_adapters.source.globs import wanted_by
+
+PATHS = [
+    ".github/ci.yml", ".hidden", "README.md", "a b.txt", "app.ts", "brace{x}.ts", "lib/app.tsx", "src/a.ts",
+    "src/b/c.ts", "src/b/c.test.ts",
+    "src/b/d.js", "src/index.js", "test/src/a.ts", "x/y/z/deep.py", "star*.md", "[id].tsx", "#note.md",
+    "!bang.md",
+]  # fmt: skip
+
+
+def chosen(glob: str) -> list[str]:
+    """The paths that a glob means."""
+    return list(filter(wanted_by(glob), PATHS))
+
+
+@pytest.mark.clause("CD-60")
+@pytest.mark.parametrize(
+    "glob, expected",
+    [
+        ("", PATHS),
+        ("  ", PATHS),
+        ("*", PATHS),
+        ("**", PATHS),
+        ("**/*", PATHS),
+        ("*.ts", ["app.ts", "brace{x}.ts", "src/a.ts", "src/b/c.ts", "src/b/c.test.ts", "test/src/a.ts"]),
+        ("**/*.ts", ["app.ts", "brace{x}.ts", "src/a.ts", "src/b/c.ts", "src/b/c.test.ts", "test/src/a.ts"]),
+        ("src/*.ts", ["src/a.ts"]),
+        ("src/**/*.ts", ["src/a.ts", "src/b/c.ts", "src/b/c.test.ts"]),
+        ("src/**", ["src/a.ts", "src/b/c.ts", "src/b/c.test.ts", "src/b/d.js", "src/index.js"]),
+        ("src/", ["src/a.ts", "src/b/c.ts", "src/b/c.test.ts", "src/b/d.js", "src/index.js"]),
+        ("./src/*.js", ["src/index.js"]),
+        ("/app.ts", ["app.ts"]),
+        ("**/src/*.ts", ["src/a.ts", "test/src/a.ts"]),
+        ("a.ts", ["src/a.ts", "test/src/a.ts"]),
+        ("src", []),
+        ("*.{js,py}", ["src/b/d.js", "src/index.js", "x/y/z/deep.py"]),
+        ("{src,test}/**/a.ts", ["src/a.ts", "test/src/a.ts"]),
+        ("{src/a,app}.ts", ["app.ts", "src/a.ts"]),
+        ("*.{t{s,sx},md}", [path for path in PATHS if path.endswith((".ts", ".tsx", ".md"))]),
+        ("app.ts{,x}", ["app.ts", "lib/app.tsx"]),
+        ("?.ts", ["src/a.ts", "src/b/c.ts", "test/src/a.ts"]),
+        ("[ab].ts", ["src/a.ts", "test/src/a.ts"]),
+        ("[!a].ts", ["src/b/c.ts"]),
+        ("[^a].ts", ["src/b/c.ts"]),
+        ("[[:alpha:]].ts", ["src/a.ts", "src/b/c.ts", "test/src/a.ts"]),
+        ("!*.ts", [path for path in PATHS if not path.endswith(".ts")]),
+        ("!src/**", [path for path in PATHS if not path.startswith("src/")]),
+        ("!!*.py", ["x/y/z/deep.py"]),
+        ("!*.{ts,tsx,js,md}", [".github/ci.yml", ".hidden", "a b.txt", "x/y/z/deep.py"]),
+        (".*", [".hidden"]),
+        (".github/**", [".github/ci.yml"]),
+        ("*.yml", [".github/ci.yml"]),
+        ("x/**/deep.py", ["x/y/z/deep.py"]),
+        ("x/*/deep.py", []),
+        ("**.py", ["x/y/z/deep.py"]),
+        ("a b.txt", ["a b.txt"]),
+        (r"star\*.md", ["star*.md"]),
+        (r"\[id\].tsx", ["[id].tsx"]),
+        (r"brace\{x\}.ts", ["brace{x}.ts"]),
+        ("#note.md", ["#note.md"]),
+        (r"\!bang.md", ["!bang.md"]),
+        (r"src\b\d.js", ["src/b/d.js"]),
+        ("*.TS", []),
+        ("../*", []),
+        ("a\n.ts", []),
+    ],
+)  # fmt: skip
+def test_file_pattern_globs_match_the_listed_paths(glob: str, expected: list[str]) -> None:
+    assert chosen(glob) == expected
+
+
+@pytest.mark.clause("CD-61")
+@pytest.mark.parametrize(
+    "glob, reason",
+    [
+        ("{a,b", "not closed"),
+        ("*.{ts,{js}", "not closed"),
+        ("[ab", "not closed"),
+        ("[]", "not closed"),
+        ("[[:alpha:]", "not closed"),
+        ("a}", "closes nothing"),
+        ("a\\", "at the end"),
+        ("!", "nothing after"),
+        ("{a,b,c,d}" * 5, "more than 256"),
+    ],
+)
+def test_a_glob_that_means_nothing_is_refused_in_words(glob: str, reason: str) -> None:
+    with pytest.raises(Failure) as caught:
+        wanted_by(glob)
+    assert caught.value.code is Code.INVALID_DATA
+    assert caught.value.details["field"] == "filePattern"
+    assert reason in caught.value.message
+
+
+@pytest.mark.clause("CD-60")
+@pytest.mark.parametrize(
+    "glob", ["*a" * 100 + "b", "**/a/" * 60 + "b", "{*a,*b}" * 8, "[a-z]*" * 60 + "!", "?*" * 200]
+)
+def test_no_file_pattern_glob_hangs(glob: str) -> None:
+    wanted = wanted_by(glob)
+    with never_hanging():  # one way after the other, it would take years
+        for path in ("a" * 250, "/".join("a" * 200), "ab" * 120):
+            wanted(path)

@@ -1,0 +1,220 @@
+"""A search ends in time whatever the pattern, the machine or the child does, and says what it left out."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from hanging import never_hanging
+from waiting import PATIENCE, is_alive, until
+
+from context_pack.code.domain.search import FoundLines, LineQuery
+from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.paths import PathPolicy
+from context_pack.toolkit.call import Cancelled, QuietCall
+from context_pack_adapters.source.grep import FileTreeSearch
+
+CATASTROPHES = {
+    "(a|aa)+$": "a" * 80 + "!",
+    r"(.*?,){30}P": "1," * 60,
+    r"(?:(?:a|b|ab)+c?)+d$": "ab" * 60 + "d!",
+    r"^(\w|\w\w)*\d$": "w" * 80,
+    r"(?=(a|aa)+$)a": "a" * 80 + "!",
+    r"((a|aa)+)\1!$": "a" * 80,
+    r"b.*a.*c.*d$": "bac" * 40_000 + "d ",
+}
+FOR_EVER = "(a|aa)+$"
+
+
+class Watched(QuietCall):
+    """A call that is withdrawn at some time, by another thread."""
+
+    withdrawn = False
+
+    def check(self) -> None:
+        if self.withdrawn:
+            raise Cancelled("test")
+
+
+@contextmanager
+def withdrawn_meanwhile(call: Watched) -> Iterator[None]:
+    """Another thread withdraws the call; it could not, did the search hold the interpreter."""
+    thread = threading.Timer(0.3, setattr, (call, "withdrawn", True))
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.cancel()
+        thread.join()
+
+
+def searched(root: Path, pattern: str, seconds: float) -> FoundLines:
+    """What a search finds in so many seconds."""
+    return FileTreeSearch(root, PathPolicy(), seconds=seconds).search(
+        LineQuery(pattern, in_time=True), QuietCall()
+    )
+
+
+@pytest.mark.clause("CD-68")
+@pytest.mark.parametrize("pattern", CATASTROPHES)
+def test_a_search_with_a_catastrophic_pattern_says_which_part_it_saw(pattern: str, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("harmless\n")
+    (tmp_path / "trap.txt").write_text(f"{CATASTROPHES[pattern]}\n")
+    (tmp_path / "z.txt").write_text("harmless\n")
+    with never_hanging():
+        found = searched(tmp_path, pattern, 0.5)
+    assert (found.files, found.unsearched, found.total) == (1, 2, 0)
+
+
+@pytest.mark.clause("CD-68")
+def test_what_was_found_before_the_time_was_over_is_the_answer(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("aa\n" * 3)
+    (tmp_path / "trap.txt").write_text("a" * 80 + "!\n")
+    with never_hanging():
+        found = searched(tmp_path, FOR_EVER, 0.5)
+    assert ([hit.line for hit in found.hits], found.total, found.unsearched) == ([1, 2, 3], 3, 1)
+
+
+@pytest.mark.clause("CD-68")
+def test_a_search_that_saw_no_file_in_time_fails(tmp_path: Path) -> None:
+    (tmp_path / "trap.txt").write_text("a" * 80 + "!\n")
+    search = FileTreeSearch(tmp_path, PathPolicy(), seconds=60.0)
+    for query, waited in ((LineQuery("x", in_time=True), 60.1), (LineQuery(FOR_EVER, in_time=True), 59.8)):
+        with never_hanging(), pytest.raises(Failure) as caught:
+            search.search(query, QuietCall(waited=waited))
+        assert (caught.value.code, caught.value.message) == (Code.TIMED_OUT, "Search timed out")
+        assert caught.value.details["pattern"] == query.pattern
+
+
+@pytest.mark.clause("CD-68")
+def test_a_search_that_nobody_hurries_goes_on_to_the_end(tmp_path: Path) -> None:
+    for number in range(300):
+        (tmp_path / f"{number}.txt").write_text("a" * 24 + "!\nend\n")
+    search = FileTreeSearch(tmp_path, PathPolicy(), seconds=0.0)
+    found = search.search(LineQuery(r"(a|aa)+\1$|end"), QuietCall(waited=60.0))
+    assert (found.files, found.unsearched, found.total) == (300, 0, 300)
+
+
+@pytest.mark.clause("CD-69")
+@pytest.mark.parametrize("pattern", [FOR_EVER, "b.*a.*c.*d$"])  # in a short text and in a long one
+def test_a_pattern_yields_to_other_threads_and_stops_when_cancelled(pattern: str, tmp_path: Path) -> None:
+    (tmp_path / "trap.txt").write_text(f"{CATASTROPHES[pattern]}\n")
+    search = FileTreeSearch(tmp_path, PathPolicy())
+    call = Watched()
+    with never_hanging(), withdrawn_meanwhile(call), pytest.raises(Cancelled):
+        search.search(LineQuery(pattern), call)
+
+
+@pytest.fixture
+def stuck(tmp_path: Path) -> Path:
+    """A folder with an `rg` that tells its process id and then never ends."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    script = folder / "rg"
+    script.write_text(f'#!/bin/sh\necho $$ > "{tmp_path}/pid"\nexec sleep 600\n')
+    script.chmod(0o755)
+    return folder
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A tree whose one file `rg` is asked about."""
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "a.txt").write_text("foo bar foo bar\n")
+    return tmp_path / "tree"
+
+
+@pytest.mark.clause("CD-68", "CD-69")
+def test_a_child_that_hangs_is_killed_when_the_time_is_over(tmp_path: Path, tree: Path, stuck: Path) -> None:
+    search = FileTreeSearch(tree, PathPolicy(), seconds=0.5, large=0, search_path=str(stuck))
+    before = children()
+    with never_hanging(), pytest.raises(Failure, match="timed out"):
+        search.search(LineQuery("foo.*bar", in_time=True), QuietCall(waited=7.7))
+    until(lambda: children() <= before)
+
+
+@pytest.mark.clause("CD-69")
+def test_a_child_is_killed_when_its_call_is_cancelled(tmp_path: Path, tree: Path, stuck: Path) -> None:
+    search = FileTreeSearch(tree, PathPolicy(), seconds=2 * PATIENCE, large=0, search_path=str(stuck))
+    call = Watched()
+
+    def withdraw() -> None:
+        waited_for(tmp_path / "pid")
+        call.withdrawn = True
+
+    threading.Thread(target=withdraw).start()
+    with pytest.raises(Cancelled):
+        search.search(LineQuery("foo.*bar"), call)
+    pid = int((tmp_path / "pid").read_text())
+    until(lambda: not is_alive(pid))
+
+
+@pytest.mark.clause("CD-69")
+def test_a_child_ends_with_what_it_writes_when_its_server_was_killed(tmp_path: Path, tree: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    script = tmp_path / "bin" / "rg"
+    script.write_text(
+        f'#!/bin/sh\necho $$ > "{tmp_path}/pid"\nwhile [ ! -e "{tmp_path}/go" ]; do sleep 0.05; done\n'
+        "while :; do echo name; done\n"
+    )
+    script.chmod(0o755)
+    program = (
+        "import sys\nfrom pathlib import Path\n"
+        "from context_pack.code.domain.search import LineQuery\n"
+        "from context_pack.kernel.paths import PathPolicy\n"
+        "from context_pack.toolkit.call import QuietCall\n"
+        "from context_pack_adapters.source.grep import FileTreeSearch\n"
+        "search = FileTreeSearch(Path(sys.argv[1]), PathPolicy(), large=0, search_path=sys.argv[2])\n"
+        "search.search(LineQuery('foo.*bar'), QuietCall())\n"
+    )
+    checkout = Path(__file__).resolve().parents[3]
+    path = os.pathsep.join([str(checkout), str(checkout / "adapters")])
+    parent = subprocess.Popen(
+        [sys.executable, "-c", program, str(tree), str(script.parent)],
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    try:
+        pid = int(waited_for(tmp_path / "pid"))
+    finally:
+        parent.send_signal(signal.SIGKILL)
+        parent.wait()
+    (tmp_path / "go").touch()
+    until(lambda: not is_alive(pid))
+
+
+@pytest.mark.clause("CD-69")
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
+def test_a_child_sees_none_of_our_streams(tmp_path: Path, tree: Path) -> None:
+    script = tmp_path / "rg"
+    told = tmp_path / "told"
+    links = "/proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2"
+    script.write_text(f"#!/bin/sh\nreadlink {links} | cat > {told}\n")
+    script.chmod(0o755)
+    search = FileTreeSearch(tree, PathPolicy(), large=0, search_path=str(tmp_path))
+    search.search(LineQuery("foo"), QuietCall())
+    reads, writes, complains = told.read_text().split()
+    assert (reads, complains) == (os.devnull, os.devnull)
+    assert writes.startswith("pipe:")
+
+
+def waited_for(file: Path) -> str:
+    """What a file says once it is there and says something."""
+    return until(lambda: file.read_text().strip() if file.exists() else "")
+
+
+def children() -> set[str]:
+    """The processes that this one has started and that still run."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, parent = path.read_text().rpartition(")")[2].split()[:2]
+            if int(parent) == os.getpid() and state != "Z":
+                found.add(path.parent.name)
+    return found

@@ -1,0 +1,258 @@
+"""Which files of a tree are indexed, seen without reading them; and that a change is always seen."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from inmemory.search_index import MemoryIndex
+from waiting import until
+
+from context_pack import open_workspace
+from context_pack.kernel.paths import PathPolicy
+from context_pack.kernel.syntax import NoSyntax
+from context_pack.memory.ports import GoOn, always
+from context_pack.memory.usecases.indexing import CodeIndexer
+from context_pack.retrieval.upkeep import File
+from context_pack_adapters.embed.hashed import HashedEmbedder
+from context_pack_adapters.files.changes import watch_tree
+from context_pack_adapters.source.code_files import CodeFiles
+
+
+def tree(root: Path) -> CodeFiles:
+    own = (root / ".agents" / "store", root / ".cache" / "ours", root.parent / "elsewhere", root)
+    return CodeFiles(root, PathPolicy(("*.hidden",)), *own)
+
+
+def settled(files: CodeFiles, last: str) -> CodeFiles:
+    """The tree once the file that was written last is older than the clock's grain."""
+    while not files.read(last).stamp:
+        pass
+    return files
+
+
+def aged(path: Path) -> Path:
+    """The file as if it had been written a minute ago."""
+    then = time.time() - 60
+    os.utime(path, (then, then))
+    return path
+
+
+@pytest.mark.clause("ME-21")
+def test_a_pack_that_was_exported_is_not_indexed(tmp_path: Path) -> None:
+    with open_workspace(tmp_path, storage=tmp_path / ".packs") as workspace:
+        pack = workspace.packs.create(ttl_minutes=60, title="How <we> greet")
+        (tmp_path / "a.html").write_text(workspace.packs.export_html(pack))
+        (tmp_path / "a.md").write_text(workspace.packs.document(pack))
+    (tmp_path / "b.html").write_text("<!DOCTYPE html>\n<title>Ours</title>\n")
+    files = tree(tmp_path)
+    told = [files.read(name).skipped for name in ("a.html", "a.md", "b.html")]
+    assert told == ["an exported pack", "an exported pack", None]
+
+
+@pytest.mark.clause("ME-21")
+def test_a_survey_names_what_counts_and_says_why_the_rest_is_skipped(tmp_path: Path) -> None:
+    files = {
+        "a.py": "x = 1\n",
+        "big.py": "#" * (2 * 1024 * 1024 + 1),
+        "empty.py": "",
+        "data.csv": "a,b\n",
+        "package-lock.json": "{}\n",
+        "package.json": "{}\n",
+        "app.min.js": "x\n",
+        "README.md": "# Hi\n",
+        ".env": "SECRET=1\n",
+        "x.hidden": "x\n",
+        "ignored/b.py": "x = 1\n",
+        "node_modules/c.py": "x = 1\n",
+        ".agents/store/packs/pk_a.md": "x\n",
+        ".cache/ours/project/sessions/a.md": "x\n",
+        ".gitignore": "ignored/\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    os.symlink(tmp_path / "a.py", tmp_path / "link.py")
+    found = tree(tmp_path).survey()
+    assert found is not None
+    assert {path: state.skipped for path, state in found.items()} == {
+        ".gitignore": "no source code",
+        "README.md": None,
+        "a.py": None,
+        "app.min.js": "generated",
+        "big.py": "larger than 2 MiB",
+        "data.csv": "no source code",
+        "empty.py": "empty",
+        "package-lock.json": "generated",
+        "package.json": None,
+    }
+    assert list(found) == sorted(found)
+
+
+@pytest.mark.clause("ME-21")
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"x = 1\0", "not text"),
+        ("größe".encode("latin-1"), "not UTF-8"),
+        (b"x" * 20_001, "a line of more than 20000 characters"),
+        (b"x = 1\n", None),
+    ],
+)
+def test_reading_reports_files_without_text_to_index(tmp_path: Path, data: bytes, reason: str | None) -> None:
+    (tmp_path / "a.py").write_bytes(data)
+    assert tree(tmp_path).read("a.py").skipped == reason
+    assert tree(tmp_path).read("gone.py").skipped == "gone"
+
+
+@pytest.mark.clause("ME-22")
+def test_a_file_changed_within_the_clock_grain_is_read_again(tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    file.write_text("x = 1\n")
+    soon = time.time() + 60
+    os.utime(file, (soon, soon))
+    assert tree(tmp_path).read("a.py").stamp == ""
+
+
+@pytest.mark.clause("ME-22", "ME-23")
+def test_only_what_differs_is_read_and_only_other_contents_are_indexed_again(tmp_path: Path) -> None:
+    for number in range(3):
+        (tmp_path / f"f{number}.py").write_text(f"def work_{number}(): ...\n")
+    index = MemoryIndex(HashedEmbedder())
+    indexer = CodeIndexer(settled(tree(tmp_path), "f2.py"), index, NoSyntax)
+    assert indexer.carry_out(indexer.plan()).done == 3
+    assert not indexer.plan().changed
+    aged(tmp_path / "f1.py")
+    plan = indexer.plan()
+    assert list(plan.changed) == ["f1.py"]
+    before = index.known("code")["f1.py"]
+    indexer.carry_out(plan)
+    after = index.known("code")["f1.py"]
+    assert (after.digest, after.stamp != before.stamp) == (before.digest, True)
+    (tmp_path / "f2.py").unlink()
+    assert indexer.plan().gone == ("f2.py",)
+
+
+@pytest.mark.clause("ME-23")
+def test_work_that_is_stopped_keeps_what_was_read_and_goes_on_from_there(tmp_path: Path) -> None:
+    for number in range(60):
+        (tmp_path / f"f{number}.py").write_text("x = 1\n")
+    index = MemoryIndex(HashedEmbedder())
+    indexer = CodeIndexer(settled(tree(tmp_path), "f59.py"), index, NoSyntax)
+    asked = iter(range(100))
+    done = indexer.carry_out(indexer.plan(), lambda: next(asked) >= 29)
+    assert (done.done, done.total) == (30, 60)
+    assert len(indexer.plan().changed) == 30
+    assert indexer.carry_out(indexer.plan()).done == 60
+
+
+@pytest.mark.clause("ME-22")
+def test_entries_another_process_adds_during_a_survey_are_kept(tmp_path: Path) -> None:
+    index = MemoryIndex(HashedEmbedder())
+
+    class Raced(CodeFiles):
+        """A tree to which another process adds and indexes a file right after each look."""
+
+        def survey(self, go_on: GoOn = always) -> Mapping[str, File] | None:
+            found = super().survey(go_on)
+            (tmp_path / "late.py").write_text("x = 1\n")
+            other = CodeIndexer(tree(tmp_path), index, NoSyntax)
+            other.carry_out(other.plan())
+            return found
+
+    indexer = CodeIndexer(Raced(tmp_path, PathPolicy()), index, NoSyntax)
+    plan = indexer.plan()
+    assert (plan.gone, list(index.known("code"))) == ((), ["late.py"])
+
+
+def _write_new_folder(root: Path) -> None:
+    (root / "new" / "deep").mkdir(parents=True)
+    (root / "new" / "deep" / "c.py").write_text("x = 1\n")
+
+
+@pytest.mark.clause("ME-22")
+def test_a_tree_surveyed_repeatedly_is_always_current(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "a.py").write_text("x = 1\n")
+    (tmp_path / "b.py").write_text("x = 1\n")
+    often = tree(tmp_path)
+    steps: list[Callable[[], object]] = [
+        lambda: (tmp_path / "src" / "a.py").write_text("x = 12\n"),
+        lambda: _write_new_folder(tmp_path),
+        lambda: (tmp_path / "new" / "deep" / "d.py").write_text("x = 1\n"),
+        lambda: aged(tmp_path / "b.py"),
+        lambda: (tmp_path / "src").rename(tmp_path / "moved"),
+        lambda: (tmp_path / "src").mkdir(),
+        lambda: (tmp_path / "moved" / "a.py").rename(tmp_path / "src" / "a.py"),
+        lambda: (tmp_path / ".gitignore").write_text("new/\n"),
+        lambda: (tmp_path / "b.py").unlink(),
+        lambda: shutil.rmtree(tmp_path / "new"),
+    ]
+    for step in steps:
+        for _ in range(4):
+            assert often.survey() == tree(tmp_path).survey()
+        step()
+        assert often.survey() == tree(tmp_path).survey()
+
+
+@pytest.mark.clause("ME-22")
+def test_a_folder_replaced_under_the_same_name_is_surveyed_again(tmp_path: Path) -> None:
+    root = tmp_path / "above" / "root"
+    root.mkdir(parents=True)
+    (root / "a.py").write_text("x = 1\n")
+    often = tree(root)
+    for _ in range(4):
+        assert set(often.survey() or ()) == {"a.py"}
+    (tmp_path / "above").rename(tmp_path / "before")
+    root.mkdir(parents=True)
+    (root / "b.py").write_text("x = 1\n")
+    assert set(often.survey() or ()) == {"b.py"}
+
+
+@pytest.mark.clause("ME-22")
+def test_a_quiet_tree_is_not_walked_again(tmp_path: Path) -> None:
+    if watch_tree(tmp_path) is None:
+        pytest.skip("nobody tells of changes here")
+    (tmp_path / "a.py").write_text("x = 1\n")
+    often = tree(tmp_path)
+    until(lambda: often.survey() is often.survey())
+
+
+@pytest.mark.clause("ME-22")
+def test_a_tree_of_too_many_folders_is_walked_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("context_pack_adapters.files.changes.MOST_FOLDERS", 2)
+    for number in range(3):
+        (tmp_path / f"f{number}").mkdir()
+    often = tree(tmp_path)
+    for number in range(5):
+        (tmp_path / "f2" / f"{number}.py").write_text("x = 1\n")
+        assert len(often.survey() or ()) == number + 1
+
+
+@pytest.mark.clause("ME-22")
+def test_discoveries_are_searched_from_when_the_first_comes_until_their_folder_goes(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+
+    def sources() -> set[str]:
+        found = workspace.call("context_search", {"query": "zebra stripes of the herd"})
+        return {each["source"] for each in json.loads(found.text)["results"]}
+
+    with open_workspace(
+        tmp_path, storage=tmp_path / "store", cache=tmp_path / "cache", embedder="fast"
+    ) as workspace:
+        assert sources() == set()
+        workspace.call(
+            "context_record", {"type": "rule", "content": "Zebra stripes come first, then the herd"}
+        )
+        assert sources() == {"discovery"}
+        shutil.rmtree(tmp_path / "store")
+        assert sources() == set()

@@ -1,0 +1,130 @@
+"""Memory as a library: the same use cases with values, on disk and in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inmemory.ports import open_memory_workspace
+
+from context_pack import open_workspace
+from context_pack.kernel.errors import Failure
+from context_pack_adapters.library import Workspace
+
+SOURCE = 'def feed_zebra():\n    """Give hay to the zebra."""\n    return 1\n'
+
+
+@pytest.fixture(params=["disk", "memory"])
+def workspace(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Workspace]:
+    def on_disk() -> Workspace:
+        (tmp_path / "zoo.py").write_text(SOURCE)
+        return open_workspace(tmp_path, storage=tmp_path / "store", embedder="fast")
+
+    return on_disk if request.param == "disk" else lambda: open_memory_workspace({"zoo.py": SOURCE})
+
+
+@pytest.mark.clause("ME-01", "ME-23")
+def test_an_embedder_records_searches_and_forgets(workspace: Callable[[], Workspace]) -> None:
+    with workspace() as opened:
+        kept = opened.memory.record("rule", "A zebra eats hay", module="zoo")
+        assert not kept.merged
+        assert opened.memory.record("rule", "a zebra eats hay.").merged
+        assert [each.id for each in opened.memory.discoveries()] == [kept.discovery.id]
+        found = opened.memory.search("hay for the zebra", limit=10)
+        assert {hit.found.corpus for hit in found.hits} == {"code", "discovery"}
+        assert found.indexing is None
+        only = opened.memory.search("hay for the zebra", type="rule", module="zoo")
+        assert [hit.found.key for hit in only.hits] == [kept.discovery.id]
+        opened.memory.forget(kept.discovery.id)
+        with pytest.raises(Failure):
+            opened.memory.forget(kept.discovery.id)
+        with pytest.raises(Failure):
+            opened.memory.search("ab")
+
+
+@pytest.mark.clause("ME-08")
+def test_a_discovery_about_code_says_when_it_has_moved_or_changed(tmp_path: Path) -> None:
+    zoo = tmp_path / "zoo.py"
+    zoo.write_text(SOURCE)
+    with open_workspace(tmp_path, storage=tmp_path / "store", embedder="fast") as opened:
+
+        def told() -> dict[str, Any]:
+            (hit,) = opened.memory.search("what a zebra eats", type="rule").hits
+            code: dict[str, Any] = hit.found.entry_facts["code"]
+            return code
+
+        kept = opened.memory.record("rule", "A zebra eats hay", symbol="feed_zebra").discovery
+        assert kept.code is not None
+        assert (str(kept.code.path), str(kept.code.lines)) == ("zoo.py", "1-3")
+        place = {"path": "zoo.py", "lines": "1-3", "symbol": "feed_zebra"}
+        assert told() == {**place, "state": "exact"}
+        zoo.write_text("import os\n\n" + SOURCE)
+        moved = {"path": "zoo.py", "lines": "3-5"}
+        assert told() == {**place, "state": "moved", "now": moved}
+        zoo.write_text("import os\n\n" + SOURCE.replace("return 1", "return 2"))
+        assert told() | {"reason": ""} == {**place, "state": "changed", "now": moved, "reason": ""}
+        assert opened.memory.record("rule", "A zebra eats hay").discovery.code == kept.code
+        zoo.unlink()
+        assert told()["state"] == "stale"
+
+
+@pytest.mark.clause("ME-08")
+def test_edited_lines_without_a_definition_are_changed_while_their_file_is_there(tmp_path: Path) -> None:
+    notes = tmp_path / "notes.md"
+    notes.write_text("# Feeding\n\nhay first\n")
+    with open_workspace(tmp_path, storage=tmp_path / "store", embedder="fast") as opened:
+        opened.memory.record("rule", "Zebras get their hay first", path="notes.md")
+
+        def state() -> str:
+            (hit,) = opened.memory.search("what zebras get", type="rule").hits
+            return str(hit.found.entry_facts["code"]["state"])
+
+        assert state() == "exact"
+        notes.write_text("# Feeding\n\nhay last\n")
+        assert state() == "changed"
+        notes.unlink()
+        assert state() == "stale"
+
+
+@pytest.mark.clause("ME-08")
+@pytest.mark.parametrize(
+    ("place", "field"),
+    [
+        ({"path": "nowhere.py"}, "path"),
+        ({"path": "../zoo.py"}, "path"),
+        ({"path": "zoo.py", "lines": "3-9"}, "path"),
+        ({"path": "zoo.py", "lines": "3-1"}, "lines"),
+        ({"path": "zoo.py", "lines": "all"}, "lines"),
+        ({"lines": "1-2"}, "path"),
+        ({"symbol": "feed_lion"}, "symbol"),
+        ({"path": "zoo.py", "lines": "1-2", "symbol": "feed_zebra"}, "symbol"),
+    ],
+)
+def test_a_discovery_about_code_that_is_not_there_is_refused(place: dict[str, str], field: str) -> None:
+    with open_memory_workspace({"zoo.py": SOURCE}) as opened:
+        with pytest.raises(Failure) as told:
+            opened.memory.record("rule", "A zebra eats hay", **place)
+        assert told.value.details["field"] == field
+        assert list(opened.memory.discoveries()) == []
+
+
+@pytest.mark.clause("ME-07")
+def test_a_superseded_discovery_is_found_behind_its_successor(workspace: Callable[[], Workspace]) -> None:
+    with workspace() as opened:
+        old = opened.memory.record("rule", "A zebra eats hay and only hay").discovery.id
+        mid = opened.memory.record("rule", "The zebra gets grass", supersedes=old).discovery.id
+        new = opened.memory.record(
+            "rule", "What it eats, a zebra may choose itself", supersedes=mid
+        ).discovery.id
+        found = opened.memory.search("a zebra eats hay and only hay", type="rule").hits
+        assert [hit.found.key for hit in found] == [new, mid, old]
+
+
+@pytest.mark.clause("ME-10")
+def test_a_workspace_leaves_no_session(workspace: Callable[[], Workspace], tmp_path: Path) -> None:
+    with workspace() as opened:
+        opened.call("context_search", {"query": "zebra"})
+        opened.call("read_file", {"path": "zoo.py"})
+    assert not (tmp_path / "store" / "memory").exists()

@@ -1,0 +1,80 @@
+"""Anchored texts on disk: beside the packs, believed only by their digest, and no link followed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from inmemory import FixedClock
+
+from context_pack import open_workspace
+from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.text import sha256_hex
+from context_pack_adapters.packs.excerpts import FileExcerptStore
+
+TEXT = "def f():\n    return 1"
+DIGEST = sha256_hex(TEXT)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FileExcerptStore:
+    """A store that has one text."""
+    made = FileExcerptStore(tmp_path, FixedClock())
+    made.put({DIGEST: TEXT})
+    return made
+
+
+@pytest.mark.clause("ST-60", "ST-61")
+@pytest.mark.parametrize("data", [b"", b"def f():\n    return 2", b"\xff\xfe", TEXT.encode() + b"\n"])
+def test_an_excerpt_that_does_not_match_its_digest_is_rewritten(
+    store: FileExcerptStore, tmp_path: Path, data: bytes
+) -> None:
+    path = tmp_path / "excerpts" / f"{DIGEST}.txt"
+    assert path.read_bytes() == TEXT.encode()
+    path.write_bytes(data)
+    assert store.texts([DIGEST]) == {}
+    store.put({DIGEST: TEXT})
+    assert store.texts([DIGEST]) == {DIGEST: TEXT}
+
+
+@pytest.mark.clause("ST-61")
+def test_a_link_in_the_place_of_a_text_or_of_the_folder_is_not_followed(
+    store: FileExcerptStore, tmp_path: Path
+) -> None:
+    path, decoy = tmp_path / "excerpts" / f"{DIGEST}.txt", tmp_path / "decoy"
+    decoy.write_text(TEXT)
+    path.unlink()
+    os.symlink(decoy, path)
+    assert store.texts([DIGEST]) == {}
+    path.unlink()
+    path.parent.rmdir()
+    os.symlink(tmp_path / "elsewhere", tmp_path / "excerpts")
+    (tmp_path / "elsewhere").mkdir()
+    with pytest.raises(Failure) as caught:
+        store.put({DIGEST: TEXT})
+    assert caught.value.code is Code.IO_ERROR
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+@pytest.mark.clause("ST-60", "ST-62", "AN-19")
+def test_texts_lie_beside_the_packs_and_go_with_the_last_pack_that_names_them(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(f"{TEXT}\nother()\n")
+    packs = open_workspace(tmp_path, storage=tmp_path / "store").packs
+
+    def made() -> object:
+        pack = packs.create(ttl_minutes=60)
+        pack = packs.upsert_section(pack, section_key="main", section_title="Main")
+        return packs.upsert_ref(
+            pack, section_key="main", ref_key="ref", path="a.py", line_start=1, line_end=2
+        )
+
+    one, two = made(), made()
+    kept = tmp_path / "store" / "excerpts"
+    assert [path.name for path in kept.iterdir()] == [f"{DIGEST}.txt"]
+    packs.delete(one)  # type: ignore[arg-type]
+    assert [path.name for path in kept.iterdir()] == [f"{DIGEST}.txt"]
+    two = packs.upsert_ref(two, section_key="main", ref_key="ref", path="a.py", line_start=3, line_end=3)  # type: ignore[arg-type]
+    assert [path.name for path in kept.iterdir()] == [f"{sha256_hex('other()')}.txt"]
+    packs.delete(two)
+    assert list(kept.iterdir()) == []

@@ -1,0 +1,211 @@
+"""The store on a disk that is full, read-only or forbidden: a clear `io_error`, the old pack whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from sample_packs import maker
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack.packs.domain.model import Pack
+from context_pack_adapters.packs.store import FilePackStore
+from context_pack_adapters.system import SystemClock, SystemIds
+
+WORKER = Path(__file__).with_name("pack_store_worker.py")
+WRITES = ("update", "create", "create named", "delete")
+READS = ("get", "find", "all")
+OUR_PATH = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """The storage root; it may become the place of a mount in a worker's own name space."""
+    (tmp_path / "root").mkdir()
+    return tmp_path / "root"
+
+
+def put(root: Path, name: str = "old one") -> Pack:
+    """A pack that was there before things went wrong."""
+    store = FilePackStore(root, SystemClock(), SystemIds())
+    made = store.create(maker(SystemClock().now(), name=name), name)
+    return store.update(made.id, lambda pack: attrs.evolve(pack, revision=2))
+
+
+def run(words: list[str], **options: Any) -> dict[str, Any]:
+    """What a worker answers."""
+    done = subprocess.run(
+        words, capture_output=True, text=True, check=False, timeout=60, env=OUR_PATH, **options
+    )
+    if done.returncode and "unshare" in words[0]:
+        pytest.skip(f"no name spaces here: {done.stderr.strip()[:80]}")
+    assert done.returncode == 0, done.stderr
+    answers: dict[str, Any] = json.loads(done.stdout)
+    return answers
+
+
+def run_mounted(mounts: str, script: str) -> dict[str, Any]:
+    """Run a shell script after mounting, in a name space of its own, which ends with it."""
+    if shutil.which("unshare") is None:
+        pytest.skip("no unshare here")
+    return run(["unshare", "-rm", "sh", "-ec", f"{mounts}\n{script}"])
+
+
+def worker(*words: object) -> str:
+    """A worker as a shell command."""
+    return " ".join(f"'{word}'" for word in (sys.executable, WORKER, *words))
+
+
+def check_told(answer: Any, reason: str, root: Path) -> None:
+    """The answer is an `io_error` in words, with a bare file name and no absolute path."""
+    assert answer["code"] == Code.IO_ERROR, answer
+    assert answer["details"]["reason"] == reason
+    assert "/" not in answer["details"]["file"]
+    assert answer["message"].startswith(answer["details"]["file"] + ": ")
+    assert ";" in answer["message"], "it must say what to do"
+    assert str(root) not in json.dumps(answer)
+
+
+@pytest.mark.clause("ST-14", "ST-15")
+def test_a_read_only_store_is_read_and_every_write_is_refused(root: Path) -> None:
+    pack = put(root)
+    mounts = f"mount --bind '{root}' '{root}'\nmount -o remount,ro,bind '{root}'"
+    answers = run_mounted(mounts, worker("try_everything", root, pack.id, "old one"))
+    assert {action: answers[action] for action in READS} == {"get": 2, "find": 2, "all": 1}
+    for action in WRITES:
+        check_told(answers[action], "EROFS", root)
+        assert "read-only" in answers[action]["message"]
+    assert FilePackStore(root, SystemClock(), SystemIds()).get(pack.id) == pack
+
+
+@pytest.mark.clause("ST-15")
+def test_an_expired_pack_of_a_read_only_store_is_invisible_and_stays(root: Path) -> None:
+    put(root)
+    gone = json.loads(
+        subprocess.check_output([sys.executable, str(WORKER), "outlive", str(root)], env=OUR_PATH)
+    )
+    mounts = f"mount --bind '{root}' '{root}'\nmount -o remount,ro,bind '{root}'"
+    answers = run_mounted(mounts, worker("try_everything", root, gone, "old one"))
+    assert answers["all"] == 1
+    assert answers["get"]["code"] == Code.NOT_FOUND
+    assert (root / "packs" / f"{gone}.md").exists()
+
+
+@pytest.mark.clause("ST-14")
+def test_a_full_disk_refuses_writes_and_keeps_the_old_pack_whole(root: Path) -> None:
+    pack = put(root)
+    keep = root.parent / "keep"
+    shutil.copytree(root, keep)
+    mounts = f"mount -t tmpfs -o size=64k tmpfs '{root}'\ncp -r '{keep}'/. '{root}'\n"
+    fill = f"dd if=/dev/zero of='{root}/filler' bs=4k 2>/dev/null || true"
+    after = f"ls -A '{root}/packs' > '{root.parent}/listing'\n"
+    after += f"cat '{root}/packs/{pack.id}.md' > '{root.parent}/after'"
+    # Everything but the delete, which needs no space and would take the evidence away.
+    answers = run_mounted(mounts + fill, worker("try_writes", root, pack.id, "old one") + "\n" + after)
+    assert {action: answers[action] for action in READS} == {"get": 2, "find": 2, "all": 1}
+    for action in ("update", "create", "create named"):
+        check_told(answers[action], "ENOSPC", root)
+        assert "no space" in answers[action]["message"]
+    assert (root.parent / "after").read_bytes() == (root / "packs" / f"{pack.id}.md").read_bytes()
+    listed = set((root.parent / "listing").read_text().split())
+    kept = {".gitignore", f"{pack.id}.md", f"{pack.id}.lock", ".create.lock"}
+    assert listed == kept, "no temporary file stays"
+
+
+@pytest.mark.clause("ST-14")
+def test_a_file_size_limit_refuses_the_write_and_leaves_no_trace(root: Path) -> None:
+    pack = put(root)
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+
+    words = [sys.executable, str(WORKER), "try_writes", str(root), pack.id, "old one"]
+    answers = run(words, preexec_fn=limit)
+    assert {action: answers[action] for action in READS} == {"get": 2, "find": 2, "all": 1}
+    for action in ("update", "create"):
+        check_told(answers[action], "EFBIG", root)
+    store = FilePackStore(root, SystemClock(), SystemIds())
+    assert store.get(pack.id) == pack
+    assert [path.name for path in (root / "packs").iterdir() if path.suffix == ".tmp"] == []
+
+
+def blocked_by_a_file(root: Path) -> None:
+    """A file where the packs folder should be."""
+    (root / "packs").write_text("in the way")
+
+
+def rooted_in_a_file(root: Path) -> None:
+    """A file where the root should be."""
+    root.rmdir()
+    root.write_text("in the way")
+
+
+@pytest.mark.clause("ST-14")
+@pytest.mark.parametrize("damage", [blocked_by_a_file, rooted_in_a_file])
+@pytest.mark.parametrize("action", ["create", "create named", "all", "get"])
+def test_a_file_in_place_of_the_packs_folder_is_reported(
+    root: Path, damage: Callable[[Path], None], action: str
+) -> None:
+    damage(root)
+    store = FilePackStore(root, SystemClock(), SystemIds())
+    acts: dict[str, Callable[[], object]] = {
+        "create": lambda: store.create(maker(), None),
+        "create named": lambda: store.create(maker(name="new one"), "new one"),
+        "all": store.all,
+        "get": lambda: store.get("pk_aaaaaaaa"),
+    }
+    with pytest.raises(Failure) as told:
+        acts[action]()
+    assert told.value.code is Code.IO_ERROR
+    assert "not a folder" in told.value.message
+    assert str(root) not in told.value.message
+
+
+@pytest.mark.clause("ST-14")
+def test_a_pack_that_may_not_be_read_is_an_error_and_not_a_missing_pack(root: Path) -> None:
+    pack = put(root)
+    path = root / "packs" / f"{pack.id}.md"
+    path.chmod(0)
+    if os.geteuid() == 0:
+        # Nothing is forbidden to root: the worker runs as nobody in particular.
+        user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"]
+        if (
+            shutil.which("setpriv") is None
+            or subprocess.run([*user, sys.executable, "-V"], check=False).returncode
+        ):
+            pytest.skip("the interpreter is not there for other users")
+        for folder in (root / "packs", root, *root.parents[:3]):
+            folder.chmod(0o755)
+        answers = run([*user, sys.executable, str(WORKER), "try_everything", str(root), pack.id, "old one"])
+    else:
+        answers = run([sys.executable, str(WORKER), "try_everything", str(root), pack.id, "old one"])
+    for action in (*READS, "update", "create named", "delete"):
+        check_told(answers[action], "EACCES", root)
+        assert "permission" in answers[action]["message"]
+
+
+@pytest.mark.clause("ST-14")
+def test_a_pack_deleted_during_an_update_is_not_found_nor_restored(root: Path) -> None:
+    pack = put(root)
+    store = FilePackStore(root, SystemClock(), SystemIds())
+    path = root / "packs" / f"{pack.id}.md"
+
+    def vanish(_: Pack) -> Pack:
+        path.unlink()
+        return attrs.evolve(pack, revision=3)
+
+    with pytest.raises(Failure) as told:
+        store.update(pack.id, vanish)
+    assert told.value.code is Code.IO_ERROR
+    assert told.value.details == {"file": f"{pack.id}.md", "reason": "ENOENT"}
+    assert "vanished" in told.value.message
+    assert not path.exists()

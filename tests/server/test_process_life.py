@@ -1,0 +1,260 @@
+"""The end always comes: end of input, signals, a dead parent, a closed output, silence."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from stdio_client import HELLO, MAIN, PATIENCE, Mode, StdioClient, environment
+from waiting import until
+
+from context_pack_adapters.server.process import PARENT_GONE
+from context_pack_adapters.server.pump import MAX_UNSENT_BYTES
+
+Spawn = Callable[..., StdioClient]
+
+
+@pytest.fixture
+def command() -> Sequence[str]:
+    """Servers that are processes in every respect."""
+    return MAIN
+
+
+@pytest.mark.clause("TR-40")
+def test_end_of_input_ends_the_process_with_zero(client: StdioClient) -> None:
+    code, errors = client.end()
+    assert code == 0
+    assert "Traceback" not in errors
+
+
+@pytest.mark.clause("TR-40")
+def test_end_of_input_before_any_message_ends_with_zero(spawn: Spawn) -> None:
+    assert spawn().end()[0] == 0
+
+
+@pytest.mark.clause("TR-40")
+@pytest.mark.parametrize(
+    "torn", [b'{"jsonrpc": "2.0", "id": 1, "meth', b"Content-Length: 400\r\n\r\n{", b"Content-Le"]
+)
+def test_end_of_input_in_the_middle_of_a_message_ends_with_zero(spawn: Spawn, torn: bytes) -> None:
+    client = spawn()
+    client.raw(torn)
+    code, errors = client.end()
+    assert code == 0
+    assert "Traceback" not in errors
+
+
+@pytest.mark.clause("TR-41")
+def test_requests_received_before_end_of_input_are_answered(spawn: Spawn, mode: Mode) -> None:
+    client = spawn(mode)
+    client.send({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO})
+    client.send(
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "output", "arguments": {}}}
+    )
+    client.close_input()
+    assert client.reply(1)["result"]["serverInfo"]["name"] == "context-pack"
+    assert not client.reply(2)["result"].get("isError")
+    assert client.wait() == 0
+
+
+@pytest.mark.clause("TR-41")
+def test_work_of_seconds_is_answered_after_the_end_of_input(spawn: Spawn, tmp_path: Path) -> None:
+    """The searches never end by themselves; each says after three seconds that its time is over."""
+    (tmp_path / "trap.txt").write_text(("a" * 400 + "b\n") * 200)
+    client = spawn(env={"CONTEXT_PACK_GREP": "pure"})
+    names = {f"search {number}" for number in range(6)}
+    for number, name in enumerate(sorted(names)):
+        call = {"name": "grep_codebase", "arguments": {"pattern": f"(?=(a+)+$)a{{{number},}}[cd]"}}
+        client.send({"jsonrpc": "2.0", "id": name, "method": "tools/call", "params": call})
+    client.close_input()
+    assert {client.read()["id"] for _ in names} == names
+    assert client.wait() == 0
+
+
+@pytest.mark.clause("TR-41")
+def test_end_of_input_is_noticed_while_replies_are_unread(spawn: Spawn) -> None:
+    """So many replies are unread that the server has stopped reading; it waits for no reader for ever."""
+    client = spawn(env={"CONTEXT_PACK_LOG": "off", "CONTEXT_PACK_CALL_SECONDS": "1"})
+    reply = client.encode(client.request("tools/list"))
+    enough = MAX_UNSENT_BYTES // len(reply) + 500
+    client.raw(b"".join(b'{"jsonrpc":"2.0","id":%d,"method":"tools/list"}\n' % n for n in range(enough)))
+    client.close_input()
+    assert client.wait() == 0
+
+
+@pytest.mark.clause("TR-42")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_stop_signal_ends_the_process_quietly(spawn: Spawn, number: signal.Signals) -> None:
+    client = spawn()
+    client.initialize()
+    client.process.send_signal(number)
+    assert client.wait(PATIENCE) == 0
+    assert "Traceback" not in client.stderr.read().decode()
+
+
+@pytest.mark.clause("TR-43")
+def test_a_closed_output_ends_the_process_without_a_word(spawn: Spawn) -> None:
+    client = spawn(env={"CONTEXT_PACK_LOG": "error"})
+    client.initialize()
+    client.stdout.close()
+    assert client.wait() == 0
+    assert client.stderr.read() == b""
+
+
+STARTS_AND_DIES = """
+import os, subprocess, sys
+server = subprocess.Popen([sys.executable, "-m", "context_pack"], stdin=int(sys.argv[1]),
+                          stdout=int(sys.argv[2]),
+                          pass_fds=[int(sys.argv[1]), int(sys.argv[2])])
+print(server.pid, flush=True)
+sys.stdin.read(1)
+os._exit(0)
+"""
+
+
+@pytest.mark.clause("TR-44")
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel's word of a dead parent exists on Linux only")
+@pytest.mark.parametrize("spoken", [True, False], ids=["after a message", "before any message"])
+def test_a_dead_parent_ends_the_process_though_its_pipes_stay_open(tmp_path: Path, spoken: bool) -> None:
+    """Both pipes are held open by this test, so only the parent's death can end the server."""
+    reads, feeds = os.pipe()
+    listens, writes = os.pipe()
+    parent = subprocess.Popen(
+        [sys.executable, "-c", STARTS_AND_DIES, str(reads), str(writes)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        pass_fds=[reads, writes],
+        cwd=tmp_path,
+        env=environment(CONTEXT_PACK_LOG="off", CONTEXT_PACK_INITIALIZE_TIMEOUT_MS="3600000"),
+    )
+    assert parent.stdin is not None
+    assert parent.stdout is not None
+    server = int(parent.stdout.readline())
+    if spoken:
+        os.write(feeds, b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+        assert b'"result"' in os.read(listens, 4096)
+    else:
+        until(lambda: _catches(server, PARENT_GONE))
+    watched = os.pidfd_open(server)
+    parent.stdin.write(b"x")
+    parent.stdin.flush()
+    parent.wait(PATIENCE)
+    assert select.select([watched], [], [], PATIENCE)[0], "the server outlived its parent"
+    for descriptor in (reads, feeds, listens, writes, watched):
+        os.close(descriptor)
+    parent.stdin.close()
+    parent.stdout.close()
+
+
+def _catches(pid: int, number: int) -> bool:
+    """Whether the process has a handler for that signal: from then on it knows who its parent is."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    caught = next(line for line in lines if line.startswith("SigCgt:"))
+    return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
+
+
+@pytest.mark.clause("TR-45")
+def test_a_silent_client_ends_the_process_with_one_line_and_code_one(spawn: Spawn) -> None:
+    client = spawn(env={"CONTEXT_PACK_INITIALIZE_TIMEOUT_MS": "300"})
+    assert client.wait() == 1
+    lines = client.stderr.read().decode().splitlines()
+    assert len(lines) == 1
+    assert "300 ms" in lines[0]
+
+
+@pytest.mark.clause("TR-45")
+def test_a_silent_client_is_not_logged_when_logging_is_off(spawn: Spawn) -> None:
+    client = spawn(env={"CONTEXT_PACK_INITIALIZE_TIMEOUT_MS": "300", "CONTEXT_PACK_LOG": "off"})
+    assert client.wait() == 1
+    assert client.stderr.read() == b""
+
+
+@pytest.mark.clause("TR-45")
+def test_garbage_alone_does_not_stop_the_first_message_timeout(spawn: Spawn) -> None:
+    client = spawn(env={"CONTEXT_PACK_INITIALIZE_TIMEOUT_MS": "600"})
+    client.raw(b"{]\n")
+    assert client.wait() == 1
+
+
+@pytest.mark.clause("TR-45")
+def test_endless_garbage_does_not_stop_the_first_message_timeout(tmp_path: Path) -> None:
+    """There is always more to read, so that the server never waits."""
+    with Path("/dev/zero").open("rb") as zeros:
+        ended = subprocess.run(
+            [sys.executable, "-m", "context_pack"],
+            stdin=zeros,
+            capture_output=True,
+            cwd=tmp_path,
+            env=environment(CONTEXT_PACK_INITIALIZE_TIMEOUT_MS="300"),
+            timeout=PATIENCE,
+            check=False,
+        )
+    assert ended.returncode == 1
+
+
+@pytest.mark.clause("TR-46")
+def test_shutdown_answers_null_and_leaves_only_exit(client: StdioClient) -> None:
+    assert client.request("shutdown")["result"] is None
+    assert client.request("ping")["error"]["code"] == -32600
+    client.send({"jsonrpc": "2.0", "method": "exit"})
+    assert client.wait() == 0
+
+
+@pytest.mark.clause("TR-47")
+def test_an_idle_server_uses_no_processor_time(client: StdioClient) -> None:
+    client.call("output")
+    path = Path(f"/proc/{client.process.pid}/stat")
+
+    def ticks() -> int:
+        fields = path.read_text().rsplit(") ", 1)[1].split()
+        return int(fields[11]) + int(fields[12])
+
+    def used() -> int:
+        before = ticks()
+        end = time.monotonic() + 1.5
+        while (left := end - time.monotonic()) > 0:
+            signal.sigtimedwait([], left)
+        return ticks() - before
+
+    client.request("ping")
+    until(lambda: used() <= 1)  # what is left for after the answers may take a moment
+
+
+@pytest.mark.clause("TR-48")
+def test_a_client_that_never_reads_cannot_stop_the_server_from_reading(spawn: Spawn) -> None:
+    """Far more replies than two pipes hold are asked for before the first is read."""
+    client = spawn()
+    client.initialize()
+    count = 20_000
+    client.raw(
+        b"".join(b'{"jsonrpc":"2.0","id":%d,"method":"ping"}\n' % n for n in range(1000, 1000 + count))
+    )
+    seen = [client.read()["id"] for _ in range(count)]
+    assert sorted(seen) == list(range(1000, 1000 + count))
+
+
+@pytest.mark.clause("TR-49")
+@pytest.mark.slow
+def test_a_hundred_servers_all_exit_and_leave_no_process(tmp_path: Path) -> None:
+    """End of input, SIGTERM and a closed output in turn: each is followed, and none is left."""
+    for number in range(100):
+        client = StdioClient(tmp_path, command=MAIN, env={"CONTEXT_PACK_LOG": "off"})
+        try:
+            client.send({"jsonrpc": "2.0", "id": 1, "method": "ping"})
+            client.read()
+            if number % 3 == 0:
+                client.close_input()
+            elif number % 3 == 1:
+                client.process.terminate()
+            else:
+                client.stdout.close()
+            assert client.wait() == 0
+        finally:
+            client.kill()

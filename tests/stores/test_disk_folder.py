@@ -1,0 +1,291 @@
+"""Whole files in, whole files out, on a real disk."""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hanging import never_hanging
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack_adapters.files import opening
+from context_pack_adapters.files.faults import io_failure, translated
+from context_pack_adapters.files.folder import Folder
+from context_pack_adapters.files.named import write_named
+from context_pack_adapters.files.opening import NotRegular, Opened, Place, TooLarge, read_opened
+from context_pack_adapters.files.writing import is_temporary
+
+
+def no_links(source: str, target: str, **places: object) -> None:
+    """A file system without hard links."""
+    raise OSError(errno.EPERM, "Operation not permitted")
+
+
+@pytest.mark.clause("ST-12")
+def test_a_write_replaces_the_file_and_leaves_nothing_else(tmp_path: Path) -> None:
+    for data in (b"first", b"", b"x" * 3_000_000):
+        Folder(tmp_path).write("file", data)
+        assert (tmp_path / "file").read_bytes() == data
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.clause("ST-12")
+def test_a_reader_sees_the_old_or_the_new_and_never_a_mixture(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    contents = [bytes([65 + index]) * 200_000 for index in range(4)]
+    folder.write("file", contents[0])
+    stop = threading.Event()
+    seen: set[bytes] = set()
+
+    def read() -> None:
+        while not stop.is_set():
+            seen.add(folder.read("file", 1_000_000)[0])
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for turn in range(60):
+        folder.write("file", contents[turn % 4])
+    stop.set()
+    reader.join()
+    assert seen <= set(contents)
+    assert len(seen) > 1
+
+
+@pytest.mark.clause("ST-12")
+def test_a_write_that_fails_leaves_the_old_file_and_no_temporary_one(tmp_path: Path) -> None:
+    Folder(tmp_path).write("file", b"old")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        Folder(tmp_path).write("folder", b"new")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
+    assert (tmp_path / "file").read_bytes() == b"old"
+
+
+@pytest.mark.clause("ST-25")
+@pytest.mark.parametrize("linking", [os.link, no_links])
+def test_an_exclusive_create_never_replaces(tmp_path: Path, linking: Callable[..., None]) -> None:
+    assert Folder(tmp_path).create("file", b"first", link=linking)
+    assert not Folder(tmp_path).create("file", b"second", link=linking)
+    assert (tmp_path / "file").read_bytes() == b"first"
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.clause("ST-25")
+@pytest.mark.parametrize("linking", [os.link, no_links])
+def test_of_many_exclusive_creates_one_succeeds(tmp_path: Path, linking: Callable[..., None]) -> None:
+    start = threading.Barrier(8)
+    results: list[bool] = []
+
+    def create(content: bytes) -> None:
+        start.wait()
+        results.append(Folder(tmp_path).create("file", content, link=linking))
+
+    threads = [threading.Thread(target=create, args=(bytes([index]),)) for index in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(results) == [False] * 7 + [True]
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.clause("ST-12")
+def test_unexpected_link_errors_are_raised(tmp_path: Path) -> None:
+    def full(source: str, target: str, **places: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        Folder(tmp_path).create("file", b"data", link=full)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.clause("ST-11")
+def test_reading_stops_at_the_cap_even_if_the_file_grew(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"123")
+    before = path.stat()
+    path.write_bytes(b"12345678")
+    assert Folder(tmp_path).read("file", 8)[0] == b"12345678"
+    with pytest.raises(TooLarge):
+        Folder(tmp_path).read("file", 7)
+    # What was measured as three bytes may have grown when it is read, and what was eight may have shrunk.
+    with path.open("rb") as file:
+        assert read_opened(Opened(file.fileno(), before), 8) == b"12345678"
+    with path.open("rb") as file, pytest.raises(TooLarge):
+        read_opened(Opened(file.fileno(), before), 7)
+    after = path.stat()
+    path.write_bytes(b"123")
+    with path.open("rb") as file:
+        assert read_opened(Opened(file.fileno(), after), 100) == b"123"
+
+
+@pytest.mark.clause("ST-11")
+def test_only_plain_files_are_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    (tmp_path / "folder").mkdir()
+    for name in ("pipe", "link", "folder"):
+        with pytest.raises(NotRegular):
+            Folder(tmp_path).read(name, 100)
+    with pytest.raises(FileNotFoundError):
+        Folder(tmp_path).read("nothing", 100)
+
+
+@pytest.mark.clause("ST-11")
+def test_what_took_the_place_of_a_listed_file_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"here")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("file")
+    (tmp_path / "folder").mkdir()
+    with Place.of(tmp_path).held() as folder:
+        assert opening.read_file(folder, "file", 100, listed=True)[0] == b"here"
+        for name in ("pipe", "link", "folder"):
+            with pytest.raises(OSError, match=r"regular file|symbolic links"):
+                opening.read_file(folder, name, 100, listed=True)
+
+
+@pytest.mark.clause("ST-32")
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_storage_folders_are_never_opened_through_a_link(tmp_path: Path, depth: int) -> None:
+    """A link to a folder that holds the very same names, at each step of the way."""
+    names = ["a", "b", "c"]
+    for top in ("project", "outside"):
+        (tmp_path / top).joinpath(*names).mkdir(parents=True)
+        (tmp_path / top).joinpath(*names, "file").write_bytes(top.encode())
+    place = (tmp_path / "project").joinpath(*names[:depth])
+    place.rename(tmp_path / "aside")
+    place.symlink_to((tmp_path / "outside").joinpath(*names[:depth]))
+    folder = Folder(Place(str(tmp_path / "project"), tuple(names)))
+    before = sorted((tmp_path / "outside").rglob("*"))
+    for action in (
+        lambda: folder.read("file", 100),
+        lambda: folder.status("file"),
+        lambda: folder.names(),
+        lambda: folder.write("file", b"ours"),
+        lambda: folder.create("new", b"ours"),
+        lambda: folder.remove("file"),
+        lambda: folder.move("file", "moved"),
+        lambda: folder.lock("lock", 1.0).acquire(),
+        folder.make,
+    ):
+        with pytest.raises(NotADirectoryError):
+            action()
+    assert not folder.exists()
+    assert sorted((tmp_path / "outside").rglob("*")) == before
+    assert (tmp_path / "outside").joinpath(*names, "file").read_bytes() == b"outside"
+
+
+@pytest.mark.clause("ST-32")
+def test_a_link_that_has_a_file_s_name_is_replaced_and_never_written_through(tmp_path: Path) -> None:
+    (tmp_path / "decoy").write_bytes(b"decoy")
+    (tmp_path / "file").symlink_to("decoy")
+    assert not Folder(tmp_path).create("file", b"ours")
+    Folder(tmp_path).write("file", b"ours")
+    assert (tmp_path / "decoy").read_bytes() == b"decoy"
+    assert not (tmp_path / "file").is_symlink()
+
+
+@pytest.mark.clause("ST-13")
+def test_only_our_temporary_names_are_temporary(tmp_path: Path) -> None:
+    assert is_temporary(".pk_abcdefgh.md.0123456789abcdef.tmp")
+    for name in (
+        "a.tmp",
+        ".tmp",
+        ".a.tmp",
+        ".a.0123456789abcdeg.tmp",
+        "a.0123456789abcdef.tmp",
+        ".a.0123456789abcdef",
+    ):
+        assert not is_temporary(name)
+
+
+@pytest.mark.clause("ST-13")
+def test_a_sweep_takes_what_is_older_than_an_hour_and_no_folder_is_no_error(tmp_path: Path) -> None:
+    path = tmp_path / ".a.0123456789abcdef.tmp"
+    path.touch()
+    for age, there in ((3500, True), (3700, False)):
+        then = time.time() - age
+        os.utime(path, (then, then))
+        Folder(tmp_path).sweep()
+        assert path.exists() is there
+    Folder(tmp_path / "nothing").sweep()
+
+
+@pytest.mark.clause("ST-30")
+def test_a_folder_is_made_with_its_parents_and_may_exist(tmp_path: Path) -> None:
+    deep = Folder(Place(str(tmp_path / "a" / "b"), ("c", "d")))
+    deep.make()
+    deep.make()
+    assert (tmp_path / "a/b/c/d").is_dir()
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match=r"exists|directory"):
+        Folder(tmp_path / "file").make()
+    with pytest.raises(NotADirectoryError):
+        Folder(tmp_path).below("file").make()
+
+
+@pytest.mark.clause("ST-14")
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (errno.ENOSPC, "no space"),
+        (errno.EDQUOT, "quota"),
+        (errno.EROFS, "read-only"),
+        (errno.EACCES, "permission"),
+        (errno.EPERM, "permission"),
+        (errno.EMFILE, "too many files"),
+        (errno.EIO, "disk"),
+        (errno.ENOTDIR, "not a folder"),
+        (errno.ENOENT, "vanished"),
+        (errno.EBUSY, "busy"),
+    ],
+)
+def test_an_operating_system_error_becomes_a_worded_failure(number: int, words: str) -> None:
+    failure = io_failure(OSError(number, "whatever", "/an/absolute/path"), "file.md")
+    assert failure.code is Code.IO_ERROR
+    assert words in failure.message
+    assert failure.message.startswith("file.md: ")
+    assert failure.details == {"file": "file.md", "reason": errno.errorcode[number]}
+    assert "/" not in failure.message
+
+
+@pytest.mark.clause("ST-14")
+def test_only_operating_system_errors_are_translated() -> None:
+    with pytest.raises(Failure), translated("file"):
+        raise FileNotFoundError(errno.ENOENT, "gone")
+    with pytest.raises(KeyError), translated("file"):
+        raise KeyError("other")
+
+
+@pytest.mark.clause("ST-32")
+def test_writing_to_a_pipe_without_a_reader_does_not_block(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with never_hanging(), pytest.raises(OSError, match=os.strerror(errno.ENXIO)):
+        write_named(str(tmp_path / "pipe"), b"x", replace=True)
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert write_named(str(tmp_path / "pipe"), b"x", replace=True)
+        assert os.read(reader, 10) == b"x"
+    finally:
+        os.close(reader)
+
+
+@pytest.mark.clause("ST-32")
+def test_a_file_below_the_working_directory_is_not_written_through_a_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "decoy").mkdir()
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "out").symlink_to(tmp_path / "decoy")
+    monkeypatch.chdir(tmp_path / "project")
+    for replace in (True, False):
+        with pytest.raises(OSError):
+            write_named(str(tmp_path / "project" / "out" / "a.txt"), b"x", replace=replace)
+    assert not list((tmp_path / "decoy").iterdir())
+    monkeypatch.chdir(tmp_path)
+    assert write_named(str(tmp_path / "decoy" / "a.txt"), b"x", replace=False)

@@ -1,0 +1,308 @@
+"""Confined reads: links, swaps, loops, pipes and devices, by descriptors and by paths."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+
+import pytest
+from hanging import never_hanging
+
+from context_pack.kernel.paths import PathPolicy, RelativePath
+from context_pack.kernel.ports import Reason
+from context_pack_adapters.files import beneath, opening
+from context_pack_adapters.files.rooted import Rooted
+
+SECRET = b"outside secret"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A root with a little tree, and a secret beside it."""
+    top = tmp_path / "root"
+    (top / "src" / "deep").mkdir(parents=True)
+    (top / "src" / "app.py").write_bytes(b"inside")
+    (top / "src" / "deep" / "low.py").write_bytes(b"deep inside")
+    (top / ".env").write_bytes(b"denied secret")
+    (top / ".git").mkdir()
+    (top / ".git" / "config").write_bytes(b"denied secret")
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "app.py").write_bytes(SECRET)
+    (tmp_path / "secret.py").write_bytes(SECRET)
+    return top
+
+
+@pytest.fixture(params=["one call", "part by part"], autouse=True)
+def _means(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each way down: by one system call, and folder by folder."""
+    if request.param != "one call":
+        monkeypatch.setattr(opening, "opener", lambda: None)
+    elif beneath.opener() is None:
+        pytest.skip("the system has no such call")
+
+
+@pytest.fixture
+def read(root: Path) -> Callable[[str], bytes | Reason]:
+    """Reads one path under the root."""
+    rooted = Rooted(root, PathPolicy(("locked/**",)))
+
+    def one(path: str) -> bytes | Reason:
+        found = rooted.read(RelativePath(path), 1000)
+        return found if isinstance(found, Reason) else found[0]
+
+    return one
+
+
+Read = Callable[[str], bytes | Reason]
+
+
+@pytest.mark.clause("ST-40")
+def test_files_inside_are_read_and_what_is_not_there_is_missing(read: Read) -> None:
+    assert read("src/app.py") == b"inside"
+    assert read("src/deep/low.py") == b"deep inside"
+    for path in ("nothing", "src/nothing", "nothing/app.py", "src/app.py/below", "x" * 300):
+        assert read(path) is Reason.MISSING
+    assert read("src") is Reason.NOT_A_FILE
+    assert read("src/deep") is Reason.NOT_A_FILE
+
+
+@pytest.mark.clause("ST-40")
+@pytest.mark.parametrize(
+    ("target", "path"),
+    [
+        ("../secret.py", "link"),
+        ("../nothing-there", "link"),
+        ("{tmp}/secret.py", "link"),
+        ("{tmp}/nothing-there", "link"),
+        ("/", "link{tmp}/secret.py"),
+        ("..", "link/secret.py"),
+        ("..", "link/nothing-there"),
+        ("../outside", "link/app.py"),
+        ("../outside", "link/nothing-there"),
+        ("{tmp}/outside", "link/app.py"),
+        ("src/../../secret.py", "link"),
+        ("../../../../../../../../../..{tmp}/secret.py", "link"),
+        ("{tmp}/way-in/app.py", "link"),
+    ],
+)
+def test_a_link_that_leads_out_is_outside_whether_or_not_something_is_there(
+    root: Path, read: Read, target: str, path: str
+) -> None:
+    (root.parent / "way-in").symlink_to(root / "src")
+    (root / "link").symlink_to(target.format(tmp=root.parent))
+    assert read(path.format(tmp=root.parent)) is Reason.OUTSIDE
+
+
+@pytest.mark.clause("ST-41")
+@pytest.mark.parametrize(
+    ("target", "path", "content"),
+    [
+        ("src/app.py", "link", b"inside"),
+        ("./src//deep/../app.py", "link", b"inside"),
+        ("{root}/src/app.py", "link", b"inside"),
+        ("../root/src/app.py", "link", b"inside"),
+        ("src/deep", "link/low.py", b"deep inside"),
+        ("{root}/src", "link/deep/low.py", b"deep inside"),
+        ("{root}", "link/src/app.py", b"inside"),
+        (".", "link/link/link/src/app.py", b"inside"),
+        ("src/nothing", "link", Reason.MISSING),
+        ("src", "link", Reason.NOT_A_FILE),
+    ],
+)
+def test_a_link_from_inside_to_inside_is_followed(
+    root: Path, read: Read, target: str, path: str, content: bytes | Reason
+) -> None:
+    (root / "link").symlink_to(target.format(root=root))
+    assert read(path) == content
+
+
+@pytest.mark.clause("ST-41")
+@pytest.mark.parametrize(
+    ("target", "path"),
+    [
+        (".env", "innocent.txt"),
+        ("{root}/.env", "innocent.txt"),
+        (".git", "innocent/config"),
+        (".git/config", "innocent.txt"),
+        ("src/../.git/config", "innocent.txt"),
+        ("second", "innocent.txt"),
+        ("locked/plain.txt", "innocent.txt"),
+        ("locked", "innocent/plain.txt"),
+    ],
+)
+def test_a_link_that_leads_to_a_denied_name_is_denied(root: Path, read: Read, target: str, path: str) -> None:
+    (root / "locked").mkdir()
+    (root / "locked" / "plain.txt").write_bytes(b"denied secret")
+    (root / "second").symlink_to(".env")
+    (root / path.split("/")[0]).symlink_to(target.format(root=root))
+    assert read(path) is Reason.DENIED
+
+
+@pytest.mark.clause("ST-41")
+@pytest.mark.parametrize(
+    "path", [".env", ".git/config", ".git/nothing", "src/.ssh/id", "a/server.pem", "locked/x"]
+)
+def test_a_denied_path_is_denied_whether_or_not_it_is_there(read: Read, path: str) -> None:
+    assert read(path) is Reason.DENIED
+
+
+@pytest.mark.clause("ST-44")
+def test_circular_links_are_missing_files(root: Path, read: Read) -> None:
+    (root / "a").symlink_to("b")
+    (root / "b").symlink_to("a")
+    (root / "self").symlink_to("self")
+    (root / "deeper").symlink_to("deeper/deeper")
+    for path in ("a", "b", "self", "a/x", "deeper", "deeper/x"):
+        assert read(path) is Reason.MISSING
+
+
+@pytest.mark.clause("ST-44")
+def test_a_long_chain_of_links_is_followed_up_to_the_limit(root: Path) -> None:
+    (root / "link0").symlink_to("src/app.py")
+    for index in range(1, 60):
+        (root / f"link{index}").symlink_to(f"link{index - 1}")
+    rooted = Rooted(root, PathPolicy())
+    assert isinstance(rooted.read(RelativePath("link39"), 100), tuple)
+    assert rooted.read(RelativePath("link40"), 100) is Reason.MISSING
+
+
+@pytest.mark.clause("ST-43")
+def test_pipes_devices_and_sockets_are_never_opened(root: Path, read: Read) -> None:
+    os.mkfifo(root / "pipe")
+    (root / "link").symlink_to("pipe")
+    with socket.socket(socket.AF_UNIX) as made:
+        here = os.getcwd()
+        os.chdir(root)
+        try:
+            made.bind("socket")
+        finally:
+            os.chdir(here)
+    opened = threading.Event()
+
+    def wait_for_a_reader() -> None:
+        descriptor = os.open(root / "pipe", os.O_WRONLY)
+        opened.set()
+        os.close(descriptor)
+
+    writer = threading.Thread(target=wait_for_a_reader)
+    writer.start()
+    for _ in range(20):
+        for path in ("pipe", "link", "socket"):
+            assert read(path) is Reason.NOT_A_FILE
+    assert not opened.wait(0.05)
+    os.close(os.open(root / "pipe", os.O_RDONLY | os.O_NONBLOCK))
+    writer.join()
+
+
+@pytest.mark.clause("ST-43")
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no devices here")
+def test_a_device_inside_the_root_is_no_file(read: Read, root: Path) -> None:
+    try:
+        os.mknod(root / "zero", 0o20666, os.makedev(1, 5))
+    except PermissionError:
+        pytest.skip("only root makes devices")
+    assert read("zero") is Reason.NOT_A_FILE
+
+
+@pytest.mark.clause("ST-45")
+def test_the_size_cap_of_a_read_is_exact(root: Path) -> None:
+    (root / "ten").write_bytes(b"0123456789")
+    rooted = Rooted(root, PathPolicy())
+    assert rooted.read(RelativePath("ten"), 9) is Reason.TOO_LARGE
+    found = rooted.read(RelativePath("ten"), 10)
+    assert not isinstance(found, Reason)
+    assert (found[0], found[1].st_size) == (b"0123456789", 10)
+
+
+@pytest.mark.clause("ST-40")
+def test_the_root_may_be_a_link_and_may_be_moved(tmp_path: Path, root: Path) -> None:
+    (tmp_path / "current").symlink_to(root)
+    rooted = Rooted(tmp_path / "current", PathPolicy())
+    assert isinstance(rooted.read(RelativePath("src/app.py"), 100), tuple)
+    (root / "absolute").symlink_to(tmp_path / "current" / "src" / "app.py")
+    assert isinstance(rooted.read(RelativePath("absolute"), 100), tuple)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "new.py").write_bytes(b"new")
+    (tmp_path / "current").unlink()
+    (tmp_path / "current").symlink_to(other)
+    found = rooted.read(RelativePath("new.py"), 100)
+    assert isinstance(found, tuple)
+    assert found[0] == b"new"
+    assert rooted.read(RelativePath("src/app.py"), 100) is Reason.MISSING
+
+
+@pytest.mark.clause("ST-40")
+def test_a_root_that_is_not_there_has_no_files(tmp_path: Path) -> None:
+    rooted = Rooted(tmp_path / "nothing", PathPolicy())
+    assert rooted.read(RelativePath("a"), 100) is Reason.MISSING
+
+
+def swap_for_ever(stop: threading.Event, one: Callable[[], None], other: Callable[[], None]) -> None:
+    """Two states in turn, as fast as the system can."""
+    while not stop.is_set():
+        one()
+        other()
+
+
+@pytest.mark.clause("ST-42")
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_a_path_swapped_between_check_and_open_never_gets_out(root: Path, what: str) -> None:
+    rooted = Rooted(root, PathPolicy())
+    place = root / "src" / ("app.py" if what == "file" else "deep")
+    spare, trap = root / "spare", root / "trap"
+    if what == "file":
+        trap.symlink_to(root.parent / "secret.py")
+    else:
+        trap.symlink_to(root.parent / "outside")
+        (root / "src" / "deep" / "app.py").write_bytes(b"inside")
+    path = RelativePath("src/app.py" if what == "file" else "src/deep/app.py")
+
+    def set_trap() -> None:
+        os.rename(place, spare)
+        os.rename(trap, place)
+
+    def clear() -> None:
+        os.rename(place, trap)
+        os.rename(spare, place)
+
+    stop = threading.Event()
+    swapper = threading.Thread(target=swap_for_ever, args=(stop, set_trap, clear))
+    swapper.start()
+    seen: set[bytes | Reason] = set()
+    reads = count()
+    try:
+        with never_hanging():
+            while next(reads) < 10_000 or len(seen) < 2:
+                found = rooted.read(path, 1000)
+                seen.add(found if isinstance(found, Reason) else found[0])
+    finally:
+        stop.set()
+        swapper.join()
+    assert SECRET not in seen
+    assert seen <= {b"inside", Reason.OUTSIDE, Reason.MISSING, Reason.NOT_A_FILE}
+
+
+@pytest.mark.clause("ST-43")
+def test_reading_many_files_leaves_no_descriptor_open(root: Path, read: Read) -> None:
+    (root / "out").symlink_to("..")
+    (root / "in").symlink_to("src")
+    os.mkfifo(root / "pipe")
+    before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+    for path in (
+        "src/app.py",
+        "nothing",
+        "src",
+        "out/secret.py",
+        "in/app.py",
+        ".env",
+        "pipe",
+        "src/app.py/x",
+    ) * 5:
+        read(path)
+    after = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+    assert after == before

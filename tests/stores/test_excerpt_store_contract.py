@@ -1,0 +1,93 @@
+"""What every `ExcerptStore` does: one suite, run on files, on the twin in memory and on Postgres."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from attrs import frozen
+from inmemory import FixedClock, MemoryExcerptStore
+
+from context_pack.kernel.text import sha256_hex
+from context_pack.packs.ports import EXCERPT_BYTES, ExcerptStore
+from context_pack_adapters.packs.excerpts import FileExcerptStore
+
+TEXTS = ["def f():\n    return 1", "", "é\u2028\r 🙂\n\n", "x" * 10_000]
+
+
+@frozen
+class Kept:
+    """A store with the clock it looks at."""
+
+    store: ExcerptStore
+    clock: FixedClock
+
+    def put(self, text: str) -> str:
+        """Keep a text; its digest."""
+        digest = sha256_hex(text)
+        self.store.put({digest: text})
+        return digest
+
+    def get(self, digest: str) -> str | None:
+        """The text with that digest, if it is kept."""
+        return self.store.texts([digest]).get(digest)
+
+
+@pytest.fixture(params=["disk", "memory", "postgres"])
+def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Kept:
+    """A store of each kind, at the present moment: files have their times from the system."""
+    clock = FixedClock(datetime.now(UTC))
+    if request.param == "memory":
+        return Kept(MemoryExcerptStore(clock), clock)
+    if request.param == "postgres":
+        new_database = request.getfixturevalue("new_database")
+        from context_pack_adapters.postgres.excerpts import PostgresExcerptStore
+
+        return Kept(PostgresExcerptStore(new_database(), clock), clock)
+    return Kept(FileExcerptStore(tmp_path / "root", clock), clock)
+
+
+@pytest.mark.clause("ST-60")
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_comes_back_as_it_was(kept: Kept, text: str) -> None:
+    assert kept.get(kept.put(text)) == text
+    assert kept.get(kept.put(text)) == text
+
+
+@pytest.mark.clause("ST-60")
+@pytest.mark.parametrize("digest", ["0" * 64, "", "../../etc", "0" * 63])
+def test_an_unknown_excerpt_is_none(kept: Kept, digest: str) -> None:
+    kept.put("text")
+    assert kept.get(digest) is None
+
+
+@pytest.mark.clause("ST-60")
+def test_many_texts_come_back_at_once_without_those_that_are_not_kept(kept: Kept) -> None:
+    digests = {kept.put(text): text for text in TEXTS}
+    assert kept.store.texts([*digests, "0" * 64, "../x"]) == digests
+    assert kept.store.texts([]) == {}
+
+
+@pytest.mark.clause("ST-60")
+def test_a_text_that_is_too_long_is_not_kept(kept: Kept) -> None:
+    assert kept.get(kept.put("x" * EXCERPT_BYTES)) is not None
+    assert kept.get(kept.put("x" * (EXCERPT_BYTES + 1))) is None
+
+
+@pytest.mark.clause("ST-62")
+def test_removed_texts_are_gone_and_others_stay(kept: Kept) -> None:
+    digests = [kept.put(text) for text in TEXTS]
+    kept.store.remove([digests[0], "1" * 64, "../x"])
+    assert [kept.get(digest) is None for digest in digests] == [True, False, False, False]
+    kept.store.remove(digests)
+    kept.store.remove(digests)
+    assert kept.store.idle() == type(kept.store.idle())()
+
+
+@pytest.mark.clause("ST-62")
+def test_texts_are_idle_after_an_hour(kept: Kept) -> None:
+    digest = kept.put("text")
+    assert list(kept.store.idle()) == []
+    kept.clock.advance(minutes=61)
+    assert list(kept.store.idle()) == [digest]

@@ -1,0 +1,78 @@
+"""What every `PackHistory` keeps beside its store: one suite, run on files, in memory and on Postgres."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+import attrs
+import pytest
+from inmemory import FixedClock, MemoryPackStore, SeededIds
+from sample_packs import maker
+
+from context_pack.packs.domain.model import Pack
+from context_pack.packs.ports import KEPT_REVISIONS, PackHistory, PackStore
+from context_pack_adapters.files.private import PrivateFolder
+from context_pack_adapters.packs.history import FilePackHistory
+from context_pack_adapters.packs.store import FilePackStore
+
+CLOCK = FixedClock()
+
+
+class Kept(NamedTuple):
+    """A store, and the history that it keeps."""
+
+    store: PackStore
+    history: PackHistory
+
+
+@pytest.fixture(params=["disk", "memory", "postgres"])
+def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Kept:
+    """A store of each kind with its history."""
+    store: PackStore
+    history: PackHistory
+    if request.param == "memory":
+        packs = MemoryPackStore(CLOCK, SeededIds())
+        store, history = packs, packs.history
+    elif request.param == "disk":
+        history = files = FilePackHistory(PrivateFolder(str(tmp_path / "history")))
+        store = FilePackStore(tmp_path / "root", CLOCK, SeededIds(), history=files)
+    else:
+        database = request.getfixturevalue("new_database")()
+        from context_pack_adapters.postgres.packs import PostgresPackHistory, PostgresPackStore
+
+        store = PostgresPackStore(database, SeededIds(), clock=CLOCK)
+        history = PostgresPackHistory(database)
+    return Kept(store, history)
+
+
+def raised(pack: Pack) -> Pack:
+    """A change that counts."""
+    return attrs.evolve(pack, revision=pack.revision + 1, title=f"T{pack.revision + 1}")
+
+
+@pytest.mark.clause("ST-66", "TM-01")
+def test_the_last_revisions_are_kept_and_the_oldest_go(kept: Kept) -> None:
+    pack, other = (kept.store.create(maker(CLOCK.now()), None) for _ in range(2))
+    for _ in range(KEPT_REVISIONS + 2):
+        last = kept.store.update(pack.id, raised)
+    assert list(kept.history.revisions(pack.id)) == list(range(4, KEPT_REVISIONS + 4))
+    assert kept.history.get(pack.id, 3) is None
+    assert kept.history.get(pack.id, 7) == attrs.evolve(pack, revision=7, title="T7")
+    assert kept.history.get(pack.id, last.revision) == last
+    kept.store.delete(pack.id, lambda _: None)
+    assert list(kept.history.revisions(pack.id)) == []
+    assert list(kept.history.revisions(other.id)) == [1]
+
+
+@pytest.mark.clause("ST-66")
+def test_revisions_older_than_ninety_days_are_removed_by_a_change(tmp_path: Path) -> None:
+    folder = tmp_path / "history"
+    folder.mkdir()
+    old, young = (folder / f"pk_{name}.1.md" for name in ("aaaaaaaa", "bbbbbbbb"))
+    for path, age in ((old, 91), (young, 89)):
+        path.write_text("whatever")
+        os.utime(path, times=(path.stat().st_mtime - age * 86_400,) * 2)
+    FilePackHistory(PrivateFolder(str(folder))).keep("pk_cccccccc", {1: b""})
+    assert sorted(path.name for path in folder.iterdir()) == ["pk_bbbbbbbb.1.md", "pk_cccccccc.1.md"]

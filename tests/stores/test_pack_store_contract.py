@@ -1,0 +1,500 @@
+"""What every `PackStore` does: one suite, run on files, on the twin in memory and on Postgres."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+
+import attrs
+import pytest
+from attrs import frozen
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from inmemory import FixedClock, MemoryPackStore, SeededIds
+from sample_packs import full_pack, maker, sample_pack
+from waiting import PATIENCE
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.ids import is_pack_id, pack_id
+from context_pack.kernel.ports import IdSource
+from context_pack.packs.domain.model import Pack
+from context_pack.packs.ports import PackStore
+from context_pack_adapters.packs.store import FilePackStore
+
+Open = Callable[..., PackStore]
+
+
+@frozen
+class Shelf:
+    """A store with the clock it looks at."""
+
+    store: PackStore
+    clock: FixedClock
+
+    def put(self, name: str | None = None, minutes: float = 60) -> Pack:
+        """Store a fresh pack."""
+        return self.store.create(maker(self.clock.now(), minutes, name=name), name)
+
+
+KINDS = ["disk", "memory", "postgres"]
+
+
+def opener(
+    kind: str, root: Path, request: pytest.FixtureRequest
+) -> Callable[[FixedClock, IdSource, float], PackStore]:
+    """How a store of that kind is opened."""
+    if kind == "memory":
+        return lambda clock, ids, timeout: MemoryPackStore(clock, ids, timeout)
+    if kind == "postgres":
+        new_database = request.getfixturevalue("new_database")
+        from context_pack_adapters.postgres.packs import PostgresPackStore
+
+        return lambda clock, ids, timeout: PostgresPackStore(new_database(), ids, timeout, clock=clock)
+    return lambda clock, ids, timeout: FilePackStore(root, clock, ids, timeout)
+
+
+@pytest.fixture(params=KINDS)
+def open_shelf(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Shelf]:
+    """Opens a shelf of each kind."""
+
+    def start(ids: IdSource | None = None, timeout: float = PATIENCE) -> Shelf:
+        clock = FixedClock()
+        open_store = opener(request.param, tmp_path, request)
+        return Shelf(open_store(clock, ids or SeededIds(), timeout), clock)
+
+    return start
+
+
+@pytest.fixture
+def shelf(open_shelf: Callable[..., Shelf]) -> Shelf:
+    """A shelf of each kind."""
+    return open_shelf()
+
+
+def raised(revision: Pack) -> Pack:
+    """A change that counts."""
+    return attrs.evolve(revision, revision=revision.revision + 1)
+
+
+@pytest.mark.clause("ST-50", "TM-01")
+def test_every_read_returns_the_created_pack(shelf: Shelf) -> None:
+    made = shelf.store.create(
+        lambda key: full_pack(key, shelf.clock.now(), name="whole thing"), "whole thing"
+    )
+    assert is_pack_id(made.id)
+    assert shelf.store.get(made.id) == made
+    assert shelf.store.find("whole thing") == made
+    assert list(shelf.store.all()) == [made]
+    (listed,) = shelf.store.summaries()
+    assert listed == made
+
+
+@pytest.mark.clause("ST-50")
+def test_an_empty_store_lists_nothing_and_finds_nothing(shelf: Shelf) -> None:
+    assert list(shelf.store.all()) == []
+    assert list(shelf.store.summaries()) == []
+    with pytest.raises(Failure) as by_id:
+        shelf.store.get("pk_aaaaaaaa")
+    with pytest.raises(Failure) as by_name:
+        shelf.store.find("nobody")
+    assert by_id.value.code is by_name.value.code is Code.NOT_FOUND
+
+
+@pytest.mark.clause("ST-01")
+@pytest.mark.parametrize(
+    "key",
+    ["", "nope", "../packs/pk_aaaaaaaa", "pk_AAAAAAAA", "pk_aaaaaaaa.md", "pk_aaaaaaa1", "pk_a\0aaaaaa"],
+)
+def test_a_text_that_is_no_id_is_not_found(shelf: Shelf, key: str) -> None:
+    shelf.put()
+    for act in (
+        lambda: shelf.store.get(key),
+        lambda: shelf.store.update(key, raised),
+        lambda: shelf.store.delete(key, lambda _: None),
+    ):
+        with pytest.raises(Failure) as told:
+            act()
+        assert told.value.code is Code.NOT_FOUND
+
+
+@pytest.mark.clause("ST-16")
+def test_an_update_stores_what_the_change_returns(shelf: Shelf) -> None:
+    made = shelf.put()
+    assert shelf.store.update(made.id, raised).revision == 2
+    assert shelf.store.get(made.id).revision == 2
+    assert [pack.revision for pack in shelf.store.all()] == [2]
+
+
+@pytest.mark.clause("ST-16")
+def test_an_exception_in_a_change_is_raised_and_nothing_is_stored(shelf: Shelf) -> None:
+    made = shelf.put()
+
+    def refuse(pack: Pack) -> Pack:
+        pack.check_revision(7)
+        return pack
+
+    with pytest.raises(Failure) as told:
+        shelf.store.update(made.id, refuse)
+    assert told.value.code is Code.REVISION_CONFLICT
+    with pytest.raises(ZeroDivisionError):
+        shelf.store.update(made.id, lambda pack: attrs.evolve(pack, revision=1 // 0))
+    assert shelf.store.get(made.id) == made
+    assert shelf.store.update(made.id, raised).revision == 2
+
+
+@pytest.mark.clause("ST-16")
+def test_a_change_may_not_rename_a_pack(shelf: Shelf) -> None:
+    made = shelf.put("first name")
+    with pytest.raises(Failure) as told:
+        shelf.store.update(made.id, lambda pack: attrs.evolve(pack, name="second name"))
+    assert told.value.code is Code.INTERNAL
+    assert shelf.store.find("first name") == made
+
+
+@pytest.mark.clause("ST-16")
+def test_a_delete_asks_first_and_then_removes(shelf: Shelf) -> None:
+    made = shelf.put("going away")
+
+    def refuse(pack: Pack) -> None:
+        pack.check_revision(9)
+
+    with pytest.raises(Failure):
+        shelf.store.delete(made.id, refuse)
+    assert shelf.store.get(made.id) == made
+    shelf.store.delete(made.id, lambda pack: None)
+    assert list(shelf.store.all()) == []
+    with pytest.raises(Failure) as told:
+        shelf.store.delete(made.id, lambda pack: None)
+    assert told.value.code is Code.NOT_FOUND
+    assert shelf.put("going away").name == "going away"
+
+
+@pytest.mark.clause("ST-22")
+def test_a_name_is_unique_among_live_packs_and_case_counts(shelf: Shelf) -> None:
+    made = shelf.put("the name")
+    with pytest.raises(Failure) as told:
+        shelf.put("the name")
+    assert told.value.code is Code.NAME_CONFLICT
+    assert told.value.details == {"name": "the name", "id": made.id}
+    assert shelf.put("The name").name == "The name"
+    assert shelf.put().name is None
+    assert shelf.put().name is None
+    assert len(shelf.store.all()) == 4
+
+
+@pytest.mark.clause("ST-22")
+def test_of_concurrent_creates_with_one_name_one_succeeds(shelf: Shelf) -> None:
+    start = threading.Barrier(8)
+
+    def want(_: int) -> str:
+        start.wait()
+        try:
+            return shelf.put("wanted").id
+        except Failure as failure:
+            return failure.code
+
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(want, range(8)))
+    assert results.count(Code.NAME_CONFLICT) == 7
+    assert [pack.id for pack in shelf.store.all()] == [one for one in results if one != Code.NAME_CONFLICT]
+
+
+@pytest.mark.clause("ST-23")
+def test_an_expired_pack_is_invisible_from_its_last_instant_on(shelf: Shelf) -> None:
+    made = shelf.put("short lived", minutes=5)
+    shelf.clock.advance(minutes=5, microseconds=-1)
+    assert shelf.store.get(made.id) == made
+    shelf.clock.advance(microseconds=1)
+    for act in (
+        lambda: shelf.store.get(made.id),
+        lambda: shelf.store.find("short lived"),
+        lambda: shelf.store.update(made.id, raised),
+        lambda: shelf.store.delete(made.id, lambda _: None),
+    ):
+        with pytest.raises(Failure) as told:
+            act()
+        assert told.value.code is Code.NOT_FOUND
+    assert list(shelf.store.all()) == []
+
+
+@pytest.mark.clause("ST-23")
+def test_the_name_of_an_expired_pack_is_free(shelf: Shelf) -> None:
+    old = shelf.put("borrowed", minutes=5)
+    shelf.clock.advance(minutes=5)
+    new = shelf.put("borrowed")
+    assert new.id != old.id
+    assert shelf.store.find("borrowed") == new
+
+
+@pytest.mark.clause("ST-24")
+def test_a_pack_extended_in_time_stays(shelf: Shelf) -> None:
+    made = shelf.put("extended", minutes=5)
+    later = sample_pack(made.id, shelf.clock.now(), 600, name="extended", revision=2)
+    shelf.store.update(made.id, lambda _: later)
+    shelf.clock.advance(minutes=5)
+    assert shelf.store.get(made.id) == later
+    with pytest.raises(Failure) as told:
+        shelf.put("extended")
+    assert told.value.code is Code.NAME_CONFLICT
+
+
+@pytest.mark.clause("ST-24")
+def test_a_pack_that_expires_while_its_writer_waits_is_not_written(shelf: Shelf) -> None:
+    made = shelf.put(minutes=5)
+    inside, go_on = threading.Event(), threading.Event()
+
+    def slow(pack: Pack) -> Pack:
+        inside.set()
+        assert go_on.wait(PATIENCE)
+        return pack
+
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(shelf.store.update, made.id, slow)
+        assert inside.wait(PATIENCE)
+        second = pool.submit(shelf.store.update, made.id, raised)
+        shelf.clock.advance(minutes=5)
+        go_on.set()
+        assert first.result(PATIENCE) == made
+        with pytest.raises(Failure) as told:
+            second.result(PATIENCE)
+    assert told.value.code is Code.NOT_FOUND
+
+
+@pytest.mark.clause("ST-65")
+def test_an_expired_pack_is_kept_and_comes_back_by_name_or_id(shelf: Shelf) -> None:
+    first = shelf.put("same name", minutes=5)
+    shelf.clock.advance(minutes=5)
+    second = shelf.put("same name", minutes=5)
+    other = shelf.put(minutes=5)
+    assert list(shelf.store.expired()) == [first]
+    shelf.clock.advance(minutes=5)
+    assert {pack.id for pack in shelf.store.expired()} == {first.id, second.id, other.id}
+    later = shelf.clock.now() + timedelta(hours=1)
+
+    def longer(pack: Pack) -> Pack:
+        return attrs.evolve(pack, expires_at=later, revision=pack.revision + 1)
+
+    assert shelf.store.restore("same name", longer).id == second.id
+    assert shelf.store.find("same name").revision == 2
+    for handle, code in (
+        (first.id, Code.NAME_CONFLICT),
+        ("none", Code.NOT_FOUND),
+        (second.id, Code.NOT_FOUND),
+    ):
+        with pytest.raises(Failure) as told:
+            shelf.store.restore(handle, longer)
+        assert told.value.code is code
+    assert shelf.store.restore(other.id, longer) == shelf.store.get(other.id)
+    assert shelf.store.discard(first.id).id == first.id
+    for handle in (first.id, second.id, "none"):
+        with pytest.raises(Failure) as told:
+            shelf.store.discard(handle)
+        assert told.value.code is Code.NOT_FOUND
+    assert list(shelf.store.expired()) == []
+
+
+class Repeating:
+    """An `IdSource` that gives each token twice."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def token(self, size: int) -> bytes:
+        """The same bytes as last time, every other time."""
+        self._count += 1
+        return (self._count // 2).to_bytes(size, "big")
+
+
+@pytest.mark.clause("ST-25")
+@pytest.mark.parametrize("name", [None, "with a name"])
+def test_an_id_that_is_taken_is_drawn_again(open_shelf: Callable[..., Shelf], name: str | None) -> None:
+    shelf = open_shelf(Repeating())
+    made = [shelf.put(None if name is None else f"{name} {index}") for index in range(5)]
+    assert [pack.id for pack in made] == [pack_id(index.to_bytes(5, "big")) for index in range(5)]
+    assert sorted(pack.id for pack in shelf.store.all()) == sorted(pack.id for pack in made)
+
+
+class Constant:
+    """An `IdSource` that is broken."""
+
+    def token(self, size: int) -> bytes:
+        """Always the same bytes."""
+        return bytes(size)
+
+
+@pytest.mark.clause("ST-25")
+def test_repeating_ids_are_a_failure_and_replace_no_pack(
+    open_shelf: Callable[..., Shelf],
+) -> None:
+    shelf = open_shelf(Constant())
+    made = shelf.put()
+    with pytest.raises(Failure) as told:
+        shelf.put()
+    assert told.value.code is Code.INTERNAL
+    assert list(shelf.store.all()) == [made]
+
+
+@pytest.mark.clause("ST-18")
+def test_threads_that_share_a_store_lose_no_update(shelf: Shelf) -> None:
+    made = shelf.put()
+
+    def many(_: int) -> None:
+        for _ in range(10):
+            shelf.store.update(made.id, raised)
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(many, range(6)))
+    assert shelf.store.get(made.id).revision == 61
+
+
+@pytest.mark.clause("ST-19")
+def test_a_writer_that_waits_too_long_gives_up_while_reads_and_other_writes_go_on(
+    open_shelf: Callable[..., Shelf],
+) -> None:
+    shelf = open_shelf(timeout=0.2)
+    made, other = shelf.put("busy"), shelf.put("idle")
+    inside, go_on = threading.Event(), threading.Event()
+
+    def slow(pack: Pack) -> Pack:
+        inside.set()
+        assert go_on.wait(PATIENCE)
+        return raised(pack)
+
+    with ThreadPoolExecutor(1) as pool:
+        writer = pool.submit(shelf.store.update, made.id, slow)
+        assert inside.wait(PATIENCE)
+        for act in (
+            lambda: shelf.store.update(made.id, raised),
+            lambda: shelf.store.delete(made.id, lambda _: None),
+        ):
+            with pytest.raises(Failure) as told:
+                act()
+            assert told.value.code is Code.LOCK_TIMEOUT
+            assert told.value.details["lock"] == f"{made.id}.lock"
+            assert told.value.details["timeout_seconds"] == 0.2
+            assert "retry" in told.value.details["hint"]
+        assert shelf.store.get(made.id) == shelf.store.find("busy") == made
+        assert len(shelf.store.all()) == 2
+        assert shelf.store.update(other.id, raised).revision == 2
+        assert shelf.put("another").revision == 1
+        go_on.set()
+        assert writer.result(PATIENCE).revision == 2
+    assert shelf.store.update(made.id, raised).revision == 3
+
+
+class StoreAgainstDictionary(RuleBasedStateMachine):
+    """Any series of actions leaves a store as it leaves a dictionary."""
+
+    kind = "memory"
+    root = Path()
+    request: pytest.FixtureRequest
+
+    @initialize()
+    def begin(self) -> None:
+        """An empty store and an empty dictionary."""
+        self.clock = FixedClock()
+        self.root.mkdir(exist_ok=True)
+        fresh = self.root / str(len(list(self.root.iterdir())))
+        fresh.mkdir()
+        self.store = opener(self.kind, fresh, self.request)(self.clock, SeededIds(len(str(fresh))), 5.0)
+        self.known: dict[str, Pack] = {}
+
+    def live(self) -> dict[str, Pack]:
+        """What a reader may see."""
+        return {key: pack for key, pack in self.known.items() if pack.expires_at > self.clock.now()}
+
+    @rule(name=st.sampled_from([None, "first", "second"]), minutes=st.integers(1, 9))
+    def create(self, name: str | None, minutes: int) -> None:
+        """A taken name is refused, any other pack is there afterwards."""
+        if name is not None and any(pack.name == name for pack in self.live().values()):
+            with pytest.raises(Failure) as told:
+                self.store.create(maker(self.clock.now(), minutes, name=name), name)
+            assert told.value.code is Code.NAME_CONFLICT
+        else:
+            made = self.store.create(maker(self.clock.now(), minutes, name=name), name)
+            self.known[made.id] = made
+
+    @precondition(lambda self: self.known)
+    @rule(data=st.data())
+    def update(self, data: st.DataObject) -> None:
+        """A live pack takes the change, an expired one is not there."""
+        key = data.draw(st.sampled_from(sorted(self.known)))
+        if key in self.live():
+            self.known[key] = self.store.update(key, raised)
+        else:
+            with pytest.raises(Failure) as told:
+                self.store.update(key, raised)
+            assert told.value.code is Code.NOT_FOUND
+
+    @precondition(lambda self: self.known)
+    @rule(data=st.data())
+    def delete(self, data: st.DataObject) -> None:
+        """A live pack goes, an expired one is not there."""
+        key = data.draw(st.sampled_from(sorted(self.known)))
+        if key in self.live():
+            self.store.delete(key, lambda _: None)
+            del self.known[key]
+        else:
+            with pytest.raises(Failure) as told:
+                self.store.delete(key, lambda _: None)
+            assert told.value.code is Code.NOT_FOUND
+
+    @rule(seconds=st.integers(1, 400))
+    def wait(self, seconds: int) -> None:
+        """Time passes."""
+        self.clock.advance(seconds=seconds)
+
+    @invariant()
+    def same(self) -> None:
+        """The store shows what the dictionary has."""
+        live = self.live()
+        assert {pack.id: pack for pack in self.store.all()} == live
+        for pack in live.values():
+            assert self.store.get(pack.id) == pack
+            assert pack.name is None or self.store.find(pack.name) == pack
+
+
+@pytest.mark.clause("ST-50")
+@pytest.mark.parametrize("which", KINDS)
+def test_any_series_of_actions_leaves_a_store_as_it_leaves_a_dictionary(
+    which: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    given = {"kind": which, "root": tmp_path / "stores", "request": request}
+    machine = type("Machine", (StoreAgainstDictionary,), given)
+    case = machine.TestCase()  # type: ignore[attr-defined]
+    case.settings = settings(max_examples=10, stateful_step_count=15, deadline=None)
+    case.runTest()
+
+
+class Withdrawn(Exception):
+    """The caller has gone."""
+
+
+@pytest.mark.clause("ST-19")
+def test_a_cancelled_writer_stops_waiting_for_the_lock_at_once(shelf: Shelf) -> None:
+    """The store waits ten seconds by itself; the callers below are gone at the first question."""
+    made = shelf.put("busy")
+    inside, go_on = threading.Event(), threading.Event()
+
+    def slow(pack: Pack) -> Pack:
+        inside.set()
+        assert go_on.wait(PATIENCE)
+        return raised(pack)
+
+    def withdraw() -> None:
+        raise Withdrawn
+
+    with ThreadPoolExecutor(1) as pool:
+        writer = pool.submit(shelf.store.update, made.id, slow)
+        assert inside.wait(PATIENCE)
+        with pytest.raises(Withdrawn):
+            shelf.store.update(made.id, raised, withdraw)
+        with pytest.raises(Withdrawn):
+            shelf.store.delete(made.id, lambda _: None, withdraw)
+        assert not writer.done()
+        go_on.set()
+        assert writer.result(PATIENCE).revision == 2

@@ -1,0 +1,218 @@
+"""What subscribers of packs are told, over each store: one suite, run on files and on Postgres."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from attrs import define, evolve, field
+from inmemory import FixedClock, SeededIds
+from sample_packs import maker
+from waiting import PATIENCE, until
+
+from context_pack.kernel.lines import LineRange
+from context_pack.kernel.paths import RelativePath
+from context_pack.packs.domain.model import Pack, Ref, Section
+from context_pack.packs.ports import PackStore
+from context_pack_adapters.files.folder import Folder
+from context_pack_adapters.packs.store import FilePackStore
+from context_pack_adapters.packs.watch import PackWatch, folder_mark
+from context_pack_adapters.system import SystemClock, SystemIds
+
+URI = "context://pack/"
+
+
+@define
+class Subscriber:
+    """Somebody who subscribed to packs that others change; a test looks when it wants to."""
+
+    store: PackStore
+    watch: PackWatch
+    uris: set[str]
+    told: list[tuple[list[str], bool]] = field(factory=list)
+    listening: bool = True
+
+    def subscribe(self, *handles: str) -> None:
+        """Subscribe to packs by id or name."""
+        self.uris |= {URI + handle for handle in handles}
+        self.watch.follow()
+
+    def news(self) -> list[tuple[list[str], bool]]:
+        """What one look tells."""
+        self.told.clear()
+        self.watch.look()
+        return list(self.told)
+
+
+def subscriber(store: PackStore, root: Path, mark: Callable[[], object], clock: object = None) -> Subscriber:
+    """A subscriber to nothing yet."""
+    made: Subscriber
+
+    def wanted() -> tuple[frozenset[str], bool]:
+        return frozenset(made.uris), made.listening
+
+    def tell(uris: list[str], listed: bool) -> None:
+        made.told.append((uris, listed))
+
+    watch = PackWatch(store, str(root), clock or SystemClock(), mark, wanted, tell)  # type: ignore[arg-type]
+    made = Subscriber(store, watch, set())
+    return made
+
+
+@pytest.fixture(params=["disk", "postgres"])
+def heard(request: pytest.FixtureRequest, tmp_path: Path) -> Subscriber:
+    """A subscriber over each store."""
+    if request.param == "disk":
+        store: PackStore = FilePackStore(tmp_path, SystemClock(), SystemIds())
+        return subscriber(store, tmp_path, lambda: folder_mark(Folder(tmp_path).below("packs")))
+    database = request.getfixturevalue("new_database")()
+    from context_pack_adapters.postgres.packs import PostgresPackStore, change_token
+
+    return subscriber(PostgresPackStore(database, SystemIds()), tmp_path, lambda: change_token(database))
+
+
+def pointing_at(pack: Pack, path: str) -> Pack:
+    """The pack with one ref more."""
+    ref = Ref("ref", RelativePath(path), LineRange(1, 1))
+    return evolve(pack, sections=(*pack.sections, Section(f"of-{len(pack.sections)}", "Code", None, (ref,))))
+
+
+def create(heard: Subscriber, name: str | None = None) -> Pack:
+    return heard.store.create(maker(SystemClock().now(), 60, name=name), name)
+
+
+@pytest.mark.clause("MCP-86", "MCP-87", "TM-11")
+def test_creating_changing_and_deleting_a_pack_is_told_once_each(heard: Subscriber) -> None:
+    heard.subscribe("followed")
+    assert heard.news() == []
+    pack = create(heard, "followed")
+    heard.subscribe(pack.id)
+    uris = sorted({URI + "followed", URI + pack.id})
+    assert heard.news() == [([URI + "followed"], True)]
+    assert heard.news() == []
+    heard.store.update(pack.id, lambda known: evolve(known, revision=2))
+    assert heard.news() == [(uris, False)]
+    heard.store.delete(pack.id, lambda _: None)
+    assert heard.news() == [(uris, True)]
+    assert heard.news() == []
+
+
+@pytest.mark.clause("MCP-86", "TM-11")
+def test_packs_that_nobody_subscribed_to_change_the_list_only(heard: Subscriber) -> None:
+    heard.subscribe("followed")
+    pack = create(heard)
+    assert heard.news() == [([], True)]
+    heard.store.update(pack.id, lambda known: evolve(known, revision=2))
+    assert heard.news() == []
+
+
+@pytest.mark.clause("MCP-88", "TM-11")
+def test_an_expiry_is_told_as_the_end_of_the_pack(heard: Subscriber) -> None:
+    pack = create(heard)
+    heard.subscribe(pack.id)
+    soon = SystemClock().now() + timedelta(seconds=0.5)
+    heard.store.update(pack.id, lambda known: evolve(known, revision=2, expires_at=soon))
+    until(lambda: ([URI + pack.id], True) in heard.news())
+    assert SystemClock().now() >= soon
+    assert heard.news() == []
+
+
+@pytest.mark.clause("MCP-85")
+def test_nothing_is_told_of_what_changed_while_nobody_listened(heard: Subscriber) -> None:
+    heard.subscribe("followed")
+    heard.listening = False
+    assert heard.news() == []
+    create(heard, "followed")
+    heard.listening = True
+    heard.watch.follow()
+    assert heard.news() == []
+
+
+@pytest.mark.clause("MCP-92")
+def test_edits_of_the_files_that_a_pack_points_at_are_told(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/app.py").write_text("one\n")
+    (tmp_path / "src/other.py").write_text("one\n")
+    store = FilePackStore(tmp_path, SystemClock(), SystemIds())
+    heard = subscriber(store, tmp_path, lambda: folder_mark(Folder(tmp_path).below("packs")))
+    pack = store.create(lambda key: pointing_at(maker(SystemClock().now(), 60)(key), "src/app.py"), None)
+    heard.subscribe(pack.id)
+    for change in (
+        lambda: (tmp_path / "src/app.py").write_text("longer\n"),
+        lambda: (tmp_path / "src/app.py").unlink(),
+        lambda: (tmp_path / "src/app.py").write_text("again\n"),
+    ):
+        change()
+        assert heard.news() == [([URI + pack.id], False)]
+    (tmp_path / "src/other.py").write_text("nobody points here\n")
+    assert heard.news() == []
+    store.update(pack.id, lambda known: pointing_at(evolve(known, revision=2), "src/other.py"))
+    assert heard.news() == [([URI + pack.id], False)]
+    (tmp_path / "src/other.py").unlink()
+    assert heard.news() == [([URI + pack.id], False)]
+
+
+@pytest.mark.clause("MCP-88")
+def test_an_expiry_is_told_though_no_file_changed(tmp_path: Path) -> None:
+    clock = FixedClock()
+    store = FilePackStore(tmp_path, clock, SeededIds())
+    pack = store.create(maker(clock.now(), 5), None)
+    heard = subscriber(store, tmp_path, lambda: "the same", clock)
+    heard.subscribe(pack.id)
+    clock.advance(minutes=5)
+    assert heard.news() == [([URI + pack.id], True)]
+
+
+@pytest.mark.clause("MCP-85")
+def test_packs_are_read_only_when_something_changed(tmp_path: Path) -> None:
+    clock, reads = FixedClock(), list[str]()
+    store = FilePackStore(tmp_path, clock, SeededIds())
+
+    class Counted:
+        def all(self) -> object:
+            reads.append("all")
+            return store.all()
+
+    heard = subscriber(Counted(), tmp_path, lambda: folder_mark(Folder(tmp_path).below("packs")), clock)  # type: ignore[arg-type]
+    heard.subscribe("one")
+    for _ in range(3):
+        heard.news()
+    assert len(reads) == 1
+
+
+@pytest.mark.clause("MCP-85")
+def test_the_thread_looks_when_it_is_woken_and_while_somebody_listens(tmp_path: Path) -> None:
+    store = FilePackStore(tmp_path, SystemClock(), SystemIds())
+    heard = subscriber(store, tmp_path, lambda: folder_mark(Folder(tmp_path).below("packs")))
+    heard.subscribe("followed")
+    threading.Thread(target=heard.watch.run, args=(PATIENCE,), daemon=True).start()
+    create(heard, "followed")
+    heard.watch.wake()
+    until(lambda: ([URI + "followed"], True) in list(heard.told))
+
+
+@pytest.mark.clause("MCP-85")
+def test_less_to_watch_waits_for_no_silent_database(tmp_path: Path) -> None:
+    """While a look waits for an answer, somebody unsubscribes; nothing is told to them afterwards."""
+    store = FilePackStore(tmp_path, SystemClock(), SystemIds())
+    asked, answers = threading.Event(), threading.Event()
+
+    def silent() -> object:
+        asked.set()
+        assert answers.wait(PATIENCE)
+        return folder_mark(Folder(tmp_path).below("packs"))
+
+    heard = subscriber(store, tmp_path, silent)
+    heard.uris = {URI + "followed"}
+    look = threading.Thread(target=heard.watch.look)
+    look.start()
+    assert asked.wait(PATIENCE)
+    heard.listening, heard.uris = False, set()
+    heard.watch.wake()  # this is all that unsubscribing does
+    assert look.is_alive()
+    answers.set()
+    look.join(PATIENCE)
+    assert heard.told == []

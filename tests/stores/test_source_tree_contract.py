@@ -1,0 +1,192 @@
+"""What every `SourceTree` does: one suite, run on the tree on disk and on its twin in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from inmemory import MemorySourceTree
+
+from context_pack.kernel.paths import PathPolicy, RelativePath
+from context_pack.kernel.ports import FolderNames, Reason, SourceFile, SourceTree, Unreadable
+from context_pack_adapters.source.tree import DiskSourceTree
+
+FILES: dict[str, str | bytes] = {
+    "README.md": "# Über\r\n\nlast",
+    "empty": "",
+    "bom.txt": b"\xef\xbb\xbftext",
+    "src/app.py": "one\n",
+    "src/a-b/app.py": "two\n",
+    "src/a/app.py": "three\n",
+    "app.py": "four\n",
+    "late-nul.txt": b"x" * 8192 + b"\0",
+    "nul.txt": b"x\0y",
+    "latin.txt": b"\xe9t\xe9",
+    ".github/app.py": "five\n",
+    ".env": "SECRET=1",
+    ".env.example": "SECRET=",
+    "keys/server.pem": "secret",
+    "extra/hidden.py": "secret",
+    "node_modules/app.py": "secret",
+}
+POLICY = PathPolicy(("extra/**",))
+
+
+@pytest.fixture(params=["disk", "memory"])
+def grow(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[Mapping[str, str | bytes]], SourceTree]:
+    """Makes a tree of each kind."""
+
+    def plant(files: Mapping[str, str | bytes]) -> SourceTree:
+        if request.param == "memory":
+            return MemorySourceTree(files, POLICY)
+        for name, content in files.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return DiskSourceTree(tmp_path, POLICY)
+
+    return plant
+
+
+@pytest.fixture
+def tree(grow: Callable[[Mapping[str, str | bytes]], SourceTree]) -> SourceTree:
+    """The tree of `FILES`."""
+    return grow(FILES)
+
+
+def text_of(tree: SourceTree, path: str) -> str:
+    """The text of a file that must be readable."""
+    found = tree.read(RelativePath(path), 10_000)
+    assert isinstance(found, SourceFile), found
+    assert found.path == RelativePath(path)
+    return found.text
+
+
+@pytest.mark.clause("ST-45")
+def test_text_is_read_as_it_is_without_its_byte_order_mark(tree: SourceTree) -> None:
+    assert text_of(tree, "README.md") == "# Über\r\n\nlast"
+    assert text_of(tree, "empty") == ""
+    assert text_of(tree, "bom.txt") == "text"
+    assert text_of(tree, "late-nul.txt").endswith("\0")
+    assert text_of(tree, ".env.example") == "SECRET="
+
+
+@pytest.mark.clause("ST-45")
+def test_the_size_is_that_of_the_file_in_bytes(tree: SourceTree) -> None:
+    for path, size in (("README.md", 14), ("bom.txt", 7), ("empty", 0)):
+        found = tree.read(RelativePath(path), 10_000)
+        assert isinstance(found, SourceFile)
+        assert found.size == size
+        assert isinstance(found.modified_ns, int)
+
+
+@pytest.mark.clause("ST-45")
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("nothing", Reason.MISSING),
+        ("src/nothing", Reason.MISSING),
+        ("app.py/below", Reason.MISSING),
+        ("src", Reason.NOT_A_FILE),
+        ("src/a-b", Reason.NOT_A_FILE),
+        ("nul.txt", Reason.BINARY),
+        ("latin.txt", Reason.NOT_UTF8),
+        (".env", Reason.DENIED),
+        (".ENV", Reason.DENIED),
+        ("keys/server.pem", Reason.DENIED),
+        ("keys/nothing.pem", Reason.DENIED),
+        ("extra/hidden.py", Reason.DENIED),
+        ("node_modules/app.py", Reason.DENIED),
+    ],
+)
+def test_an_unreadable_path_is_returned_with_its_reason(tree: SourceTree, path: str, reason: Reason) -> None:
+    assert tree.read(RelativePath(path), 10_000) == Unreadable(RelativePath(path), reason)
+
+
+@pytest.mark.clause("ST-45")
+def test_files_read_at_once_are_what_each_is_alone(tree: SourceTree) -> None:
+    gone = ("src/none.py", "none/app.py", "extra/none.py", "src", "app.py/none")
+    paths = [RelativePath(path) for path in (*FILES, *gone, *reversed(FILES))]
+    assert list(tree.read_all(paths, 8192)) == [tree.read(path, 8192) for path in paths]
+    listed = [path for name in tree.names().paths for path in tree.names().named(name)]
+    assert list(tree.read_all(listed, 8192, True)) == [tree.read(path, 8192) for path in listed]
+
+
+def test_a_file_over_the_cap_is_not_read(tree: SourceTree) -> None:
+    path = RelativePath("README.md")
+    assert isinstance(tree.read(path, 14), SourceFile)
+    assert tree.read(path, 13) == Unreadable(path, Reason.TOO_LARGE)
+
+
+@pytest.mark.clause("ST-49")
+def test_a_walk_lasts_as_long_as_somebody_wants_it(tree: SourceTree) -> None:
+    assert tree.names(lambda: True).complete
+    assert tree.names(lambda: True).paths == tree.names().paths
+
+
+@pytest.mark.clause("ST-49")
+def test_files_are_found_by_name_in_plain_order(tree: SourceTree) -> None:
+    expected = [".github/app.py", "app.py", "src/a-b/app.py", "src/a/app.py", "src/app.py"]
+    names = tree.names()
+    assert [str(path) for path in names.named("app.py")] == expected
+    assert names.complete
+
+
+@pytest.mark.clause("ST-49")
+@pytest.mark.parametrize(
+    "name", ["nothing", "pp.py", "a", "src", "server.pem", "hidden.py", ".env", "APP.PY"]
+)
+def test_folders_denied_files_and_parts_of_names_are_not_found_by_name(tree: SourceTree, name: str) -> None:
+    assert tree.names().named(name) == ()
+
+
+@pytest.mark.clause("ST-49")
+def test_every_file_found_by_name_can_be_read(tree: SourceTree) -> None:
+    for name in {name.rpartition("/")[2] for name in FILES}:
+        for path in tree.names().named(name):
+            assert path.name == name
+            assert tree.read(path, 10_000) != Unreadable(path, Reason.DENIED)
+
+
+@pytest.mark.clause("CD-30")
+def test_a_file_is_there_when_it_may_be_read_and_is_no_folder(tree: SourceTree) -> None:
+    there = [
+        "README.md",
+        "empty",
+        "nul.txt",
+        "src/app.py",
+        "src/a-b/app.py",
+        ".env.example",
+        ".github/app.py",
+    ]
+    assert all(tree.is_file(RelativePath(path)) for path in there)
+    gone = ["nothing", "src", "src/a", "app.py/below", ".env", "keys/server.pem", "keys/nothing.pem"]
+    gone += ["extra/hidden.py", "node_modules/app.py", "SRC/app.py.txt"]
+    assert not any(tree.is_file(RelativePath(path)) for path in gone)
+
+
+@pytest.mark.clause("CD-31")
+def test_a_folder_lists_its_files_and_folders_without_what_is_denied(tree: SourceTree) -> None:
+    root = tree.folder(None)
+    assert {"README.md", "app.py", "nul.txt", ".env.example"} <= root.files
+    assert root.folders == {"src", ".github", "keys", "extra"}
+    assert ".env" not in root.files
+    assert tree.folder(RelativePath("src")) == FolderNames(frozenset({"app.py"}), frozenset({"a", "a-b"}))
+    assert tree.folder(RelativePath("keys")) == FolderNames()
+    assert tree.folder(RelativePath("extra")) == FolderNames()
+
+
+@pytest.mark.clause("CD-31")
+@pytest.mark.parametrize("path", ["nothing", "app.py", "src/app.py", "src/app.py/x", "node_modules", ".git"])
+def test_a_path_that_is_no_folder_or_denied_lists_nothing(tree: SourceTree, path: str) -> None:
+    assert tree.folder(RelativePath(path)) == FolderNames()
+
+
+@pytest.mark.clause("CD-31")
+def test_a_name_that_makes_its_path_too_long_is_not_listed(
+    grow: Callable[[Mapping[str, str | bytes]], SourceTree],
+) -> None:
+    folder = "/".join(["d" * 200] * 5)
+    listed = grow({f"{folder}/a.h": "", f"{folder}/{'x' * 25}.h": ""}).folder(RelativePath(folder))
+    assert listed == FolderNames(frozenset({"a.h"}))
