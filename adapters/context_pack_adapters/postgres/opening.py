@@ -9,13 +9,14 @@ from attrs import frozen
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ports import IdSource
+from context_pack_adapters.about import install_command
 from context_pack_adapters.files.events import Tell
 from context_pack_adapters.settings import Settings
 
 if TYPE_CHECKING:
     from context_pack_adapters.postgres.team import Team
 
-INSTALL = "pip install 'context-pack[postgres]'"
+INSTALL = install_command("postgres")
 NOT_INSTALLED = f"CONTEXT_PACK_STORE names a Postgres database, but its driver does not load: {INSTALL}"
 
 
