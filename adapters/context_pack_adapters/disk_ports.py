@@ -39,6 +39,7 @@ from context_pack_adapters.page.drawing import DrawnDiagrams
 from context_pack_adapters.postgres.opening import open_team
 from context_pack_adapters.private_places import PrivatePlaces, open_places
 from context_pack_adapters.settings import Settings
+from context_pack_adapters.source.changes import GitChanges
 from context_pack_adapters.source.grep import FileTreeSearch
 from context_pack_adapters.source.tree import DiskSourceTree
 from context_pack_adapters.storage import check_storage, storage_place
@@ -138,6 +139,7 @@ def open_ports(
         search=FileTreeSearch(root, policy, copies=copies, storage=Path(settings.root)),
         access=AccessFiles(places.state, clock, tell=tell),
         bundles=FileBundleStore(root, policy, settings.bundles),
+        changes=GitChanges(root),
         contexts=DiskProjects(settings.source_root, settings.allowed_roots, policy),
         documents=lambda: searches().documents,
         discoveries=stores.discoveries,
