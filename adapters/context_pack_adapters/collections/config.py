@@ -1,10 +1,10 @@
 """`context.json` on disk, and which places a project may name in it.
 
 The project's file is never reached through a link: whatever the link leads to is not the project's to name.
-The user's own may be one, and stays one. A project is not trusted: it names folders and packages below its
-own root, and repositories elsewhere that the user has allowed. Git is never pointed at a repository on this
-disk that a project names: such a one can hold links, and git quotes what they lead to. The user's own
-configuration may name anything.
+The user's own may be one, and stays one. A project is not trusted: it names folders below its own root, and
+repositories elsewhere that the user has allowed. Git is never pointed at a repository on this disk that a
+project names: such a one can hold links, and git quotes what they lead to. The user's own configuration may
+name anything.
 """
 
 from __future__ import annotations
