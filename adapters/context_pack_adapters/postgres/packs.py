@@ -27,7 +27,7 @@ from context_pack.packs.ports import (
 )
 from context_pack_adapters.files.events import WRITING, Event, EventKind, Tell
 from context_pack_adapters.packs import pack_format
-from context_pack_adapters.packs.pack_files import LOCK_SUFFIX, MalformedPackFile
+from context_pack_adapters.packs.pack_files import LOCK_SUFFIX
 from context_pack_adapters.packs.store import (
     CREATE_LOCK,
     LOCK_SECONDS,
@@ -150,7 +150,7 @@ class PostgresPackStore:
     def all(self) -> Sequence[Pack]:
         """Every live pack; fails closed on a malformed one."""
         packs = {row[0]: _decoded(*row) for row in self._database.rows(_ALL, self._values())}
-        broken = {key: pack for key, pack in packs.items() if isinstance(pack, MalformedPackFile)}
+        broken = {key: pack for key, pack in packs.items() if isinstance(pack, Failure)}
         if broken:
             raise refusal(broken)
         return [pack for pack in packs.values() if isinstance(pack, Pack)]
@@ -306,16 +306,16 @@ def _insert(link: Link, values: dict[str, Any]) -> None:
 
 def _pack(row: Row) -> Pack:
     pack = _decoded(*row)
-    if isinstance(pack, MalformedPackFile):
+    if isinstance(pack, Failure):
         raise refusal({row[0]: pack})
     return pack
 
 
-def _decoded(key: str, body: str, author: str | None) -> Pack | MalformedPackFile:
+def _decoded(key: str, body: str, author: str | None) -> Pack | Failure:
     try:
         return evolve(pack_format.decode(body.encode("utf-8"), key), author=author)
     except Failure as failure:
-        return MalformedPackFile(failure.code, failure.message, failure.details)
+        return failure
 
 
 class PostgresPackHistory:
