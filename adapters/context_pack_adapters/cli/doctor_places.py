@@ -15,7 +15,7 @@ from context_pack_adapters.cli.shell import words_for
 from context_pack_adapters.private_places import open_places
 from context_pack_adapters.settings import Settings
 
-FORMER = ("derived", "stats", "access", "memory/sessions", "contexts/seen.json", "contexts/derived.json")
+FORMER = ("derived", "stats", "access", "memory/sessions")
 """What older versions kept in the storage root; it is neither read nor removed."""
 
 
