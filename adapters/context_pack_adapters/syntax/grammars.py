@@ -18,7 +18,7 @@ from typing import Any, cast
 from attrs import frozen
 from tree_sitter import Language, Parser, Query, QueryCursor, Range
 
-from context_pack_adapters.syntax.sources import SOURCES, GrammarSource
+from context_pack_adapters.syntax.languages import SOURCES, GrammarSource
 
 SLICE_MICROS = 250_000
 """How long a parser works before it lets others go on; it is asked again, and goes on where it was."""
