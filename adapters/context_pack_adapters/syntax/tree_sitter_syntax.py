@@ -20,6 +20,7 @@ from context_pack_adapters.child_limits import limit_memory, limit_time
 from context_pack_adapters.syntax.captures import Match, definitions, imports, without_dead_code
 from context_pack_adapters.syntax.comments import CommentsAbove, comments_text, last_row, text_of
 from context_pack_adapters.syntax.languages import KNOWN
+from context_pack_adapters.syntax.recovery import recovered, unread_lines
 from context_pack_adapters.syntax.trees import (
     NOT_UNDERSTOOD,
     TOOK_LONG,
@@ -117,13 +118,19 @@ def _parsed(matches: Sequence[Match], found: Read) -> Parsed:
             package = text_of(named[0])
         if "name" in captures or "import" in captures:
             first = min(first, *(node.start_byte for nodes in captures.values() for node in nodes))
+    found_definitions = definitions(matches, above)
+    unread = unread_lines(tree.root_node, newer)
+    more = list(recovered(grammar.name, data, unread, found_definitions)) if unread else []
+    if more:
+        found_definitions = sorted([*found_definitions, *more], key=lambda each: (each.start, -each.end))
     return Parsed(
-        tuple(definitions(matches, above)),
+        tuple(found_definitions),
         tuple(imports(matches, grammar.hows, above)),
         package,
         tuple(_heads(heads, first, data)),
         tuple(exports),
         error_line(tree.root_node, newer),
+        tuple(unread),
     )
 
 
