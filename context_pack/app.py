@@ -9,10 +9,8 @@ from typing import Any
 
 from context_pack.bundles import resources as bundle_resources
 from context_pack.bundles import tools as bundle_tools
-from context_pack.code.family import FAMILY as CODE_FAMILY
-from context_pack.code.outline_tools import outline_tool, usages_tool
-from context_pack.code.search_tools import grep_tool
-from context_pack.code.tools import read_tool
+from context_pack.code.tools import FAMILY as CODE_FAMILY
+from context_pack.code.tools import grep_tool, outline_tool, read_tool, usages_tool
 from context_pack.composition import DEFAULT_MAX_SOURCE_BYTES, Ports, UseCases
 from context_pack.contexts import resources as context_resources
 from context_pack.contexts import tools as context_tools

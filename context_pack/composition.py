@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from attrs import field, frozen
 
 from context_pack.bridges import AnchoredPlaces, PacksAsNotes, ScopesOfContexts
+from context_pack.code.grep import CodeSearcher
+from context_pack.code.outline import Outliner
 from context_pack.code.ports import AccessLog, CodeSearch
-from context_pack.code.usecases.grep import CodeSearcher
-from context_pack.code.usecases.outline import Outliner
-from context_pack.code.usecases.read_file import FileReader
-from context_pack.code.usecases.usages import UsageFinder
+from context_pack.code.reading import FileReader
+from context_pack.code.usages import UsageFinder
 from context_pack.contexts.ports import Projects
 from context_pack.contexts.queries import ContextQueries
 from context_pack.contexts.refresh import ContextRefresher

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from attrs import evolve, frozen
 
-from context_pack.code.usecases.usages import UsageFinder
+from context_pack.code.usages import UsageFinder
 from context_pack.documents.usecases.commands import MOST_HITS
 from context_pack.documents.usecases.commands import SearchDocuments as DocumentSearch
 from context_pack.documents.usecases.search import Finder, RankedPassage

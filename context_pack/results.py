@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from context_pack.bundles.exports import EntityNeighbours, ExportedText, WrittenDocument
-from context_pack.code.usecases.grep import Searched
-from context_pack.code.usecases.outline import Outlined
-from context_pack.code.usecases.read_file import FileRead
-from context_pack.code.usecases.usages import Usages
+from context_pack.code.grep import Searched
+from context_pack.code.outline import Outlined
+from context_pack.code.reading import FileRead
+from context_pack.code.usages import Usages
 from context_pack.contexts.queries import CheckedContext, ContextPart, FolderListing
 from context_pack.documents.usecases.search import SearchAnswers
 from context_pack.kernel.paging import Page

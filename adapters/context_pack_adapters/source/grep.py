@@ -15,7 +15,8 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from context_pack.code.domain.search import (
+from context_pack.code.patterns import Check, Pattern, compiled, search_texts
+from context_pack.code.search import (
     LARGE_SECONDS,
     LARGE_TREE,
     MAX_FILE_BYTES,
@@ -26,7 +27,6 @@ from context_pack.code.domain.search import (
     OutOfTime,
     search_order,
 )
-from context_pack.code.domain.search_pattern import Check, Pattern, compiled, search_texts
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy
 from context_pack.kernel.ports import Reason

@@ -107,6 +107,7 @@ def test_definitions_of_rust_have_names_lines_and_signatures() -> None:
         "32-32@32 struct Bits | union Bits",
         "33-33@33 type Orders | type Orders<T>",
         "35-41@35 trait Sell | pub trait Sell: Sized",
+        "36-36@36 constant Sell.RATE | const RATE: u8",
         "37-37@37 type Sell.Money | type Money",
         "38-39@39 method Sell.sell | fn sell(&self, order: &str) -> Result<Self::Money, Error> | Sells.",
         "40-40@40 method Sell.twice | fn twice(&self)",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from context_pack.code.domain.imports.manifests import (
+from context_pack.code.imports.manifests import (
     Names,
     main_places,
     node_packages,
     read_json,
     typescript_paths,
 )
-from context_pack.code.domain.imports.tree import Found, TreeFiles, folder_of, join, within
+from context_pack.code.imports.tree import Found, TreeFiles, folder_of, join, within
 from context_pack.kernel.syntax import Parsed
 
 TYPED = (".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte")

@@ -13,7 +13,7 @@ from typing import Any
 
 from attrs import define, field
 
-from context_pack.code.domain.imports.tree import (
+from context_pack.code.imports.tree import (
     MOST_PARTS,
     Found,
     TreeFiles,

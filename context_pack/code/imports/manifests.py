@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from context_pack.code.domain.imports.tree import TreeFiles, ancestors, folder_of, in_common, join, within
+from context_pack.code.imports.tree import TreeFiles, ancestors, folder_of, in_common, join, within
 from context_pack.kernel.paths import EXCLUDED_FOLDERS
 
 MOST_MANIFESTS = 500

@@ -8,25 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from difflib import get_close_matches
 from functools import cache
+from typing import NamedTuple
 
 from attrs import evolve, frozen
 
-from context_pack.code.domain.imports.languages import Imports, Unparsable, imports_of, knows_imports
-from context_pack.code.domain.imports.tree import TreeFiles
-from context_pack.code.domain.outline import nearly_named
-from context_pack.code.domain.pages import JSON_GROWTH, Span, paged
+from context_pack.code.imports.languages import Imports, Unparsable, imports_of, knows_imports
+from context_pack.code.imports.tree import TreeFiles
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.nearness import near_paths
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason, SourceFile, SourceTree, Unreadable
-from context_pack.kernel.syntax import NotParsed, Parsed, Syntax, named, readable_part
+from context_pack.kernel.syntax import Definition, NotParsed, Parsed, Syntax, named, readable_part
 from context_pack.toolkit.arguments import arg, boolean, integer, text
-from context_pack.toolkit.budget import json_size
+from context_pack.toolkit.budget import ELLIPSIS, cut_text, json_size
 from context_pack.toolkit.limits import LEAST_TOKENS
 
 MAX_BYTES = 1_048_576
+JSON_GROWTH = 6
+"""Spelled as JSON a character takes at most so many bytes."""
 WHOLE = 2 * MAX_BYTES * JSON_GROWTH
 """A size limit that no file exceeds."""
 MAX_DEPTH = 1
@@ -255,6 +257,14 @@ def within_root(path: str | None) -> RelativePath | None:
     return None if path is None or path.strip("/\\ ") in ("", ".") else RelativePath.lenient(path)
 
 
+def nearly_named(definitions: Sequence[Definition], symbol: str) -> list[Definition]:
+    """The definitions whose names are like a name, the likest first."""
+    by_name = {each.qualified: each for each in definitions}
+    by_name |= {each.name: each for each in definitions}
+    likely = get_close_matches(symbol, list(by_name), n=5, cutoff=0.6)
+    return list(dict.fromkeys(by_name[name] for name in likely))
+
+
 def _is_path(text: str) -> bool:
     """Whether a text can be a path: names on disk may be too long, or have control characters."""
     with suppress(Failure):
@@ -311,3 +321,45 @@ def _cut(content: str, start: int | None, end: int | None) -> tuple[str, Span | 
     pieces = content.split("\n")
     kept = "\n".join(pieces[first - 1 : last])
     return kept + ("\n" if last < len(pieces) else ""), Span(first, max(first, last)), lines
+
+
+@frozen
+class Span:
+    """Lines `start` to `end` of a file, both included; an empty file has the span 1 to 0."""
+
+    start: int
+    end: int
+
+
+class FilePage(NamedTuple):
+    """Lines of a file, which they are (None for all), and what is left of the room.
+
+    `rest` is the line to go on with, None at the end; `cut` counts the characters its only line lost.
+    """
+
+    content: str
+    span: Span | None
+    room: int
+    rest: int | None = None
+    cut: int = 0
+
+
+def paged(content: str, span: Span | None, lines: int, room: int) -> FilePage:
+    """As many of the lines as there is room for, at least the beginning of the first."""
+    if len(content) <= room and (used := json_size(content)) <= room:
+        return FilePage(content, span, room - used)
+    first, last = (1, lines) if span is None else (span.start, span.end)
+    room -= json_size("")
+    shown: list[str] = []
+    for line in content.split("\n"):
+        room -= json_size(line)  # two quotes, as a line break has two characters
+        if room < 0:
+            break
+        shown.append(line)
+    end = first + max(len(shown), 1) - 1
+    rest = end + 1 if end < last else None
+    if shown:
+        return FilePage("".join(f"{line}\n" for line in shown), Span(first, end), 0, rest)
+    line = content.partition("\n")[0]
+    start = cut_text(line, max(room + json_size(line), 0), json_size)
+    return FilePage(start, Span(first, end), 0, rest, len(line) - len(start.removesuffix(ELLIPSIS)))

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from context_pack.code.domain.search import (
+from context_pack.code.ports import CodeSearch
+from context_pack.code.search import (
     CONTEXT_LINES,
     DEFAULT_HITS,
     MAX_HITS,
@@ -14,7 +15,6 @@ from context_pack.code.domain.search import (
     FoundLines,
     LineQuery,
 )
-from context_pack.code.ports import CodeSearch
 from context_pack.toolkit.arguments import arg, boolean, integer, text
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS, LEAST_TOKENS, MOST_TOKENS

@@ -5,13 +5,12 @@ A folder's files are parsed in path order while they fit the budget and the time
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, takewhile
 
 from attrs import evolve, field, frozen
 
-from context_pack.code.domain.outline import FileOutline, chosen, outline_lines
-from context_pack.code.usecases.read_file import (
+from context_pack.code.reading import (
     LONGEST_PATH,
     MAX_BYTES,
     Check,
@@ -23,7 +22,7 @@ from context_pack.code.usecases.read_file import (
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceFile, SourceTree
-from context_pack.kernel.syntax import DefinitionKind, NotParsed, Syntax, readable_part
+from context_pack.kernel.syntax import Definition, DefinitionKind, NotParsed, Syntax, readable_part
 from context_pack.toolkit.arguments import arg, integer, text
 from context_pack.toolkit.budget import room_of, size
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
@@ -34,6 +33,7 @@ TOKENS = 4_000
 LEAST_TOKENS = 200
 HUGE_PART = 4
 """A file of a folder that is larger than the whole budget has this part of it."""
+LEAST_UNREAD, MOST_UNREAD = 2, 5
 ROOT = "."
 
 
@@ -146,8 +146,15 @@ class Outliner:
         shown = chosen(readable_part(parsed).definitions, command.depth or depth, command.query)
         if depth == FOLDER_DEPTH and command.query is None:
             shown = tuple(each for each in shown if each.kind is not DefinitionKind.CONSTANT)
-        plain = parsed.reason if isinstance(parsed, NotParsed) else None
+        plain = parsed.reason if isinstance(parsed, NotParsed) else _unread(parsed.unread)
         return FileOutline(source.path.value, language, count_lines(source.text), shown, plain)
+
+
+def _unread(unread: Sequence[tuple[int, int]]) -> str | None:
+    """Which lines the grammar could not read; a line or two are most often one word that it does not know."""
+    spans = [line_range(*each) for each in unread if each[1] - each[0] >= LEAST_UNREAD]
+    more = f" and {len(spans) - MOST_UNREAD} more places" if len(spans) > MOST_UNREAD else ""
+    return f"not parsed: lines {', '.join(spans[:MOST_UNREAD])}{more}" if spans else None
 
 
 def _weight(line: str) -> int:
@@ -160,3 +167,59 @@ def _cut(outline: FileOutline, room: float) -> FileOutline:
     kept = max(0, sum(1 for _ in takewhile(lambda weight: weight <= room, weights)) - 1)
     left = len(outline.definitions) - kept
     return evolve(outline, definitions=outline.definitions[:kept], left=left)
+
+
+INDENT = "  "
+
+
+@frozen
+class FileOutline:
+    """The definitions of a file that were asked for, and how many of them are `left` out.
+
+    `plain` says why a file was not parsed, or which lines were not.
+    """
+
+    path: str
+    language: str
+    lines: int
+    definitions: tuple[Definition, ...]
+    plain: str | None = None
+    left: int = 0
+
+
+def chosen(definitions: Sequence[Definition], depth: int, query: str | None) -> tuple[Definition, ...]:
+    """The definitions at most `depth` levels deep.
+
+    With a query: those whose name has it, however deep, and the definitions around them.
+    """
+    if query is None:
+        return tuple(each for each in definitions if each.depth < depth)
+    wanted = query.lower()
+    kept: dict[Definition, None] = {}
+    around: list[Definition] = []
+    for each in definitions:
+        del around[each.depth :]
+        around.append(each)
+        if wanted in (each.qualified if "." in wanted else each.name).lower():
+            kept.update(dict.fromkeys(around))
+    return tuple(kept)
+
+
+def outline_lines(outline: FileOutline) -> Iterator[str]:
+    """The list of one file: its name, then a line for each definition with its lines and signature."""
+    left = f"{outline.left} more definitions" * (outline.left > 0)
+    said = ", ".join(filter(None, (outline.language, f"{outline.lines} lines", outline.plain, left)))
+    yield f"{outline.path} ({said})"
+    for each in outline.definitions:
+        yield f"{INDENT * (each.depth + 1)}{line_range(each.start, each.end)} {each.signature or each.name}"
+
+
+def line_range(start: int, end: int) -> str:
+    """Lines as `12-30`, one line as `12`."""
+    return str(start) if start == end else f"{start}-{end}"
+
+
+def innermost(definitions: Iterable[Definition], line: int) -> Definition | None:
+    """The definition that most closely encloses a line."""
+    around = [each for each in definitions if each.start <= line <= each.end]
+    return max(around, key=lambda each: (each.start, -each.end), default=None)

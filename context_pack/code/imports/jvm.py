@@ -12,7 +12,7 @@ from itertools import groupby
 
 from attrs import frozen
 
-from context_pack.code.domain.imports.tree import (
+from context_pack.code.imports.tree import (
     MOST_PARTS,
     Found,
     TreeFiles,

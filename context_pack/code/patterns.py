@@ -14,7 +14,7 @@ from typing import Any
 
 import regex
 
-from context_pack.code.domain.search import INVALID_PATTERN, FoundLines, LineHit, OutOfTime, hit_in
+from context_pack.code.search import INVALID_PATTERN, FoundLines, LineHit, OutOfTime, hit_in
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.pattern_size import check_pattern_size
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 
 from attrs import frozen
 
-from context_pack.code.domain.imports.jvm import jvm
-from context_pack.code.domain.imports.manifests import Names, go_modules, psr4
-from context_pack.code.domain.imports.rust import rust
-from context_pack.code.domain.imports.scripts import script
-from context_pack.code.domain.imports.tree import (
+from context_pack.code.imports.jvm import jvm
+from context_pack.code.imports.manifests import Names, go_modules, psr4
+from context_pack.code.imports.rust import rust
+from context_pack.code.imports.scripts import script
+from context_pack.code.imports.tree import (
     MOST_PARTS,
     Found,
     TreeFiles,
