@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from context_pack.toolkit.spec import Family
-from context_pack.toolkit.wording import worded_error
+from context_pack.toolkit.spec import Family, worded_error
 
 FAMILY = Family("code", worded_error)
