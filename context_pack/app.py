@@ -22,11 +22,10 @@ from context_pack.memory.tools import search_tool
 from context_pack.packs import prompts as pack_prompts
 from context_pack.packs import resources as pack_resources
 from context_pack.packs import tools as pack_tools
-from context_pack.toolkit.limits import Metrics, RateLimiter
+from context_pack.toolkit.limits import Metrics, RateLimiter, stats_family
 from context_pack.toolkit.offers import ResourceFamily
 from context_pack.toolkit.registry import Finished, Registry
 from context_pack.toolkit.spec import Tool
-from context_pack.toolkit.stats import stats_family
 
 
 def build(

@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.roles import is_test
+from context_pack.kernel.paths import RelativePath, is_test
 
 
 class Role(StrEnum):

@@ -34,8 +34,7 @@ from context_pack.kernel.sentences import counted
 from context_pack.toolkit.budget import MORE, fit, json_size, room_of, size
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.shapes import shape
-from context_pack.toolkit.spec import READS, Answer, Family, Tool, json_answer, tool
-from context_pack.toolkit.wording import worded_error
+from context_pack.toolkit.spec import READS, Answer, Family, Tool, json_answer, tool, worded_error
 
 FAMILY = Family("code", worded_error)
 """Errors of these tools are `{"error": text, …}`."""

@@ -19,9 +19,8 @@ from context_pack.code.reading import LONGEST_PATH, MAX_BYTES, is_folder, read_s
 from context_pack.code.search import LineQuery, shown
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.languages import language_of
-from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.paths import RelativePath, is_test
 from context_pack.kernel.ports import SourceFile, SourceTree
-from context_pack.kernel.roles import is_test
 from context_pack.kernel.syntax import Definition, NotParsed, Syntax, name_parts
 from context_pack.toolkit.arguments import arg, integer, text
 from context_pack.toolkit.call import Call

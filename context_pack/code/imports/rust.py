@@ -25,7 +25,7 @@ from context_pack.code.imports.tree import (
     within,
 )
 from context_pack.kernel.syntax import Parsed
-from context_pack.kernel.toml_source import toml_of
+from context_pack.kernel.text import toml_of
 
 MOST_NESTED = 64
 MOST_MANIFESTS = 500

@@ -20,8 +20,7 @@ from typing import NamedTuple
 
 from attrs import frozen
 
-from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.roles import is_test
+from context_pack.kernel.paths import RelativePath, is_test
 from context_pack.memory.domain.entries import CODE, DISCOVERY, NO_CODE
 from context_pack.memory.domain.successors import SUPERSEDED_BY
 from context_pack.retrieval.answering import FLOOR
