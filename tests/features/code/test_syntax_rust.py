@@ -111,6 +111,7 @@ def test_definitions_of_rust_have_names_lines_and_signatures() -> None:
         "37-37@37 type Sell.Money | type Money",
         "38-39@39 method Sell.sell | fn sell(&self, order: &str) -> Result<Self::Money, Error> | Sells.",
         "40-40@40 method Sell.twice | fn twice(&self)",
+        "44-44@44 constant Shop.RATE | const RATE: u8",
         "45-45@45 type Shop.Money | type Money",
         "46-50@46 method Shop.sell | fn sell(&self, order: &str) -> Result<u8, Error>",
         "47-47@47 function Shop.sell.helper | fn helper(c: char) -> bool",
