@@ -329,5 +329,5 @@ def test_a_link_in_the_place_of_a_private_folder_is_not_followed(
     (private / "state").symlink_to(tmp_path / "decoy")
     client = started(spawn, project, TMPDIR=str(tmp_path / "temporary"))
     assert "sign_in" in ask_everything(client)
-    assert f"{private}/state: a link" in client.end()[1]
+    assert ": Not a directory" in client.end()[1]
     assert list((tmp_path / "decoy").iterdir()) == []
