@@ -36,7 +36,7 @@ from annotated import DEPTH, Place, Repository, rank_of, repositories, score  # 
 from code_questions import QUESTIONS, Question  # noqa: E402
 
 from context_pack.app import build  # noqa: E402
-from context_pack.memory.usecases.indexing import CodeIndexer  # noqa: E402
+from context_pack.memory.refresh import CodeIndexer  # noqa: E402
 from context_pack.retrieval.model import Scope  # noqa: E402
 from context_pack.toolkit.call import QuietCall  # noqa: E402
 from context_pack.toolkit.registry import Registry  # noqa: E402

@@ -7,15 +7,17 @@ from attrs import evolve, frozen
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.paths import MAX_PATH_BYTES as PATH_CHARS
 from context_pack.kernel.ports import Clock
-from context_pack.memory.domain.code_place import SYMBOL_CHARS, CodePlace, parse_lines
-from context_pack.memory.domain.discovery import (
+from context_pack.memory.discovery import (
     LEAST_CHARS,
     MODULE_CHARS,
     MOST_CHARS,
+    SYMBOL_CHARS,
+    CodePlace,
     Discovery,
     DiscoveryType,
     clean,
     id_of,
+    parse_lines,
 )
 from context_pack.memory.ports import CodePlaces, DiscoveryStore, Recorded, SessionLog
 from context_pack.toolkit.arguments import arg, choice, text

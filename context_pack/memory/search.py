@@ -8,11 +8,11 @@ from typing import Any
 from attrs import evolve, frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
-from context_pack.memory.domain.code_place import from_record
-from context_pack.memory.domain.code_place import shown as code_shown
-from context_pack.memory.domain.discovery import DiscoveryType
-from context_pack.memory.domain.entries import CORPORA, DISCOVERY
-from context_pack.memory.domain.ranking import (
+from context_pack.memory.discovery import DiscoveryType, place_of_record, place_shown
+from context_pack.memory.entries import CORPORA, DISCOVERY
+from context_pack.memory.excerpts import after_successors, parts_of, whole
+from context_pack.memory.ports import CodePlaces, MemoryPorts
+from context_pack.memory.ranking import (
     AGAIN,
     AGAIN_OF_MANY,
     QuestionWords,
@@ -20,10 +20,7 @@ from context_pack.memory.domain.ranking import (
     shown,
     with_own_places,
 )
-from context_pack.memory.domain.successors import after_successors
-from context_pack.memory.domain.wholes import parts_of, whole
-from context_pack.memory.ports import CodePlaces, MemoryPorts
-from context_pack.memory.usecases.refresh import TASK, Refresher, Tell
+from context_pack.memory.refresh import TASK, Refresher, Tell
 from context_pack.retrieval.model import Progress, Scope
 from context_pack.retrieval.searching import DOUBTFUL, FLOOR, Question, Ranked, Ranking
 from context_pack.retrieval.upkeep import embed_rest
@@ -148,12 +145,14 @@ class MemorySearcher:
 
     def _with_states(self, hits: tuple[Ranked, ...], check: Callable[[], None]) -> tuple[Ranked, ...]:
         """The hits; discoveries that are about code say how it stands."""
-        places = {n: from_record(code) for n, hit in enumerate(hits) if (code := _code_of(hit)) is not None}
+        places = {
+            n: place_of_record(code) for n, hit in enumerate(hits) if (code := _code_of(hit)) is not None
+        }
         if not places:
             return hits
         states = dict(zip(places, self.places.states(list(places.values()), check), strict=True))
         return tuple(
-            hit if n not in places else _about(hit, code_shown(places[n], states[n]))
+            hit if n not in places else _about(hit, place_shown(places[n], states[n]))
             for n, hit in enumerate(hits)
         )
 

@@ -1,8 +1,10 @@
-"""Discoveries: what somebody found out about the project and wants to be found again.
+"""Discoveries: what somebody found out about the project, and the code that it is about.
 
 A discovery is named after its text: the same text, but for case, white space, marks of emphasis and the
 punctuation at the end of words, gives the same id, so that two recorders of one thing meet in one file
 without looking at any other. Operators inside a text count: `x >= 3` is not `x <= 3`.
+
+The anchor of its code is plain data here: what it means is known to whoever implements `CodePlaces`.
 """
 
 from __future__ import annotations
@@ -16,11 +18,96 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-from context_pack.kernel.errors import invalid
+from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.instants import format_instant, parse_instant
+from context_pack.kernel.lines import LineRange
+from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.text import sha256_hex
-from context_pack.memory.domain import code_place
-from context_pack.memory.domain.code_place import CodePlace
+
+PLACE_FIELDS = frozenset({"path", "start", "end", "symbol", "anchor"})
+SYMBOL_CHARS = 500
+_LINES = re.compile("([1-9][0-9]{0,9})(?:-([1-9][0-9]{0,9}))?")
+
+
+@frozen
+class CodePlace:
+    """Lines of a file as they were when the discovery was recorded."""
+
+    path: RelativePath
+    lines: LineRange
+    symbol: str | None = None
+    anchor: Mapping[str, Any] = field(factory=dict, hash=False, repr=False)
+
+
+@frozen
+class CodeState:
+    """What became of the code of a place: how it stands, in a word, where it is now, and why."""
+
+    state: str
+    path: str | None = None
+    lines: str | None = None
+    reason: str | None = None
+
+
+def parse_lines(text: str) -> LineRange:
+    """The range that `10-20` or `10` spells.
+
+    Raises:
+        Failure: `invalid_data`, field `lines`.
+    """
+    found = _LINES.fullmatch(text.strip())
+    if found is None:
+        raise invalid("'lines' must look like 10-20 or 10", "lines")
+    try:
+        return LineRange(int(found[1]), int(found[2] or found[1]))
+    except Failure as failure:
+        raise invalid(failure.message, "lines") from None
+
+
+def place_record(place: CodePlace) -> dict[str, Any]:
+    """A place as plain data."""
+    record: dict[str, Any] = {"path": str(place.path), "start": place.lines.start, "end": place.lines.end}
+    if place.symbol is not None:
+        record["symbol"] = place.symbol
+    return {**record, "anchor": dict(place.anchor)}
+
+
+def place_of_record(record: object) -> CodePlace:
+    """The place that plain data spells.
+
+    Raises:
+        ValueError: it spells none; the words say why.
+        Failure: `invalid_data`, for its path or lines.
+    """
+    if not isinstance(record, Mapping):
+        raise ValueError("'code' must be a mapping")
+    if unknown := sorted(set(record) - PLACE_FIELDS):
+        raise ValueError(f"the field 'code.{unknown[0]}' is not known")
+    symbol, anchor = record.get("symbol"), record.get("anchor")
+    if symbol is not None and not isinstance(symbol, str):
+        raise ValueError("'code.symbol' must be text")
+    if not isinstance(anchor, Mapping):
+        raise ValueError("'code.anchor' must be a mapping")
+    lines = LineRange.stored(record.get("start"), record.get("end"))
+    return CodePlace(RelativePath.parse(record.get("path")), lines, symbol, dict(anchor))  # type: ignore[arg-type]
+
+
+def place_shown(place: CodePlace, state: CodeState | None) -> dict[str, Any]:
+    """A place for people: where it was pointed at, and how its code stands, if that was asked."""
+    record: dict[str, Any] = {"path": str(place.path), "lines": str(place.lines)}
+    if place.symbol is not None:
+        record["symbol"] = place.symbol
+    if state is None:
+        return record
+    now = {"path": state.path, "lines": state.lines}
+    moved = (
+        {}
+        if state.path is None or now == {"path": record["path"], "lines": record["lines"]}
+        else {"now": now}
+    )
+    why = {} if state.reason is None else {"reason": state.reason}
+    return {**record, "state": state.state, **moved, **why}
+
 
 LEAST_CHARS, MOST_CHARS = 10, 1000
 MODULE_CHARS = 200
@@ -155,7 +242,7 @@ def to_record(discovery: Discovery) -> dict[str, Any]:
     if discovery.superseded_by is not None:
         record["superseded_by"] = discovery.superseded_by
     if discovery.code is not None:
-        record["code"] = code_place.to_record(discovery.code)
+        record["code"] = place_record(discovery.code)
     return record
 
 
@@ -195,5 +282,5 @@ def from_record(record: Mapping[str, Any], content: str) -> Discovery:
         last_seen=parse_instant(str(texts["last_seen"])),
         times=times,
         superseded_by=superseded,
-        code=None if record.get("code") is None else code_place.from_record(record["code"]),
+        code=None if record.get("code") is None else place_of_record(record["code"]),
     )

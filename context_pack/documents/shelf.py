@@ -1,25 +1,26 @@
-"""Reads collections and documents, by alias or id."""
+"""Reads collections and documents by alias or id, and syncs several collections."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from context_pack.documents.domain.model import Catalogue, Collection
-from context_pack.documents.domain.naming import not_found
-from context_pack.documents.domain.sections import (
+from context_pack.documents.config import without_login
+from context_pack.documents.model import Catalogue, Collection, Outcome
+from context_pack.documents.ports import Check, DocumentPorts
+from context_pack.documents.sections import (
     DocumentSection,
     find_section,
+    not_found,
     wanted_heading,
 )
-from context_pack.documents.domain.source_address import without_login
-from context_pack.documents.ports import Check, DocumentPorts
-from context_pack.documents.usecases.freshness import IndexFreshness, IndexKeeper
-from context_pack.documents.usecases.sync import Syncing
+from context_pack.documents.sync import IndexFreshness, IndexKeeper, Syncing
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.retrieval.headings import Heading, headings
-from context_pack.retrieval.model import IndexEntry, Summary
+from context_pack.retrieval.model import IndexEntry, KnownEntry, Summary
+from context_pack.retrieval.ports import Stop
+from context_pack.retrieval.upkeep import Report
 
 NOTHING_CONFIGURED = (
     "no collections are configured: add one with 'context-pack docs add NAME PLACE' "
@@ -146,3 +147,67 @@ class DocumentShelf:
 
 def _missing(sentence: str, word: str, known: Iterable[str], noun: str) -> Failure:
     return Failure(Code.NOT_FOUND, not_found(sentence, word, known, noun))
+
+
+def sync_all(
+    shelf: DocumentShelf,
+    collections: Iterable[Collection],
+    *,
+    fetch: bool = True,
+    report: Report = lambda _, __, ___: None,
+    stop: Stop = lambda: False,
+    check: Check = lambda: None,
+) -> list[Outcome]:
+    """Bring these collections up to date; what fails in one does not keep the others.
+
+    A worker that does one large collection goes on with the others by itself: then what the index has now is
+    compared with what it had, whoever has done it.
+    """
+    outcomes, chosen = [], list(collections)
+    known = shelf.ports.index.known
+    before = {one.id: known(one.id) for one in chosen} if shelf.ports.background is not None else {}
+    for collection in chosen:
+        if stop():
+            break
+        outcome = shelf.syncing.sync(collection, fetch=fetch, report=report, stop=stop, check=check)
+        if collection.id in before:
+            outcome = _counted(outcome, before[collection.id], known(collection.id))
+        outcomes.append(outcome)
+        shelf.freshness.forget(collection)
+    forget_unnamed(shelf)
+    return outcomes
+
+
+def under_every_name(shelf: DocumentShelf, outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """The outcomes of all collections, with those that have several names under each of them."""
+    known = shelf.catalogue().collections
+    named = list(outcomes)
+    done = {known[one.collection].id: one for one in named if one.collection in known}
+    every = [evolve(done[one.id], collection=alias) for alias, one in known.items() if one.id in done]
+    return [*every, *(one for one in named if one.collection not in known)]
+
+
+def _counted(outcome: Outcome, before: Mapping[str, KnownEntry], after: Mapping[str, KnownEntry]) -> Outcome:
+    """The outcome with counts from comparing the index before and after."""
+    return evolve(
+        outcome,
+        added=len(after.keys() - before.keys()),
+        updated=sum(before[name].digest != after[name].digest for name in after.keys() & before.keys()),
+        removed=len(before.keys() - after.keys()),
+    )
+
+
+def forget_unnamed(shelf: DocumentShelf) -> None:
+    """Drop what the index has of this project's collections that are configured no more."""
+    catalogue, project = shelf.catalogue(), shelf.ports.sources.project
+    if catalogue.problems:
+        return  # a file that cannot be read names nothing, and that is no reason to forget everything
+    configured = {collection.id for collection in catalogue.collections.values()}
+    with shelf.ports.index.reading() as snapshot:
+        gone = [
+            corpus
+            for corpus in snapshot.counts()
+            if corpus not in configured and (snapshot.corpus_facts(corpus) or {}).get("project") == project
+        ]
+    for corpus in gone:
+        shelf.ports.index.forget(corpus)

@@ -1,18 +1,17 @@
 """What memory holds as entries of an index, and what it takes to show a found piece again.
 
-Corpora: `discovery`, `session`, `pack`, `code`. How a source file becomes an entry is in `code_entries`,
-which is wanted only by whoever indexes.
+Corpora: `discovery`, `session`, `pack`, `code`. How a source file becomes an entry is in `snippets`.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.text import canonical_json, sha256_hex, split_lines
-from context_pack.memory.domain import code_place
-from context_pack.memory.domain.discovery import Discovery
-from context_pack.memory.domain.session import Session, summary
+from context_pack.memory.discovery import Discovery, place_record
+from context_pack.memory.session import Session, summary
 from context_pack.retrieval.model import IndexEntry, Piece
 
 DISCOVERY, SESSION, PACK, CODE = "discovery", "session", "pack", "code"
@@ -36,7 +35,7 @@ def discovery_entry(discovery: Discovery) -> IndexEntry:
     if discovery.superseded_by is not None:
         facts["supersededBy"] = discovery.superseded_by
     if discovery.code is not None:
-        facts["code"] = code_place.to_record(discovery.code)
+        facts["code"] = place_record(discovery.code)
     about = ("", "") if discovery.code is None else (str(discovery.code.path), discovery.code.symbol)
     names = " ".join(filter(None, (discovery.type.value, discovery.module, *about)))
     return _note(
@@ -71,3 +70,16 @@ def _note(
     return IndexEntry(
         corpus, key, digest, kind=kind, module=module, size=len(text), pieces=(piece,), facts=facts
     )
+
+
+MOST_CHARACTERS = 160
+_READ_CHARACTERS = 2_000
+_SIGNS = re.compile(r"^\s*(?://[/!]?|/?\*+/?|#+!?|\"\"\"|'''|--+)\s?", re.MULTILINE)
+
+
+def shortened(embedded: str) -> str:
+    """The beginning of what is embedded of a piece: its context, a blank line and its text."""
+    context, _, text = embedded[:_READ_CHARACTERS].partition("\n\n")
+    head, _, told = context.partition("\n")
+    words = " ".join((head, _SIGNS.sub(" ", text), told)).split()
+    return " ".join(words)[:MOST_CHARACTERS]

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from attrs import frozen
 
-from context_pack.memory.domain.discovery import LEAST_CHARS, MOST_CHARS, DiscoveryType
+from context_pack.memory.discovery import LEAST_CHARS, MOST_CHARS, DiscoveryType
 from context_pack.retrieval.front_matter import front_matter_end
 from context_pack.retrieval.headings import Block, Structure, document, heading_list, title_of
 

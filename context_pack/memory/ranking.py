@@ -21,8 +21,8 @@ from typing import NamedTuple
 from attrs import frozen
 
 from context_pack.kernel.paths import RelativePath, is_test
-from context_pack.memory.domain.entries import CODE, DISCOVERY, NO_CODE
-from context_pack.memory.domain.successors import SUPERSEDED_BY
+from context_pack.memory.entries import CODE, DISCOVERY, NO_CODE
+from context_pack.memory.excerpts import SUPERSEDED_BY
 from context_pack.retrieval.answering import FLOOR
 from context_pack.retrieval.model import FoundPiece, Ranked
 from context_pack.retrieval.short_forms import related

@@ -6,18 +6,17 @@ from collections.abc import Callable, Sequence
 
 from attrs import frozen
 
-from context_pack.documents.domain.model import Catalogue, Collection
-from context_pack.documents.ports import Check
-from context_pack.documents.usecases.commands import (
+from context_pack.documents.commands import (
     MAX_QUERY,
     BatchQuestion,
     FindRelated,
     SearchBatch,
     SearchDocuments,
 )
-from context_pack.documents.usecases.freshness import IndexFreshness
-from context_pack.documents.usecases.shelf import NOTHING_CONFIGURED, DocumentShelf
-from context_pack.documents.usecases.sync import TASK
+from context_pack.documents.model import Catalogue, Collection
+from context_pack.documents.ports import Check
+from context_pack.documents.shelf import NOTHING_CONFIGURED, DocumentShelf
+from context_pack.documents.sync import TASK, IndexFreshness
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.retrieval.model import Progress, Scope
 from context_pack.retrieval.ports import Stop

@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from context_pack.documents.domain.source_address import SourceAddress
+from context_pack.documents.config import SourceAddress
 from context_pack.retrieval.upkeep import File, IndexPlan
 
 
