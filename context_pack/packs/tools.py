@@ -37,7 +37,9 @@ Payload = dict[str, Any]
 INPUT_ABOUT = """\
 Build a context pack: code references (lines, anchored to survive edits), notes and Mermaid \
 diagrams that hand knowledge to another agent or a human. Without arguments: list packs. \
-Every change but create needs expected_revision and answers the new revision. \
+Best: write(text, name, ttl_minutes), a whole pack as Markdown whose claims name their code, \
+`src/a.py#Class.method` or `src/a.py:10-20`; with expected_revision it replaces one. \
+Every change needs expected_revision and answers the new revision. \
 Actions, with what they need besides id or name: create(ttl_minutes); get; list; \
 upsert_section(section_key, section_title); upsert_ref(section_key, ref_key, path, line_start, line_end; \
 or symbol in place of lines); \
@@ -76,6 +78,7 @@ COMMANDS: Mapping[str, type] = {
     "create": commands.Create,
     "get": commands.Get,
     "list": commands.ListPacks,
+    "write": commands.Write,
     "draft": commands.Draft,
     **_OPERATIONS,
     "set_status": commands.SetStatus,
