@@ -9,10 +9,8 @@ from typing import Any
 
 from context_pack.bundles import resources as bundle_resources
 from context_pack.bundles import tools as bundle_tools
-from context_pack.code.family import FAMILY as CODE_FAMILY
-from context_pack.code.outline_tools import outline_tool, usages_tool
-from context_pack.code.search_tools import grep_tool
-from context_pack.code.tools import read_tool
+from context_pack.code.tools import FAMILY as CODE_FAMILY
+from context_pack.code.tools import grep_tool, outline_tool, read_tool, usages_tool
 from context_pack.composition import DEFAULT_MAX_SOURCE_BYTES, Ports, UseCases
 from context_pack.contexts import resources as context_resources
 from context_pack.contexts import tools as context_tools
@@ -24,11 +22,10 @@ from context_pack.memory.tools import search_tool
 from context_pack.packs import prompts as pack_prompts
 from context_pack.packs import resources as pack_resources
 from context_pack.packs import tools as pack_tools
-from context_pack.toolkit.limits import Metrics, RateLimiter
+from context_pack.toolkit.limits import Metrics, RateLimiter, stats_family
 from context_pack.toolkit.offers import ResourceFamily
 from context_pack.toolkit.registry import Finished, Registry
 from context_pack.toolkit.spec import Tool
-from context_pack.toolkit.stats import stats_family
 
 
 def build(

@@ -19,31 +19,25 @@ from context_pack.packs.domain.scopes import Scopes, ScopeState
 from context_pack.packs.domain.source import SourceText
 from context_pack.packs.domain.states import Resolution, State
 from context_pack.packs.domain.values import path as parse_path
-from context_pack.packs.ports import PackStore, Waiting, patiently
+from context_pack.packs.ports import PackStore
 from context_pack.packs.usecases.pointing import located, warning_of
 from context_pack.packs.usecases.read import PackReader
-from context_pack.packs.usecases.resolving import Resolver, unwatched
+from context_pack.packs.usecases.resolving import Resolver
+from context_pack.toolkit.call import Check, never_cancelled
 
 CHANGED_LINES = "its lines are no longer as they were when this was recorded"
 SEARCH_SHARE = 0.125
 """How much of the time for the code of refs a search spends on that of discoveries."""
 
 
-@frozen
-class ScopesOfContexts:
-    """The folders that packs are about, by their directory contexts."""
-
-    queries: ContextQueries
-
-    def states(self, scopes: Sequence[str], waiting: Waiting = patiently, /) -> Scopes:
-        """How the contexts of folders stand; one that is not there or cannot be read is missing."""
-        return {scope: self._state(scope, waiting) for scope in scopes}
-
-    def _state(self, scope: str, waiting: Waiting) -> ScopeState:
-        context = self.queries.check(CheckFreshness(scope=scope), waiting)
-        if not isinstance(context, CheckedContext):
-            return ScopeState.MISSING
-        return ScopeState(context.freshness.state)
+def scope_states(queries: ContextQueries, scopes: Sequence[str], check: Check) -> Scopes:
+    """How the contexts of folders stand; one that is not there or cannot be read is missing."""
+    states = dict.fromkeys(scopes, ScopeState.MISSING)
+    for scope in scopes:
+        context = queries.check(CheckFreshness(scope=scope), check)
+        if isinstance(context, CheckedContext):
+            states[scope] = ScopeState(context.freshness.state)
+    return states
 
 
 @frozen
@@ -54,7 +48,7 @@ class AnchoredPlaces:
 
     def anchored(self, path: str | None, lines: LineRange | None, symbol: str | None) -> CodePlace:
         """The place of a file, of lines of it or of a definition, with an anchor of its text as it is now."""
-        resolver = Resolver.over(self.reader, unwatched)
+        resolver = Resolver.over(self.reader, never_cancelled)
         file = None if path is None else parse_path(path)
         if symbol is not None:
             file, lines = located(symbol, file, resolver)
@@ -65,7 +59,7 @@ class AnchoredPlaces:
             raise invalid(warning_of(ref, resolver) or f"{file} has no such lines", "path")
         return CodePlace(ref.path, ref.lines, symbol, to_record(ref.anchor))
 
-    def states(self, places: Sequence[CodePlace], check: Waiting = lambda: None) -> Sequence[CodeState]:
+    def states(self, places: Sequence[CodePlace], check: Check = never_cancelled) -> Sequence[CodeState]:
         """The state of the code of each place."""
         refs = list(map(_ref, places))
         reader = self.reader

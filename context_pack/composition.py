@@ -1,52 +1,57 @@
-"""The ports of the core, and the use cases over them in straight lines, feature by feature."""
+"""The ports of the core, and the use cases over them in straight lines, feature by feature.
+
+Packs are loaded with this module, every other feature with its first use: a command that lists packs does not
+wait for searches by meaning.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from attrs import field, frozen
 
-from context_pack.bridges import AnchoredPlaces, PacksAsNotes, ScopesOfContexts
-from context_pack.code.ports import AccessLog, CodeSearch
-from context_pack.code.usecases.grep import CodeSearcher
-from context_pack.code.usecases.outline import Outliner
-from context_pack.code.usecases.read_file import FileReader
-from context_pack.code.usecases.usages import UsageFinder
-from context_pack.contexts.ports import Projects
-from context_pack.contexts.queries import ContextQueries
-from context_pack.contexts.refresh import ContextRefresher
-from context_pack.documents.ports import DocumentPorts
-from context_pack.documents.usecases.search import Finder
-from context_pack.documents.usecases.shelf import DocumentShelf
-from context_pack.draft_sources import FoundExcerpts
 from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.kernel.syntax import NoSyntax, Syntax
-from context_pack.knowledge.about import KnownHere
-from context_pack.knowledge.ports import ChangesSince, KnownSource
-from context_pack.knowledge_sources import (
-    DefinitionsOfTree,
-    KnownByContexts,
-    KnownByDiscoveries,
-    KnownByPacks,
+from context_pack.packs.domain.scopes import Scopes
+from context_pack.packs.ports import (
+    DiagramCheck,
+    Excerpted,
+    ExcerptStore,
+    NoExcerptStore,
+    PackHistory,
+    PackStore,
 )
-from context_pack.memory.ports import DiscoveryStore, MemoryPorts, SessionLog
-from context_pack.memory.usecases.record import Recorder
-from context_pack.memory.usecases.refresh import Refresher
-from context_pack.memory.usecases.search import MemorySearcher
-from context_pack.packs.ports import DiagramCheck, ExcerptStore, NoExcerptStore, PackHistory, PackStore
 from context_pack.packs.usecases.cases import PackUseCases
 from context_pack.packs.usecases.draft import PackDrafter
 from context_pack.packs.usecases.listing import PackLister
 from context_pack.packs.usecases.read import PackReader
 from context_pack.packs.usecases.verify import PackVerifier
 from context_pack.packs.usecases.write import PackWriter
+from context_pack.toolkit.call import Check, never_cancelled
 
-if TYPE_CHECKING:  # bundles load jsonschema
+if TYPE_CHECKING:
+    from context_pack.bridges import AnchoredPlaces
     from context_pack.bundles.opening import BundleShelf
     from context_pack.bundles.ports import BundleStore
+    from context_pack.code.grep import CodeSearcher
+    from context_pack.code.outline import Outliner
+    from context_pack.code.ports import AccessLog, CodeSearch
+    from context_pack.code.reading import FileReader
+    from context_pack.code.usages import UsageFinder
+    from context_pack.contexts.ports import Projects
+    from context_pack.contexts.queries import ContextQueries
+    from context_pack.contexts.refresh import ContextRefresher
+    from context_pack.documents.ports import DocumentPorts
+    from context_pack.documents.usecases.search import Finder
+    from context_pack.documents.usecases.shelf import DocumentShelf
+    from context_pack.knowledge.about import KnownHere
+    from context_pack.knowledge.ports import ChangesSince, KnownSource
+    from context_pack.memory.ports import DiscoveryStore, MemoryPorts, SessionLog
+    from context_pack.memory.usecases.record import Recorder
+    from context_pack.memory.usecases.search import MemorySearcher
 
 DEFAULT_MAX_SOURCE_BYTES = 2 * 1024 * 1024
 
@@ -126,42 +131,41 @@ class UseCases:
             ports.packs, ports.source, ports.clock, self.max_source_bytes, ports.syntax, ports.excerpts,
             self.search_seconds,
         )  # fmt: skip
-        scopes = None if ports.contexts is None else ScopesOfContexts(self.contexts.queries)
-        passages = FoundExcerpts(
-            ports.source,
-            None if ports.memory is None else lambda: self.memory,
-            None if ports.documents is None else lambda: self.documents.finder,
-            self.code.usages,
-        )
+        others = _OtherFeatures(self)
         return PackUseCases(
             PackLister(ports.packs, ports.clock),
-            PackReader(*shared, scopes, ports.history),
+            PackReader(*shared, None if ports.contexts is None else others, ports.history),
             PackWriter(*shared, ports.diagrams),
             PackVerifier(*shared),
-            PackDrafter(*shared, passages=passages),
+            PackDrafter(*shared, passages=others),
         )
 
     @cached_property
     def code(self) -> CodeCases:
         """Code."""
+        from context_pack.code import grep, outline, reading, usages
+
         ports, monotonic, search = self.ports, self.ports.clock.monotonic, self.ports.search
         return CodeCases(
-            FileReader(ports.source, ports.syntax),
-            Outliner(ports.source, ports.syntax, monotonic),
-            None if search is None else CodeSearcher(search, monotonic),
-            None if search is None else UsageFinder(ports.source, ports.syntax, search, monotonic),
+            reading.FileReader(ports.source, ports.syntax),
+            outline.Outliner(ports.source, ports.syntax, monotonic),
+            None if search is None else grep.CodeSearcher(search, monotonic),
+            None if search is None else usages.UsageFinder(ports.source, ports.syntax, search, monotonic),
         )
 
     @cached_property
     def knowledge(self) -> KnownHere:
         """What is known of a place, from all that is written down about code."""
+        from context_pack import knowledge_sources as known
+        from context_pack.knowledge.about import KnownHere
+
         ports, reader = self.ports, self.packs.reader
-        sources: list[KnownSource] = [KnownByPacks(reader)]
+        sources: list[KnownSource] = [known.KnownByPacks(reader)]
         if ports.discoveries is not None:
-            sources.insert(0, KnownByDiscoveries(ports.discoveries, self.places))
+            sources.insert(0, known.KnownByDiscoveries(ports.discoveries, self.places))
         if ports.contexts is not None:
-            sources.append(KnownByContexts(self.contexts.queries))
-        return KnownHere(ports.source, sources, DefinitionsOfTree(reader), ports.changes)
+            sources.append(known.KnownByContexts(self.contexts.queries))
+        return KnownHere(ports.source, sources, known.DefinitionsOfTree(reader), ports.changes)
 
     @cached_property
     def bundles(self) -> BundleShelf:
@@ -174,6 +178,9 @@ class UseCases:
     @cached_property
     def contexts(self) -> ContextCases:
         """Directory contexts."""
+        from context_pack.contexts.queries import ContextQueries
+        from context_pack.contexts.refresh import ContextRefresher
+
         assert self.ports.contexts is not None
         refresher = ContextRefresher(self.ports.clock, self.ports.syntax)
         return ContextCases(ContextQueries(self.ports.contexts), refresher)
@@ -181,19 +188,25 @@ class UseCases:
     @cached_property
     def documents(self) -> DocumentCases:
         """Documents."""
+        from context_pack.documents.usecases import search, shelf
+
         assert self.ports.documents is not None
         monotonic = self.ports.clock.monotonic
-        shelf = DocumentShelf(self.ports.documents(), monotonic)
-        return DocumentCases(shelf, Finder(shelf, monotonic))
+        documents = shelf.DocumentShelf(self.ports.documents(), monotonic)
+        return DocumentCases(documents, search.Finder(documents, monotonic))
 
     @cached_property
     def places(self) -> AnchoredPlaces:
         """The code that discoveries are about."""
+        from context_pack.bridges import AnchoredPlaces
+
         return AnchoredPlaces(self.packs.reader)
 
     @cached_property
     def recorder(self) -> Recorder:
         """Writes discoveries down."""
+        from context_pack.memory.usecases.record import Recorder
+
         ports = self.ports
         assert ports.discoveries is not None
         assert ports.sessions is not None
@@ -202,7 +215,33 @@ class UseCases:
     @cached_property
     def memory(self) -> MemorySearcher:
         """Searches code, discoveries, sessions and packs."""
+        from context_pack.bridges import PacksAsNotes
+        from context_pack.memory.usecases import refresh, search
+
         assert self.ports.memory is not None
         memory, monotonic = self.ports.memory(), self.ports.clock.monotonic
-        refresher = Refresher(memory, PacksAsNotes(self.ports.packs), monotonic)
-        return MemorySearcher(memory, refresher, monotonic, self.places)
+        refresher = refresh.Refresher(memory, PacksAsNotes(self.ports.packs), monotonic)
+        return search.MemorySearcher(memory, refresher, monotonic, self.places)
+
+
+@frozen
+class _OtherFeatures:
+    """What packs ask of the other features: passages for a draft, and how the contexts of folders stand."""
+
+    cases: UseCases
+
+    def best(self, query: str, limit: int, check: Check = never_cancelled, /) -> Excerpted:
+        """The passages of all searches that there are, the best first."""
+        from context_pack.draft_sources import FoundExcerpts
+
+        ports = self.cases.ports
+        memory = None if ports.memory is None else self.cases.memory
+        documents = None if ports.documents is None else self.cases.documents.finder
+        usages = self.cases.code.usages
+        return FoundExcerpts(ports.source, memory, documents, usages).best(query, limit, check)
+
+    def states(self, scopes: Sequence[str], check: Check = never_cancelled, /) -> Scopes:
+        """How the contexts of folders stand."""
+        from context_pack.bridges import scope_states
+
+        return scope_states(self.cases.contexts.queries, scopes, check)

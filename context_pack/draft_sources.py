@@ -8,11 +8,11 @@ at some moment, the callers of the best definitions answer it, too, and follow t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from attrs import evolve, frozen
 
-from context_pack.code.usecases.usages import UsageFinder
+from context_pack.code.usages import UsageFinder
 from context_pack.documents.usecases.commands import MOST_HITS
 from context_pack.documents.usecases.commands import SearchDocuments as DocumentSearch
 from context_pack.documents.usecases.search import Finder, RankedPassage
@@ -23,11 +23,11 @@ from context_pack.kernel.text import split_lines
 from context_pack.memory.domain.entries import CODE, DISCOVERY, PACK
 from context_pack.memory.domain.wholes import MOST_LINES, WITHIN
 from context_pack.memory.usecases.search import ContextSearch, MemorySearcher
-from context_pack.packs.ports import Excerpt, Excerpted, Waiting, patiently
+from context_pack.packs.ports import Excerpt, Excerpted
 from context_pack.retrieval.model import FoundPiece
 from context_pack.retrieval.searching import Ranked
 from context_pack.retrieval.words import tokens
-from context_pack.toolkit.call import CheckedCall
+from context_pack.toolkit.call import Check, CheckedCall, never_cancelled
 
 MOST_DOCUMENT_BYTES = 2 * 1024 * 1024
 QUOTED_CHARS = 600
@@ -49,14 +49,14 @@ NO_ANSWER = frozenset({Code.NOTHING_INDEXED, Code.EMBEDDER_FAILED})
 
 @frozen
 class FoundExcerpts:
-    """An `Excerpts` over the searches that there are; those by meaning are opened with the first draft."""
+    """An `Excerpts` over the searches that there are."""
 
     tree: SourceTree
-    memory: Callable[[], MemorySearcher] | None
-    documents: Callable[[], Finder] | None
+    memory: MemorySearcher | None
+    documents: Finder | None
     usages: UsageFinder | None
 
-    def best(self, query: str, limit: int, check: Waiting = patiently, /) -> Excerpted:
+    def best(self, query: str, limit: int, check: Check = never_cancelled, /) -> Excerpted:
         """The passages of all searches, the best first."""
         notes: dict[str, object] = {}
         found = [*self._remembered(query, limit, notes, check), *self._documented(query, limit, notes, check)]
@@ -68,12 +68,12 @@ class FoundExcerpts:
         return Excerpted(best, notes)
 
     def _remembered(
-        self, query: str, limit: int, notes: dict[str, object], check: Waiting
+        self, query: str, limit: int, notes: dict[str, object], check: Check
     ) -> Iterator[Excerpt]:
         if self.memory is None:
             return
         try:
-            search = self.memory().search(ContextSearch(query), check, most=limit)
+            search = self.memory.search(ContextSearch(query), check, most=limit)
         except Failure as failure:
             if failure.code not in NO_ANSWER:
                 raise
@@ -89,11 +89,11 @@ class FoundExcerpts:
         yield from dict.fromkeys(item for hit in search.hits for item in _remembered(query, hit, code))
 
     def _documented(
-        self, query: str, limit: int, notes: dict[str, object], check: Waiting
+        self, query: str, limit: int, notes: dict[str, object], check: Check
     ) -> Iterator[Excerpt]:
         if self.documents is None:
             return
-        found = self.documents().search(DocumentSearch(query, limit=min(limit, MOST_HITS)), check)
+        found = self.documents.search(DocumentSearch(query, limit=min(limit, MOST_HITS)), check)
         if found.stale:
             notes["stale"] = True
         for answer in found.answers:
@@ -132,7 +132,7 @@ class FoundExcerpts:
         return None
 
 
-def _with_callers(items: Sequence[Excerpt], usages: UsageFinder, check: Waiting) -> Iterator[Excerpt]:
+def _with_callers(items: Sequence[Excerpt], usages: UsageFinder, check: Check) -> Iterator[Excerpt]:
     """The passages, and after each of the first definitions the places where it is called."""
     left = CALLED_DEFINITIONS
     # Long definitions and their parts hardly find room.

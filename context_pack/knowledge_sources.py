@@ -21,14 +21,13 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceFile
 from context_pack.kernel.syntax import readable_part
 from context_pack.knowledge.model import Known, PlaceInCode
-from context_pack.knowledge.ports import Check, unwatched
 from context_pack.memory.ports import DiscoveryStore
 from context_pack.packs.domain.findings import is_own
 from context_pack.packs.domain.model import Pack, Ref, Section
 from context_pack.packs.usecases.pointing import located
 from context_pack.packs.usecases.read import PackReader
 from context_pack.packs.usecases.resolving import Resolver
-from context_pack.packs.usecases.resolving import unwatched as never_cancelled
+from context_pack.toolkit.call import Check, never_cancelled
 
 ID_CHARS = 8
 """So much of an id is enough to name a discovery."""
@@ -41,7 +40,7 @@ class KnownByDiscoveries:
     discoveries: DiscoveryStore
     places: AnchoredPlaces
 
-    def known(self, paths: Collection[str] | None, check: Check = unwatched, /) -> Iterator[Known]:
+    def known(self, paths: Collection[str] | None, check: Check = never_cancelled, /) -> Iterator[Known]:
         """Each discovery with the state of its code; a superseded one says nothing any more."""
         about = [
             (each.type.value, each.content, each.id[:ID_CHARS], each.code)
@@ -63,7 +62,7 @@ class KnownByPacks:
 
     reader: PackReader
 
-    def known(self, paths: Collection[str] | None, check: Check = unwatched, /) -> Iterator[Known]:
+    def known(self, paths: Collection[str] | None, check: Check = never_cancelled, /) -> Iterator[Known]:
         """What packs say of code, with the state of each ref."""
         chosen: list[tuple[Pack, Section, Ref]] = [
             (pack, section, ref)
@@ -93,7 +92,7 @@ class KnownByContexts:
 
     queries: ContextQueries
 
-    def known(self, paths: Collection[str] | None, check: Check = unwatched, /) -> Iterator[Known]:
+    def known(self, paths: Collection[str] | None, check: Check = never_cancelled, /) -> Iterator[Known]:
         """What the contexts of these files' folders demand; of all files nothing, as it is about no lines."""
         for path in sorted(paths or ()):
             scope = self._nearest(path)

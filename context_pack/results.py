@@ -1,18 +1,32 @@
-"""The types of what the library returns, in one place; loaded only by whoever names one of them."""
+"""The types that the library takes and returns, in one place; loaded by whoever first names one of them."""
 
 from __future__ import annotations
 
 from context_pack.bundles.exports import EntityNeighbours, ExportedText, WrittenDocument
-from context_pack.code.usecases.grep import Searched
-from context_pack.code.usecases.outline import Outlined
-from context_pack.code.usecases.read_file import FileRead
-from context_pack.code.usecases.usages import Usages
+from context_pack.code.grep import Searched
+from context_pack.code.outline import Outlined
+from context_pack.code.reading import FileRead
+from context_pack.code.usages import Usages
+from context_pack.composition import Ports
 from context_pack.contexts.queries import CheckedContext, ContextPart, FolderListing
 from context_pack.documents.usecases.search import SearchAnswers
+from context_pack.kernel.errors import Code, Failure, Kind
 from context_pack.kernel.paging import Page
 from context_pack.memory.ports import Recorded
 from context_pack.memory.usecases.search import FoundInMemory
+from context_pack.packs.domain.model import Diagram, Pack, Ref, Section, Status
 from context_pack.packs.domain.render import Rendered
+from context_pack.packs.domain.states import State
+from context_pack.packs.usecases.commands import (
+    DeleteDiagram,
+    DeleteRef,
+    DeleteSection,
+    SetMeta,
+    TouchTtl,
+    UpsertDiagram,
+    UpsertRef,
+    UpsertSection,
+)
 from context_pack.packs.usecases.draft import Drafted
 from context_pack.packs.usecases.read import Compared
 from context_pack.packs.usecases.verify import Repaired, Verified
@@ -21,21 +35,39 @@ from context_pack.toolkit.spec import Answer
 __all__ = [
     "Answer",
     "CheckedContext",
+    "Code",
     "Compared",
     "ContextPart",
+    "DeleteDiagram",
+    "DeleteRef",
+    "DeleteSection",
+    "Diagram",
     "Drafted",
     "EntityNeighbours",
     "ExportedText",
+    "Failure",
     "FileRead",
     "FolderListing",
     "FoundInMemory",
+    "Kind",
     "Outlined",
+    "Pack",
     "Page",
+    "Ports",
     "Recorded",
+    "Ref",
     "Rendered",
     "Repaired",
     "SearchAnswers",
     "Searched",
+    "Section",
+    "SetMeta",
+    "State",
+    "Status",
+    "TouchTtl",
+    "UpsertDiagram",
+    "UpsertRef",
+    "UpsertSection",
     "Usages",
     "Verified",
     "WrittenDocument",

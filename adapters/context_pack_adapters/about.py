@@ -7,6 +7,8 @@ from collections.abc import Collection, Mapping
 
 NAME = "context-pack"
 TITLE = "Context Pack"
+SOURCE = "."
+"""What pip is told to install: the folder of the clone, as nobody holds our name on a package index yet."""
 DESCRIPTION = "Curated context for coding agents: packs of anchored code that stay true as the code changes."
 
 FAMILIES = ("packs", "code", "memory", "documents", "contexts", "bundles")
@@ -66,3 +68,8 @@ def instructions(root: str, families: Collection[str] = FAMILIES) -> str:
 def is_watchable(uri: str) -> bool:
     """Whether subscribers of this resource are notified of changes: only packs are watched."""
     return uri.startswith("context://pack/")
+
+
+def install_command(extra: str) -> str:
+    """How to install what an optional feature needs."""
+    return f"pip install '{SOURCE}[{extra}]' in the clone of context-pack"

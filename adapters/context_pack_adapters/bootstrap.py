@@ -18,7 +18,6 @@ from context_pack_adapters.server.protocol_versions import ServerFacts
 from context_pack_adapters.server.pump import Limits
 from context_pack_adapters.server.session import ProtocolSession
 from context_pack_adapters.settings import AUTO, Settings, no_project
-from context_pack_adapters.storage import storage_trouble
 
 if TYPE_CHECKING:
     from context_pack.toolkit.registry import Registry
@@ -112,10 +111,6 @@ def serve(settings: Settings) -> int:
         log.write("warn", complaint)
     for refusal in settings.refusals:
         log.write("error", refusal)
-    trouble = storage_trouble(settings)
-    if trouble is not None:
-        log.write("error", trouble)
-        return 1
     connection = Connection(settings, log)
     limits = Limits(
         settings.max_message_bytes,

@@ -1,6 +1,6 @@
 """The ports of a project on the real disk, clock and randomness, or in its team's database.
 
-Opening touches no file, except for the private folders. What searches by meaning is in `disk_searches`, which
+Opening touches no file; it makes the private folders. What searches by meaning is in `disk_searches`, which
 loads numpy and is imported by the first who searches.
 """
 
@@ -39,9 +39,10 @@ from context_pack_adapters.page.drawing import DrawnDiagrams
 from context_pack_adapters.postgres.opening import open_team
 from context_pack_adapters.private_places import PrivatePlaces, open_places
 from context_pack_adapters.settings import Settings
+from context_pack_adapters.source.changes import GitChanges
 from context_pack_adapters.source.grep import FileTreeSearch
 from context_pack_adapters.source.tree import DiskSourceTree
-from context_pack_adapters.storage import check_storage, storage_place
+from context_pack_adapters.storage import check_settings, storage_place
 from context_pack_adapters.syntax import shared_syntax
 from context_pack_adapters.system import SystemClock, SystemIds
 
@@ -99,10 +100,9 @@ def open_ports(
     """Open every port; without a worker long work is done inside the calls. `tell` hears of the stores.
 
     Raises:
-        Failure: `io_error`, if a link is in the way to our files; `invalid_data`, if the settings do not
-            say where these are.
+        Failure: `invalid_data`, if the settings do not say where our files are.
     """
-    check_storage(settings)
+    check_settings(settings)
     # The private places go by the real path of the project, which must not change under a call.
     places = open_places(settings) if places is None else places
     storage, root = storage_place(settings), Path(settings.source_root)
@@ -138,6 +138,7 @@ def open_ports(
         search=FileTreeSearch(root, policy, copies=copies, storage=Path(settings.root)),
         access=AccessFiles(places.state, clock, tell=tell),
         bundles=FileBundleStore(root, policy, settings.bundles),
+        changes=GitChanges(root),
         contexts=DiskProjects(settings.source_root, settings.allowed_roots, policy),
         documents=lambda: searches().documents,
         discoveries=stores.discoveries,

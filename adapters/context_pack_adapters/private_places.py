@@ -8,8 +8,11 @@ this process.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import tempfile
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +21,6 @@ from platformdirs import PlatformDirs
 
 from context_pack_adapters.files.opening import Place
 from context_pack_adapters.files.private import PrivateFolder
-from context_pack_adapters.files.temporary import temporary_home
 from context_pack_adapters.settings import Settings
 
 NAME = "context-pack"
@@ -28,7 +30,7 @@ _DIGITS, _LETTERS = 16, 40
 
 
 class PrivatePlaces(NamedTuple):
-    """The folders of one project; neither is made before something is kept in it."""
+    """The folders of one project."""
 
     cache: PrivateFolder
     """What can be made again: indexes, graphs, fetched repositories, fingerprints of folders."""
@@ -51,13 +53,25 @@ class PrivatePlaces(NamedTuple):
 
 
 def open_places(settings: Settings) -> PrivatePlaces:
-    """The places of a project; nothing is made, unless they have to be temporary."""
-    cache, state = project_folders(settings)
-    trouble = cache.trouble() or state.trouble()
+    """The places of a project, made if need be; temporary ones where that cannot be."""
+    folders, trouble = project_folders(settings), ""
+    for folder in folders:
+        try:
+            if not os.path.isabs(folder.path):  # a home that is not known is no place in the project
+                raise OSError(errno.EINVAL, "it is not an absolute path")
+            folder.make()
+        except OSError as error:
+            trouble = f"{folder.path}: {error.strerror}"
     if trouble:
-        settings = settings._replace(cache=temporary_home().path)
-        cache, state = project_folders(settings)
-    return PrivatePlaces(cache, state, settings.cache, trouble)
+        settings = settings._replace(cache=temporary_home().name)
+        folders = project_folders(settings)
+    return PrivatePlaces(*folders, settings.cache, trouble)
+
+
+@cache
+def temporary_home() -> tempfile.TemporaryDirectory[str]:
+    """A folder that is removed when this process ends."""
+    return tempfile.TemporaryDirectory(prefix="context-pack-", ignore_cleanup_errors=True)
 
 
 def project_folders(settings: Settings) -> tuple[PrivateFolder, PrivateFolder]:

@@ -12,12 +12,11 @@ from context_pack.kernel.errors import Failure
 from context_pack.toolkit.registry import Finished, Registry
 from context_pack_adapters.disk_ports import open_ports
 from context_pack_adapters.files.events import Event, EventKind
-from context_pack_adapters.files.temporary import remove_temporary_home
 from context_pack_adapters.index.background import ChildBackground, task_command, task_environment
 from context_pack_adapters.logs import Log
 from context_pack_adapters.memory.stats import StatsFiles
 from context_pack_adapters.packs.watch import PackWatch
-from context_pack_adapters.private_places import open_places
+from context_pack_adapters.private_places import open_places, temporary_home
 from context_pack_adapters.server.subscriptions import Subscriptions
 from context_pack_adapters.settings import Settings
 from context_pack_adapters.storage import check_settings
@@ -119,4 +118,4 @@ class Served:
         ports.sessions.end()
         self._worker.stop_all()  # last: a child may take its time, and the process has not much left
         if ports.places.temporary:
-            remove_temporary_home()
+            temporary_home().cleanup()  # the process ends by `os._exit`

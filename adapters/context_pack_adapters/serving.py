@@ -6,17 +6,11 @@ the library, a command or the background, is never told to stop.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextvars import ContextVar
 
-Check = Callable[[], None]
+from context_pack.toolkit.call import Check, never_cancelled
 
-
-def _unwatched() -> None:
-    """Never cancelled: no caller waits."""
-
-
-CHECK: ContextVar[Check] = ContextVar("check", default=_unwatched)
+CHECK: ContextVar[Check] = ContextVar("check", default=never_cancelled)
 """Set while a thread serves a call: raises once that is not wanted any more."""
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from context_pack.code.domain.access import ContextItem
-from context_pack.code.domain.search import FoundLines, LineQuery
+from context_pack.code.access import ContextItem
+from context_pack.code.search import FoundLines, LineQuery
 from context_pack.kernel.paths import RelativePath
 from context_pack.toolkit.call import Call
 

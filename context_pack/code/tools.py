@@ -1,26 +1,43 @@
-"""The tool `read_file`; the others of the code family are in `search_tools` and `outline_tools`.
+"""The tools of the code family: `read_file`, `grep_codebase`, `code_outline` and `find_usages`.
 
-Everything that names a JSON field of `read_file`'s answer is here; what a call means is in the use case.
+Everything that names a JSON field of an answer is here; what a call means is in the use cases. An answer has
+what fits its budget and says how to see the rest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from itertools import accumulate
 from math import inf
 from typing import Any
 
-from context_pack.code.domain.roles import role_of
-from context_pack.code.family import FAMILY
+from context_pack.code.grep import CodeSearcher, GrepCodebase, Searched
+from context_pack.code.outline import INDENT, ROOT, CodeOutline, Outlined, Outliner, outline_lines
 from context_pack.code.ports import AccessLog
-from context_pack.code.usecases.read_file import MAX_BYTES, WHOLE, Dependency, FileRead, FileReader, ReadFile
+from context_pack.code.reading import (
+    MAX_BYTES,
+    WHOLE,
+    Dependency,
+    FileRead,
+    FileReader,
+    ReadFile,
+    within_root,
+)
+from context_pack.code.roles import role_of
+from context_pack.code.search import LineHit
+from context_pack.code.usages import FindUsages, Usage, UsageFinder, Usages
 from context_pack.kernel.instants import file_time, format_instant
 from context_pack.kernel.paths import RelativePath, module_of
 from context_pack.kernel.ports import KnownNear, nothing_known
-from context_pack.toolkit.budget import json_size, room_of
+from context_pack.kernel.sentences import counted
+from context_pack.toolkit.budget import MORE, fit, json_size, room_of, size
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.shapes import shape
-from context_pack.toolkit.spec import READS, Answer, Tool, json_answer, tool
+from context_pack.toolkit.spec import READS, Answer, Family, Tool, json_answer, tool, worded_error
+
+FAMILY = Family("code", worded_error)
+"""Errors of these tools are `{"error": text, …}`."""
 
 READ_ABOUT = """\
 Read a text file of the project, whole or a range of lines, with its language, size and role; on request \
@@ -48,7 +65,7 @@ def read_tool(
             known = near(read.source.path.value, read.span.start, read.span.end, call.check)
         if access is not None:
             call.after(lambda: access.record(read.source.path, now()))
-        return json_answer(_record(read, known))
+        return json_answer(_read_record(read, known))
 
     return tool(
         "read_file",
@@ -64,7 +81,7 @@ def read_tool(
     )
 
 
-def _record(read: FileRead, known: Sequence[str]) -> dict[str, Any]:
+def _read_record(read: FileRead, known: Sequence[str]) -> dict[str, Any]:
     source = read.source
     file: dict[str, Any] = {
         "path": source.path.value,
@@ -125,3 +142,201 @@ def _dependency(dependency: Dependency) -> dict[str, Any]:
     if dependency.omitted is not None:
         record["omitted"] = dependency.omitted
     return record
+
+
+GREP_ABOUT = """\
+Search the project's text files for a regular expression, line by line; respects .gitignore. Matches come \
+with line, column and two lines of context; context 0 is far shorter."""
+_NARROW = "narrow the pattern or filePattern"
+
+GREP_SCHEMA = shape(
+    matches="rows", totalMatches="whole", filesSearched="whole", pattern="text", searchTime="whole",
+    truncated="flag", more="text", message="text", error="text",
+)  # fmt: skip
+
+
+def grep_tool(searcher: CodeSearcher) -> Tool:
+    """`grep_codebase` over a search engine."""
+
+    def run(command: GrepCodebase, call: Call) -> Answer:
+        return json_answer(_grep_record(command, searcher.search(command, call)))
+
+    return tool(
+        "grep_codebase",
+        "Search the code",
+        GREP_ABOUT,
+        FAMILY,
+        GrepCodebase,
+        run,
+        READS,
+        output_schema=GREP_SCHEMA,
+        long_answers=True,
+        slow=True,
+        budget="maxTokens",
+        search_hint="grep the codebase: search code for text or a regular expression",
+    )
+
+
+def _grep_record(command: GrepCodebase, searched: Searched) -> dict[str, Any]:
+    found = searched.found
+    over = ""
+    if found.unsearched:
+        over = f"the time was over after {found.files} of {found.files + found.unsearched} files; {_NARROW}"
+    if not found.total:
+        none = f"No matches found for pattern '{command.pattern}'"
+        return {
+            "matches": [],
+            "totalMatches": 0,
+            "filesSearched": found.files,
+            "message": f"{none} so far: {over}" if over else none,
+            **({"truncated": True} if over else {}),
+        }
+    rows = [_match(hit, command.context) for hit in found.hits] if command.context else by_file(found.hits)
+    body: dict[str, Any] = {
+        "matches": rows,
+        "pattern": command.pattern,
+        "totalMatches": found.total,
+        "filesSearched": found.files,
+        "searchTime": searched.milliseconds,
+    }
+    how = f"{'ask with context 0, or ' if command.context else ''}{_NARROW} to see the others"
+    body = fit(body, "matches", room_of(command.max_tokens), lambda _: how, cut_last=not command.context)
+    count = sum(len(row.get("lines", [row])) for row in body["matches"])
+    if MORE in body:  # a row may be a file with many matches
+        body[MORE] = f"{count} of {len(found.hits)} matches are here; {how}"
+    if over:
+        body = {"message": f"These are not all matches: {over}", **body}
+    return {**body, "truncated": True} if count < found.total or over else body
+
+
+def by_file(hits: Sequence[LineHit]) -> list[dict[str, Any]]:
+    """The matching lines of each file as `line: text`."""
+    files: dict[str, list[str]] = {}
+    for hit in hits:
+        files.setdefault(hit.path, []).append(f"{hit.line}: {hit.text}")
+    return [{"file": path, "lines": lines} for path, lines in files.items()]
+
+
+def _match(hit: LineHit, most: int) -> dict[str, Any]:
+    """The hit with so many lines around it."""
+    around = {"before": list(hit.before[-most:]), "after": list(hit.after[:most])}
+    return {"file": hit.path, "line": hit.line, "column": hit.column, "text": hit.text, "context": around}
+
+
+OUTLINE_ABOUT = """\
+The definitions of a file or folder as an indented list with line ranges and signatures. Call it before \
+reading a long file."""
+USAGES_ABOUT = """\
+Where a name is defined and used, outside comments and strings, by file with the definition around each use. \
+By name, not by type."""
+MOST_UNPARSED = 10
+
+
+def outline_tool(outliner: Outliner, near: KnownNear = nothing_known) -> Tool:
+    """`code_outline` over the source tree, with what is known of the file or folder."""
+
+    def run(command: CodeOutline, call: Call) -> Answer:
+        in_time = call.request_id is not None  # commands and the library have all the time
+        outlined = outliner.outline(command, call.check, in_time)
+        place = within_root(command.path)
+        known = near("." if place is None else place.value, 1, inf, call.check)
+        said = ["Known here:", *(f"{INDENT}{each}" for each in known)] if known else []
+        return Answer("\n".join([*outlined_lines(command, outlined), *said]))
+
+    return tool(
+        "code_outline", "Outline code", OUTLINE_ABOUT, FAMILY, CodeOutline, run, READS,
+        slow=True, budget="maxTokens",
+    )  # fmt: skip
+
+
+def usages_tool(finder: UsageFinder) -> Tool:
+    """`find_usages` over the source tree."""
+
+    def run(command: FindUsages, call: Call) -> Answer:
+        return Answer(usages_within(finder.find(command, call), room_of(call.page_tokens)))
+
+    return tool("find_usages", "Find usages", USAGES_ABOUT, FAMILY, FindUsages, run, READS, slow=True)
+
+
+def outlined_lines(command: CodeOutline, outlined: Outlined) -> Iterator[str]:
+    """An outline as a list; a first line says what is missing and how to see it."""
+    if outlined.cut or outlined.left:
+        missing = " and ".join(
+            ["more definitions"] * outlined.cut + [f"{outlined.left} more files"] * (outlined.left > 0)
+        )
+        why, how = f"cut at maxTokens {command.max_tokens}", "path, query or depth, or raise maxTokens"
+        if outlined.timed_out:
+            why, how = "out of time", "path"
+        yield f"[{why}: {missing} not shown; narrow {how}]"
+    if not outlined.complete:
+        yield "[the tree is too large to be listed whole; name a folder]"
+    for outline in outlined.outlines:
+        yield from outline_lines(outline)
+    if not outlined.timed_out and not any(outline.definitions for outline in outlined.outlines):
+        asked = f" whose name contains '{command.query}'" if command.query else ""
+        yield f"No definitions{asked} in {'the project' if command.path == ROOT else command.path}."
+
+
+def usages_within(usages: Usages, room: int) -> str:
+    """Usages as a list in so many bytes, or in the few more that one definition and one use take."""
+    room -= size("\n".join(usage_lines(usages, 0, 0))) + 20  # counts have more digits than 0
+    definitions = [size(_definition(usage)) + 1 for usage in _definitions(usages)[: usages.limit]]
+    paths = [None, *(usage.path for usage in usages.uses)]
+    uses = [
+        size(_use(usage)) + 1 + (0 if usage.path == before else size(usage.path) + 1)
+        for usage, before in zip(usages.uses, paths, strict=False)
+    ]
+    first = _fitting(definitions, max(room // 2, room - sum(uses)))
+    return "\n".join(usage_lines(usages, first, _fitting(uses, room - sum(definitions[:first]))))
+
+
+def _fitting(sizes: Sequence[int], room: int) -> int:
+    """How many of the first fit, but one at least."""
+    return max(1, sum(total <= room for total in accumulate(sizes)))
+
+
+def _definitions(usages: Usages) -> Sequence[Usage]:
+    """The definitions that a page may show: they stand on the first one."""
+    return () if usages.offset else usages.definitions
+
+
+def _definition(usage: Usage) -> str:
+    return f"defined {usage.path}:{usage.line} {usage.inside}: {usage.text}"
+
+
+def _use(usage: Usage) -> str:
+    return f"{INDENT}{usage.line}{f' in {usage.inside}' if usage.inside else ''}: {usage.text}"
+
+
+def usage_lines(usages: Usages, first: int, most: int) -> Iterator[str]:
+    """So many definitions and uses as a list by file, definitions first."""
+    known = _definitions(usages)
+    definitions, uses = known[:first], usages.uses[:most]
+    counts = f"{counted(len(usages.definitions), 'definition')}, {counted(usages.total, 'use')}"
+    yield f"{usages.name}: {counts}; by name, not by type"
+    cut = [f"{len(definitions)} of {len(known)} definitions"] * (len(definitions) < len(known))
+    if len(uses) < usages.total or not usages.complete:
+        cut.append(f"{len(uses)} of {'at least ' * (not usages.complete)}{usages.total} uses")
+    end = usages.offset + len(uses)
+    how = f"[{' and '.join(cut)} shown; narrow path{f', or go on with offset {end}' * (end < usages.total)}]"
+    if cut:
+        yield how
+    if usages.unsearched:
+        late = counted(usages.unsearched, "more file")
+        yield f"[the time was over before {late} could be searched; narrow path]"
+    for usage in definitions:
+        yield _definition(usage)
+    last = None
+    for usage in uses:
+        if usage.path != last:
+            last = usage.path
+            yield usage.path
+        yield _use(usage)
+    if usages.unparsed:
+        named = ", ".join(
+            f"{path} ({count})" for path, count in list(usages.unparsed.items())[:MOST_UNPARSED]
+        )
+        more = len(usages.unparsed) - MOST_UNPARSED
+        yield f"Not parsed, with matching lines: {named}{f' and {more} more files' if more > 0 else ''}"
+    if end < usages.total:
+        yield how

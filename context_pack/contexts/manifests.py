@@ -12,7 +12,7 @@ from typing import Any
 
 from attrs import frozen
 
-from context_pack.kernel.toml_source import toml_of
+from context_pack.kernel.text import toml_of
 
 LOCK_FILES: Mapping[str, str] = {
     "pnpm-lock.yaml": "pnpm",

@@ -1,1 +1,1 @@
-"""Document collections: folders, packages and repositories of text, with structure and hybrid search."""
+"""Document collections: folders and repositories of text, with structure and hybrid search."""

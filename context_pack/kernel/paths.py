@@ -25,6 +25,10 @@ MAX_PATH_BYTES = 1024
 EXCLUDED_FOLDERS = frozenset({"node_modules", ".git", "dist", "build", ".next", ".context"})
 """Folder names skipped by whole-project walks: build output, dependencies, our own storage."""
 
+TEST_FOLDERS = frozenset({"test", "tests", "__tests__", "spec", "specs", "testing", "e2e", "__mocks__"})
+_TEST_NAME = re.compile(r"(?:test_.*|.*[._-](?:test|tests|spec)|conftest)\.[a-z0-9]+")
+_TEST_CLASS = re.compile(r".*[a-z0-9](?:Test|Tests|TestCase|Spec|IT)\.(?:java|kt|cs|php|scala|swift)")
+
 _HINT = "give the path from the source root, as in src/app.py"
 _DRIVE = re.compile(r"[A-Za-z]:")
 _PLAIN = re.compile(r"\w[\w.-]*+(?:/\w[\w.-]*+)*+", re.ASCII)
@@ -112,6 +116,14 @@ def module_of(path: RelativePath) -> str:
     """The name of the folder a file is in, `.` at the root."""
     parts = path.parts
     return parts[-2] if len(parts) > 1 else "."
+
+
+def is_test(path: RelativePath) -> bool:
+    """Whether a file is a test, or there for tests."""
+    folders = (part.lower() for part in path.parts[:-1])
+    if not TEST_FOLDERS.isdisjoint(folders):
+        return True
+    return bool(_TEST_NAME.fullmatch(path.name.lower()) or _TEST_CLASS.fullmatch(path.name))
 
 
 def _folded(text: str) -> str:

@@ -85,27 +85,11 @@ READABLE_NAMES = (
 _COPY = re.compile(r"(?:~|\.(?:bak|backup|old|orig|save|copy|swp|before-context-pack))+\Z")
 
 
-class _Names:
-    """Whether a name is one of many globs; most of them need no regular expression."""
-
-    def __init__(self, globs: Iterable[str]) -> None:
-        self._names: set[str] = set()
-        endings, rest = set(), []
-        for glob in globs:
-            if not re.search(r"[*?\[]", glob):
-                self._names.add(glob)
-            elif not re.search(r"[*?\[]", glob[1:]):
-                endings.add(glob[1:])
-            else:
-                rest.append(translate(glob))
-        self._endings = tuple(endings)
-        self._rest = re.compile("|".join(rest) or r"(?!)")
-
-    def have(self, name: str) -> bool:
-        return name in self._names or name.endswith(self._endings) or self._rest.match(name) is not None
+def _any_of(globs: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(map(translate, globs)))
 
 
-_ANYWHERE, _AS_FILE, _READABLE = _Names(SECRET_NAMES), _Names(SECRET_FILES), _Names(READABLE_NAMES)
+_ANYWHERE, _AS_FILE, _READABLE = map(_any_of, (SECRET_NAMES, SECRET_FILES, READABLE_NAMES))
 
 
 def is_secret_name(name: str) -> bool:
@@ -118,5 +102,5 @@ def is_secret_entry(folder: str, name: str, is_folder: bool) -> bool:
     return (folder, name) in SECRET_PLACES or (not is_folder and _has(_AS_FILE, name))
 
 
-def _has(names: _Names, name: str) -> bool:
-    return not _READABLE.have(name) and (names.have(name) or names.have(_COPY.sub("", name)))
+def _has(names: re.Pattern[str], name: str) -> bool:
+    return not _READABLE.match(name) and any(map(names.match, (name, _COPY.sub("", name))))

@@ -84,7 +84,8 @@ class Parsed:
 
     `package` is the package or namespace that the text says it belongs to, `heads` are the comments and the
     docstring it begins with, `exports` are the names that it lists as public (`__all__`, `export {…}`), and
-    `error_line` is the first line that the grammar cannot read, if any.
+    `error_line` is the first line that the grammar cannot read, if any; `unread` are all such lines, as first
+    and last: declarations there are known by how their lines begin.
     """
 
     definitions: tuple[Definition, ...] = ()
@@ -93,6 +94,7 @@ class Parsed:
     heads: tuple[str, ...] = ()
     exports: tuple[str, ...] = ()
     error_line: int | None = None
+    unread: tuple[tuple[int, int], ...] = ()
 
 
 @frozen

@@ -9,12 +9,15 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import tomllib
 from typing import Any
 
 from context_pack.kernel.ports import Reason
 
 SNIFFED_BYTES = 8192
 MIN_FENCE = 3
+MOST_DOTS = 500
+"""In a line of TOML: the parser takes time with the square of them."""
 FENCE = "`" * MIN_FENCE
 
 _BACKTICKS = re.compile(r"`+")
@@ -89,3 +92,17 @@ def has_half_characters(value: Any) -> bool:
     if isinstance(value, dict):
         return any(map(has_half_characters, value)) or any(map(has_half_characters, value.values()))
     return isinstance(value, list) and any(map(has_half_characters, value))
+
+
+def toml_of(text: str) -> dict[str, Any]:
+    """The tables of a text.
+
+    Raises:
+        ValueError: it is no TOML, or too much for the parser: nested too deep, or a key of too many parts.
+    """
+    if any(line.count(".") > MOST_DOTS for line in text.split("\n")):
+        raise ValueError("a key of too many parts")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deep") from None

@@ -12,9 +12,10 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceTree
 from context_pack.knowledge.diffs import ChangedFile, looks_like_diff, parse_diff
 from context_pack.knowledge.model import Known, PlaceInCode, ranked, sentences_within
-from context_pack.knowledge.ports import ChangesSince, Check, Definitions, KnownSource, unwatched
+from context_pack.knowledge.ports import ChangesSince, Definitions, KnownSource
 from context_pack.knowledge.traces import frames, project_path
 from context_pack.toolkit.arguments import arg, text
+from context_pack.toolkit.call import Check, never_cancelled
 
 PATH_CHARS = 4096
 MOST_TEXT = 200_000
@@ -53,7 +54,7 @@ class KnownHere:
     definitions: Definitions
     changes: ChangesSince | None = None
 
-    def about(self, command: ContextFor, check: Check = unwatched) -> KnowledgeOfPlaces:
+    def about(self, command: ContextFor, check: Check = never_cancelled) -> KnowledgeOfPlaces:
         """What is known of the place that was named.
 
         Raises:
@@ -72,7 +73,7 @@ class KnownHere:
             raise Failure(Code.NOT_FOUND, NO_REPOSITORY)
         return parse_diff(self.changes.since(diff))
 
-    def of_diff(self, files: Sequence[ChangedFile], check: Check = unwatched) -> KnowledgeOfPlaces:
+    def of_diff(self, files: Sequence[ChangedFile], check: Check = never_cancelled) -> KnowledgeOfPlaces:
         """What rests on code that a diff touches; contexts of the folders are not part of it."""
         places = [
             PlaceInCode(path, LineRange(hunk.new_start, hunk.new_start + hunk.new_count - 1))
@@ -98,7 +99,7 @@ class KnownHere:
             raise Failure(Code.NOT_FOUND, NO_FRAME)
         return list(places)
 
-    def near(self, path: str, first: float, last: float, check: Check = unwatched, /) -> list[str]:
+    def near(self, path: str, first: float, last: float, check: Check = never_cancelled, /) -> list[str]:
         """What an answer about these lines carries along of what is known there: a few sentences."""
         try:
             about = ranked(self._all({path}, check), [PlaceInCode(path)])
@@ -106,7 +107,7 @@ class KnownHere:
             return []
         return sentences_within([each for each in about if each.is_within(first, last)])
 
-    def everything(self, check: Check = unwatched) -> list[Known]:
+    def everything(self, check: Check = never_cancelled) -> list[Known]:
         """All that is written down about code, with its state: what a gate looks at."""
         return ranked(self._all(None, check), ())
 

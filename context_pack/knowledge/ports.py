@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from typing import Protocol
 
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.knowledge.model import Known
-
-Check = Callable[[], None]
-"""Returns while the caller still wants the answer, raises when not."""
-
-
-def unwatched() -> None:
-    """A check for callers that never cancel."""
+from context_pack.toolkit.call import Check, never_cancelled
 
 
 class KnownSource(Protocol):
     """One kind of knowledge: discoveries, packs, contexts of folders."""
 
-    def known(self, paths: Collection[str] | None, check: Check = unwatched, /) -> Iterable[Known]:
+    def known(self, paths: Collection[str] | None, check: Check = never_cancelled, /) -> Iterable[Known]:
         """What is written down about these files, or about all, with its state.
 
         Of some files only what was written down about them is looked at, so that it is quick; code that came

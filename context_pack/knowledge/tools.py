@@ -43,8 +43,8 @@ def _record(known: KnowledgeOfPlaces) -> dict[str, Any]:
     rows = [_known(each) for each in known.known]
     body: dict[str, Any] = {"known": rows}
     named = [each for each in known.places if each.symbol is not None]
-    if len(known.places) > 1 or named:
-        body["places"] = [_place(each) for each in known.places[:MOST_PLACES]]
+    if named:  # whoever gave a path or a diff knows these places; a trace or a name was resolved
+        body["places"] = [_place(each) for each in named[:MOST_PLACES]]
     return body
 
 

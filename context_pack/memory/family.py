@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.toolkit.spec import Answer, FailedCall, Family, json_answer
-from context_pack.toolkit.wording import worded_error
+from context_pack.toolkit.spec import Answer, FailedCall, Family, json_answer, worded_error
 
 SEARCH = "context_search"
 SEARCH_FAILED = "Search failed"

@@ -13,6 +13,14 @@ from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 SMALLER = "ask for less (a smaller folder, fewer names), or raise CONTEXT_PACK_CALL_SECONDS"
 
 
+Check = Callable[[], None]
+"""Returns while the caller still wants the answer, raises when not."""
+
+
+def never_cancelled() -> None:
+    """The check of a caller who never cancels."""
+
+
 class Cancelled(Exception):
     """The call was cancelled: stop, leave nothing half done, send nothing."""
 

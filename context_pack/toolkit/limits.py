@@ -1,10 +1,11 @@
-"""Rate limits of a connection, size limits of answers, and metrics of the tools.
+"""Rate limits of a connection, size limits of answers, and metrics of the tools with their resource.
 
 Pure: the time and the lock are passed in.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict, deque
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -13,6 +14,7 @@ from typing import Any
 from attrs import define, field
 
 from context_pack.kernel.errors import Code, Failure
+from context_pack.toolkit.offers import ResourceEntry, ResourceFamily, ResourceText
 
 WINDOW_SECONDS = 60.0
 DEFAULT_MAX_TOKENS = 20_000
@@ -20,6 +22,7 @@ LEAST_TOKENS, MOST_TOKENS = 200, 200_000
 """What a caller may ask an answer to weigh."""
 
 KEPT_SAMPLES = 2048
+STATS_URI = "context://stats"
 
 # Clocks count in binary fractions: a caller that waited as long as it was told must not miss by a rounding.
 _GRAIN = 1e-6
@@ -115,3 +118,28 @@ def quantile(ordered: list[float], share: float) -> float | None:
         return None
     rank = max(1, -(-round(share * 100) * len(ordered) // 100))
     return round(ordered[rank - 1], 3)
+
+
+def stats_text(metrics: Metrics) -> str:
+    """The metrics as the JSON text of `context://stats`."""
+    return json.dumps(metrics.snapshot(), ensure_ascii=False, indent=2)
+
+
+def stats_family(metrics: Metrics) -> ResourceFamily:
+    """`context://stats`: what this process's tools have done so far."""
+    title, about = "Tool statistics", "Calls, failures by kind and latency quantiles of each tool, as JSON."
+    entry = ResourceEntry(STATS_URI, "stats", title, about, "application/json")
+
+    def read(uri: str) -> ResourceText | None:
+        return ResourceText(uri, stats_text(metrics), "application/json") if uri == STATS_URI else None
+
+    return ResourceFamily(
+        prefix=STATS_URI,
+        uri_template=None,
+        name="stats",
+        title=title,
+        description=about,
+        mime_type="application/json",
+        entries=lambda: [entry],
+        read=read,
+    )

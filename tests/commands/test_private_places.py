@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from context_pack_adapters.files.opening import Place
-from context_pack_adapters.files.private import PrivateFolder
 from context_pack_adapters.private_places import open_places, project_key, user_folders
 from context_pack_adapters.settings import Settings, read_settings
 
@@ -47,7 +45,7 @@ def test_one_variable_names_a_folder_for_both(tmp_path: Path) -> None:
     assert Path(places.cache.path).parent == tmp_path / "own" / "cache"
     assert Path(places.state.path).parent == tmp_path / "own" / "state"
     assert not places.temporary
-    assert list(tmp_path.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["own"]
     home = os.path.expanduser("~")
     assert read_settings({"CONTEXT_PACK_CACHE": "~/own"}, "/work").cache == f"{home}/own"
 
@@ -84,26 +82,16 @@ def test_a_key_is_always_one_plain_name(name: str) -> None:
 
 
 @pytest.mark.clause("PV-06")
-def test_trouble_with_a_private_folder_is_described(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
+@pytest.mark.parametrize("what", ["file", "link"])
+def test_a_folder_that_cannot_be_used_is_replaced_by_a_temporary_one(tmp_path: Path, what: str) -> None:
     (tmp_path / "real").mkdir()
-    (tmp_path / "link").symlink_to("real")
-    (tmp_path / "real" / "project").symlink_to(tmp_path)
-
-    def trouble(top: Path, *ours: str) -> str:
-        return PrivateFolder(Place(str(top), ours)).trouble()
-
-    assert trouble(tmp_path, "new", "project") == ""
-    assert trouble(tmp_path / "link", "new") == ""
-    assert trouble(tmp_path, "file", "project") == f"{tmp_path}/file: not a folder"
-    assert trouble(tmp_path, "link", "project") == f"{tmp_path}/link: a link"
-    assert trouble(tmp_path, "real", "project") == f"{tmp_path}/real/project: a link"
-    assert trouble(tmp_path / "file", "deep", "project") == f"{tmp_path}/file/deep: Not a directory"
-    assert trouble(Path("~/.cache"), "project") == "~/.cache: it is not an absolute path"
-
-
-@pytest.mark.clause("LIB-06", "PV-02")
-def test_opening_the_places_makes_nothing(tmp_path: Path) -> None:
-    settings = Settings(str(tmp_path / "store"), str(tmp_path), cache=str(tmp_path / "own"))
-    assert Path(open_places(settings).cache.path).is_relative_to(tmp_path / "own")
-    assert os.listdir(tmp_path) == []
+    if what == "file":
+        (tmp_path / "cache").write_text("")
+    else:
+        (tmp_path / "cache").symlink_to("real")
+    settings = Settings(str(tmp_path / "store"), str(tmp_path), cache=str(tmp_path))
+    places = open_places(settings)
+    assert places.temporary
+    assert places.trouble.startswith(f"{tmp_path}/cache")
+    assert os.stat(places.given).st_mode & 0o777 == 0o700
+    assert not os.listdir(tmp_path / "real")

@@ -102,7 +102,7 @@ def test_the_trace_records_the_paths_of_every_family(paths: Sequence[str]) -> No
     """A trace that missed a family would make the rest of this file prove little."""
     assert {
         "src/deep/app.py", "tsconfig.json", "web/base.json", ".gitignore", ".context.yaml", "AGENTS.md",
-        "context.json", "vendor/guide.tar.gz", "manual/manifest.json", "bundles.yaml", "shop/sdd-bundle.yaml",
+        "context.json", "manual/manifest.json", "bundles.yaml", "shop/sdd-bundle.yaml",
         "notes/rules.md", "out/pack.html",
         ".agents/mcp/context_pack/packs/.create.lock", ".agents/mcp/context_pack/memory/discoveries",
     } <= set(paths)  # fmt: skip

@@ -65,7 +65,7 @@ except EmbedderFailed as failure:
     )
     auto, semantic, failure = child.stdout.splitlines()
     assert auto == "(None, None)"
-    assert "pip install 'context-pack[semantic]'" in semantic
+    assert "pip install '.[semantic]'" in semantic
     assert failure == granite.MISSING
 
 

@@ -139,8 +139,8 @@ def test_a_library_that_is_missing_is_named_with_its_extra(
     warning = choose("auto", str(tmp_path), {}).warning
     assert warning is not None
     assert "onnxruntime and tokenizers" in warning
-    assert "pip install 'context-pack[onnx]'" in warning
+    assert "pip install '.[onnx]'" in warning
     (tmp_path / "model.onnx").unlink()
     (tmp_path / "model.safetensors").write_bytes(b"")
     (tmp_path / "config.json").write_text('{"model_type": "model2vec"}')
-    assert "pip install 'context-pack[model2vec]'" in str(choose("auto", str(tmp_path), {}).warning)
+    assert "pip install '.[model2vec]'" in str(choose("auto", str(tmp_path), {}).warning)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -123,47 +122,6 @@ def test_a_search_indexes_first_and_shows_places(docs: Docs) -> None:
     assert docs("search", "pasta", "--max-distance", "0").code == 1
     assert docs("search", "pasta", "-c", "cookbook").code == 1
     assert docs("search", "  ").code == 1
-
-
-@pytest.mark.clause("DC-34", "DC-11", "DC-07")
-def test_a_package_is_reproducible_and_can_be_added(docs: Docs) -> None:
-    handbook(docs.root)
-    lay(docs.root, {"docs/bad.md": b"\xff"})
-    made = docs("pack", "./docs", "--version", "1.2", "--name", "hand", "-o", "one.tar.gz", "--json")
-    assert (made.code, made.json["documents"], made.json["failed"][0]["document"]) == (1, 3, "bad.md")
-    (docs.root / "docs/bad.md").unlink()
-    assert docs("pack", "handbook", "--version", "1.2", "--name", "hand").code == 0
-    one, two = (docs.root / name for name in ("one.tar.gz", "hand-1.2.tar.gz"))
-    assert one.read_bytes() == two.read_bytes()
-    assert docs("pack", "handbook", "--version", "1.2", "--name", "hand").code == 2
-    nowhere = docs("pack", "handbook", "-o", "nowhere/hand.tar.gz")
-    assert (nowhere.code, "the folder for hand.tar.gz does not exist" in nowhere.err) == (2, True)
-    with tarfile.open(two) as archive:
-        assert archive.getnames() == ["manifest.json", "food/pasta.md", "guide.md", "keys.md"]
-        assert {member.mtime for member in archive} == {0}
-    assert docs("add", "packed", "one.tar.gz").code == 0
-    assert docs("sync", "packed", "--json").json["collections"][0]["added"] == 3
-    listed = docs("list", "--json").json["collections"][1]
-    assert (listed["collection"], listed["version"], listed["kind"]) == ("packed", "1.2", "package")
-
-
-@pytest.mark.clause("DC-34")
-def test_a_dry_run_lists_what_would_be_packed_without_an_index(docs: Docs) -> None:
-    handbook(docs.root)
-    lay(docs.root, {"docs/bad.md": b"\xff", "docs/x.bin": b"\x00"})
-    assert docs("sync", "--fast").code == 1
-    tried = docs("pack", "handbook", "--name", "hand", "--version", "1.2", "--dry-run", "--json")
-    assert (tried.code, tried.json["files"]) == (1, ["food/pasta.md", "guide.md", "keys.md"])
-    assert (tried.json["dryRun"], tried.json["documents"]) == (True, 3)
-    assert tried.json["failed"][0]["document"] == "bad.md"
-    assert [one["document"] for one in tried.json["skipped"]] == ["x.bin"]
-    shown = docs("pack", "handbook", "--name", "hand", "--version", "1.2", "--dry-run").out
-    assert shown.startswith("hand-1.2.tar.gz would hold 3 documents, ")
-    assert "\n  food/pasta.md\n  guide.md\n  keys.md\n" in shown
-    assert not list(docs.root.glob("*.tar.gz"))
-    made = docs("pack", "handbook", "--name", "hand", "--version", "1.2", "--json").json
-    assert (made["package"], made["bytes"]) == (tried.json["package"], tried.json["bytes"])
-    assert docs("pack", "handbook", "--name", "hand", "--version", "1.2", "--dry-run").code == 2
 
 
 @pytest.mark.clause("DC-30")

@@ -469,13 +469,11 @@ def test_newly_denied_documents_disappear_from_every_source_kind(tmp_path: Path,
     files: dict[str, str | bytes] = {"a.md": "# Open\n\nA lighthouse.", "inner/b.md": "# Closed\n\nA cellar."}
     lay(tmp_path / "near", files)
     committed(tmp_path / "far", files)
-    pack = CommandLine(tmp_path)("docs", "pack", "./near", "-o", "packed.tar.gz", **environ(tmp_path))
-    assert pack.code == 0
-    configure(tmp_path, near="./near", packed="./packed.tar.gz")
+    configure(tmp_path, near="./near")
     configure_user(tmp_path, far=f"git+file://{tmp_path}/far")
     client = started(tmp_path, spawn)
     structured(client, "sync")
-    assert len(structured(client, "search", query="cellar")["results"]) == 3
+    assert len(structured(client, "search", query="cellar")["results"]) == 2
     client.end()
     again = started(tmp_path, spawn, CONTEXT_PACK_DENY="**/inner/**,inner/**")
     assert structured(again, "search", query="cellar")["results"] == []

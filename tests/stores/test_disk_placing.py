@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from context_pack import Failure, open_workspace
-from context_pack_adapters.files.opening import Place
-from context_pack_adapters.files.placing import link_in_the_way
 
 STORAGE = ".agents/mcp/context_pack"
 LINKS = [
@@ -45,9 +41,13 @@ def test_a_link_in_the_place_of_our_folders_is_refused_and_nothing_is_written(
 ) -> None:
     (project / "kept").mkdir()
     link(project, place, project.parent / leads)
-    with pytest.raises(Failure, match="it is a link") as caught:
-        open_workspace(project)
-    assert caught.value.message.startswith(f"{place}: ")
+    workspace = open_workspace(project)
+    if "memory" in place:
+        with pytest.raises(Failure, match="a link, perhaps"):
+            workspace.memory.record("rule", "never lose the till")
+    else:
+        with pytest.raises(Failure, match="a link, perhaps"):
+            workspace.packs.create(ttl_minutes=5)
     assert list((project.parent / leads).iterdir()) == []
 
 
@@ -59,8 +59,8 @@ def test_a_configured_storage_root_may_be_a_link_but_not_contain_one(project: Pa
     assert list((project.parent / "outside" / "packs").glob("pk_*.md"))
     (project.parent / "outside" / "packs").rename(project / "kept")
     link(own, "packs", project / "kept")
-    with pytest.raises(Failure, match="packs: it is a link"):
-        open_workspace(project, storage=own)
+    with pytest.raises(Failure, match="a link, perhaps"):
+        open_workspace(project, storage=own).packs.list()
 
 
 @pytest.mark.clause("ST-32")
@@ -79,28 +79,3 @@ def test_a_link_placed_later_is_refused_and_not_followed(project: Path) -> None:
         with pytest.raises(Failure, match="not a folder"):
             action()
     assert sorted((project.parent / "outside").rglob("*")) == before
-
-
-@pytest.mark.clause("ST-32")
-def test_a_project_that_is_itself_a_link_is_where_it_leads(project: Path) -> None:
-    (project.parent / "alias").symlink_to(project)
-    alias = project.parent / "alias"
-    assert link_in_the_way(Place.of(alias / STORAGE, alias)) is None
-    link(project, STORAGE, project.parent / "outside")
-    assert link_in_the_way(Place.of(alias / STORAGE, alias)) == STORAGE
-
-
-@pytest.mark.clause("ST-32")
-def test_a_server_whose_storage_is_a_link_reports_it_and_exits(project: Path) -> None:
-    link(project, f"{STORAGE}/packs", project.parent / "outside")
-    checkout = Path(__file__).resolve().parents[2]
-    ended = subprocess.run(
-        [sys.executable, "-m", "context_pack"],
-        cwd=project,
-        input=b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n',
-        capture_output=True,
-        env={"PYTHONPATH": f"{checkout}:{checkout / 'adapters'}"},
-        check=False,
-    )
-    assert (ended.returncode, ended.stdout) == (1, b"")
-    assert b"packs: it is a link" in ended.stderr

@@ -14,7 +14,6 @@ from hanging import never_hanging
 
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
-from context_pack_adapters.files import beneath, opening
 from context_pack_adapters.files.rooted import Rooted
 
 SECRET = b"outside secret"
@@ -34,15 +33,6 @@ def root(tmp_path: Path) -> Path:
     (tmp_path / "outside" / "app.py").write_bytes(SECRET)
     (tmp_path / "secret.py").write_bytes(SECRET)
     return top
-
-
-@pytest.fixture(params=["one call", "part by part"], autouse=True)
-def _means(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each way down: by one system call, and folder by folder."""
-    if request.param != "one call":
-        monkeypatch.setattr(opening, "opener", lambda: None)
-    elif beneath.opener() is None:
-        pytest.skip("the system has no such call")
 
 
 @pytest.fixture

@@ -200,7 +200,6 @@ COMMANDS = [
     ["contexts", "show", "src/deep"],
     ["docs", "sync"],
     ["docs", "search", "marker"],
-    ["docs", "pack", "docs", "--version", "1", "-o", "docs/out.tar.gz", "--force"],
     ["memory", "import", "docs"],
     ["memory", "list"],
     ["packs", "list"],

@@ -42,7 +42,7 @@ def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Kept:
         return Kept(MemoryExcerptStore(clock), clock)
     if request.param == "postgres":
         new_database = request.getfixturevalue("new_database")
-        from context_pack_adapters.postgres.excerpts import PostgresExcerptStore
+        from context_pack_adapters.postgres.documents import PostgresExcerptStore
 
         return Kept(PostgresExcerptStore(new_database(), clock), clock)
     return Kept(FileExcerptStore(tmp_path / "root", clock), clock)

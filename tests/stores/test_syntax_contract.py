@@ -10,7 +10,7 @@ from hanging import never_hanging
 
 from context_pack.kernel.syntax import DefinitionKind, NoSyntax, NotParsed, Parsed, Spans, Syntax
 from context_pack_adapters.syntax.guarded_syntax import GuardedSyntax
-from context_pack_adapters.syntax.sources import SOURCES, GrammarSource
+from context_pack_adapters.syntax.languages import SOURCES, GrammarSource
 from context_pack_adapters.syntax.tree_sitter_syntax import TreeSitterSyntax
 
 SMALL = {

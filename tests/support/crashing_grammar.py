@@ -13,9 +13,9 @@ CRASH, HANG, RAISE = "crash_the_grammar", "hang_the_grammar", "raise_in_the_gram
 _PACKAGE = f'''
 import ctypes, importlib.machinery, os, sys
 import tree_sitter
-from context_pack_adapters.syntax import grammars, parser_process
+from context_pack_adapters.syntax import grammars, tree_sitter_syntax
 
-parser_process.SECONDS_EACH = 1.0
+tree_sitter_syntax.SECONDS_EACH = 1.0
 
 class MarkedParser:
     def __init__(self, *given, **more):

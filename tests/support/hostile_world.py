@@ -6,14 +6,11 @@ that whatever is served from the decoy can be told. `CALLS` and `COMMANDS` use e
 
 from __future__ import annotations
 
-import gzip
-import io
 import json
 import os
 import shutil
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -77,7 +74,6 @@ def _sources(word: str) -> dict[str, str | bytes]:
             {"name": "manual", "version": "1", "description": word, "sources": {"glob": ["**/*.md"]}}
         ),
         "manual/text.md": f"# Manual\n\nThe {word} marker of the manual.\n",
-        "vendor/guide.tar.gz": _package(word),
         "notes/rules.md": f"# Rules\n\n- Never move the {word} marker without a word.\n",
         "bundles.yaml": f"bundles:\n  - path: shop\n    name: shop\n    description: {word}\n",
         "context.json": json.dumps(
@@ -85,7 +81,6 @@ def _sources(word: str) -> dict[str, str | bytes]:
                 "collections": {
                     "docs": {"url": "./docs", "description": word},
                     "manual": {"url": "manual/manifest.json"},
-                    "guide": {"url": "vendor/guide.tar.gz"},
                 }
             }
         ),
@@ -95,18 +90,6 @@ def _sources(word: str) -> dict[str, str | bytes]:
 
 def _node(key: str, word: str, *to: str) -> dict[str, Any]:
     return {"id": key, "title": f"{key} {word}", "refs": list(to)}
-
-
-def _package(word: str) -> bytes:
-    manifest = {"name": "guide", "version": "1", "sources": {"files": [{"path": "guide.md"}]}}
-    texts = {"manifest.json": json.dumps(manifest), "guide.md": f"# Guide\n\nThe {word} marker of a guide.\n"}
-    held = io.BytesIO()
-    with tarfile.open(fileobj=held, mode="w") as archive:
-        for name, text in texts.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(text.encode())
-            archive.addfile(entry, io.BytesIO(text.encode()))
-    return gzip.compress(held.getvalue(), mtime=0)
 
 
 CALLS: list[tuple[str, dict[str, Any]]] = [
@@ -201,7 +184,6 @@ COMMANDS: list[list[str]] = [
     ["docs", "list"],
     ["docs", "sync"],
     ["docs", "search", "marker"],
-    ["docs", "pack", "docs", "--version", "1", "-o", "out/docs.tar.gz", "--force"],
     ["docs", "remove", "more"],
     ["docs", "allow", "--list"],
     ["setup", "claude", "cursor", "vscode", "--project"],

@@ -10,7 +10,7 @@ from pathlib import Path
 from attrs import frozen
 from inmemory import MemorySourceTree
 
-from context_pack.code.usecases.read_file import FileReader, ReadFile
+from context_pack.code.reading import FileReader, ReadFile
 from context_pack_adapters.syntax import shared_syntax
 
 SYNTAX = shared_syntax()

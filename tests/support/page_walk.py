@@ -28,6 +28,7 @@ ANY = "…"
 NEEDS_A_SHELL = re.compile(r"[|<>&;`]|\$\(")
 COMMENT = re.compile(r"\s+# [^'\"]*$")
 EXIT_CODE = "; echo $?"
+HERE_DOCUMENT = "<< END"
 CHANGING = (
     (re.compile(r"pk_[a-z2-7]{8}"), "pk_xxxxxxxx"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z"), "0000-00-00T00:00:00Z"),
@@ -96,6 +97,9 @@ class Walk:
         """Commands after `$ `, each with what it prints."""
         for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
             line, _, shown = part.partition("\n")
+            if line.endswith(HERE_DOCUMENT):  # what follows is the file
+                text, _, shown = shown.partition("END\n")
+                line = f"{line}\n{text}END\n"
             if line.endswith(EXIT_CODE):
                 code, out = self.run(line.removesuffix(EXIT_CODE))
                 out += f"{code}\n"

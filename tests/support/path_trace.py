@@ -92,9 +92,6 @@ def trace(seen: set[str]) -> None:
         return plain(file, *given, **options)
 
     builtins.open = opened
-    from context_pack_adapters.files import beneath
-
-    beneath.opener = lambda: None  # type: ignore[assignment]  # which opens each part of a path by itself
 
 
 def main(top: str) -> None:

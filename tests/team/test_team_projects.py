@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from context_pack.kernel.errors import Failure
-from context_pack_adapters.postgres.projects import normalised, project_key
+from context_pack_adapters.postgres.team import normalised, project_key
 
 
 @pytest.mark.clause("TM-03")

@@ -21,7 +21,7 @@ from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack_adapters.files.opening import Place, link_target, scan, way_from
-from context_pack_adapters.files.rooted import Refused, Rooted, landing
+from context_pack_adapters.files.rooted import Rooted, landing
 
 LIST_FILE = "bundles.yaml"
 MOST_FOLDERS = 10_000
@@ -118,7 +118,7 @@ class BundleSearch:
             return Reason.NOT_A_FILE
         try:
             return landing(self._rooted.root, manifest.parts[:-1])
-        except (Refused, OSError):  # it was there a moment ago
+        except OSError:  # it was there a moment ago
             return Reason.MISSING
 
     def _folders(self) -> list[str]:

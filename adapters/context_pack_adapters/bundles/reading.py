@@ -15,7 +15,7 @@ from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.yaml_documents import Malformed, load, load_json
-from context_pack_adapters.files.opening import AnyPlace, Handle, TooLarge, read_opened, scan
+from context_pack_adapters.files.opening import AnyPlace, Handle, Refused, read_opened, scan
 from context_pack_adapters.files.rooted import Rooted
 from context_pack_adapters.files.signature import Signature, settled_signature, signature
 
@@ -102,7 +102,7 @@ class DiskBundleFiles:
                 found = seen[1]
         except Malformed as malformed:
             found = Flaw(path.value, str(malformed))
-        except TooLarge:
+        except Refused:
             found = Flaw(path.value, _NO_FILE[Reason.TOO_LARGE])
         except OSError:
             return Flaw(path.value, _NO_FILE[Reason.IO])

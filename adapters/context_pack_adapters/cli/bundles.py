@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ from context_pack.bundles.model import Bundle, Diagnostic, Unloadable
 from context_pack.bundles.opening import EntityAddress, OpenedBundle, require
 from context_pack.bundles.ports import BundlePlace
 from context_pack.kernel.errors import Code, Failure
-from context_pack.toolkit.call import QuietCall
+from context_pack.toolkit.call import CheckedCall, Overdue
 from context_pack_adapters.cli.arguments import argument, command, flag
 from context_pack_adapters.cli.packs_export import write
 from context_pack_adapters.cli.shell import Shell, WrongUsage, body_of, nearest
@@ -36,15 +37,27 @@ BUNDLE = argument("--bundle", metavar="ID", help="the bundle, where there are se
 DEPTH = argument("--depth", type=int, default=3, metavar="N", help="how far to follow references (3)")
 
 
+def _call(shell: Shell) -> CheckedCall:
+    """A call with the deadline of the server's, because a schema may cost any amount of time."""
+    overdue = Overdue(shell.settings.call_seconds)
+    end = time.monotonic() + overdue.seconds
+
+    def check() -> None:
+        if time.monotonic() > end:
+            raise overdue.failure()
+
+    return CheckedCall(wanted=check)
+
+
 def _bundles(shell: Shell) -> tuple[list[Found], Sequence[Diagnostic]]:
     """The bundles of this project, and what was wrong with the search for them."""
     shelf = shell.cases().bundles
-    return shelf.bundles(QuietCall()), shelf.store.discover().diagnostics
+    return shelf.bundles(_call(shell)), shelf.store.discover().diagnostics
 
 
 def _serve(shell: Shell, bundle: str | None, work: Callable[[OpenedBundle], T]) -> T:
     """Run `work` on one bundle."""
-    return shell.cases().bundles.serve(bundle, QuietCall(), work)
+    return shell.cases().bundles.serve(bundle, _call(shell), work)
 
 
 def _print_search_problems(wrong: Sequence[Diagnostic], found: Sequence[Any], shell: Shell) -> None:

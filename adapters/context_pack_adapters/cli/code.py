@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf
 from typing import Any
 
-from context_pack.code.domain.search_pattern import compiled
-from context_pack.code.family import FAMILY
-from context_pack.code.outline_tools import outlined_lines
-from context_pack.code.usecases.outline import CodeOutline
+from context_pack.code.outline import CodeOutline
+from context_pack.code.patterns import compiled
+from context_pack.code.tools import FAMILY, outlined_lines
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.sentences import counted
 from context_pack.kernel.text import split_lines

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from argparse import Namespace
 
-from context_pack.contexts.ports import unwatched
 from context_pack.contexts.refresh import RefreshRequest
 from context_pack.kernel.sentences import counted
 from context_pack_adapters.cli.arguments import command, flag
@@ -19,9 +19,10 @@ from context_pack_adapters.cli.contexts import (
     tally,
 )
 from context_pack_adapters.cli.shell import Shell
-from context_pack_adapters.contexts.watch import FoldersWatch
 from context_pack_adapters.library.contexts import answered
 
+LOOK_SECONDS = 1.0
+"""Between two looks at the whole project: a folder that is as it was costs its listing."""
 GONE = "gone"
 """A folder that is no longer there, or no longer worth a context."""
 
@@ -39,11 +40,9 @@ def watch(options: Namespace, shell: Shell) -> None:
       context-pack contexts watch --refresh
     """
     opened = open_project(options, shell)
-    watching = FoldersWatch(opened.project.root)
     states: dict[str, str] = {}
     try:
         while True:
-            _follow(opened, watching)
             now = states_in(opened.listing())
             if options.refresh and not {"stale", "missing"}.isdisjoint(now.values()):
                 _refresh(opened, shell, options)
@@ -51,24 +50,9 @@ def watch(options: Namespace, shell: Shell) -> None:
             _print_changes(states, now, shell, options)
             states = now
             shell.terminal.flush()
-            watching.wait()
+            time.sleep(LOOK_SECONDS)
     except KeyboardInterrupt:
         return
-    finally:
-        watching.close()
-
-
-def _follow(opened: OpenedProject, watching: FoldersWatch) -> None:
-    """Watch every folder; list again, because a folder may have been made before its parent was watched."""
-    followed: set[str] = set()
-    while (scopes := _scopes(opened)) != followed:
-        watching.follow(sorted(scopes))
-        followed = scopes
-
-
-def _scopes(opened: OpenedProject) -> set[str]:
-    scan = opened.project.scan(unwatched)
-    return set() if scan is None else {folder.scope for folder in scan.folders}
 
 
 def _refresh(opened: OpenedProject, shell: Shell, options: Namespace) -> None:

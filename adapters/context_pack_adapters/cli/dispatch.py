@@ -99,7 +99,6 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "docs list": CommandEntry("docs:list_collections", "list the collections of documents"),
     "docs sync": CommandEntry("docs_content:sync", "bring collections up to date, or say what would be done"),
     "docs search": CommandEntry("docs_content:search", "search the documents by meaning and by words"),
-    "docs pack": CommandEntry("docs_content:pack", "make a package of documents"),
     "team init": CommandEntry("team:init", "prepare a Postgres database for packs and discoveries of a team"),
     "team status": CommandEntry(
         "team:status", "tell whether that database can be reached, and what it holds"

@@ -1,15 +1,13 @@
-"""The commands about what document collections hold: sync, search, pack."""
+"""The commands about what document collections hold: sync, search."""
 
 from __future__ import annotations
 
-import os
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
-from context_pack.documents.domain.model import Changes, Collection, Failed, Outcome, SourceDescription
+from context_pack.documents.domain.model import Changes, Collection, Failed, Outcome
 from context_pack.documents.family import outcome_body
 from context_pack.documents.usecases.sync_all import sync_all, under_every_name
 from context_pack.kernel.errors import Failure
@@ -17,11 +15,8 @@ from context_pack.retrieval.model import Progress, Scope
 from context_pack.retrieval.ports import EmbedderFailed
 from context_pack_adapters.cli.arguments import argument, command, flag
 from context_pack_adapters.cli.meter import Bar
-from context_pack_adapters.cli.packs_export import write
-from context_pack_adapters.cli.shell import Shell, WrongUsage, body_of
-from context_pack_adapters.collections.packing import package_of
+from context_pack_adapters.cli.shell import Shell, body_of
 from context_pack_adapters.library.documents import Documents
-from context_pack_adapters.settings import working_directory
 
 NO_COLLECTIONS = "No collections. Add one: context-pack docs add NAME PLACE"
 MOST_NAMED = 20
@@ -178,74 +173,6 @@ def search(options: Namespace, shell: Shell) -> int:
         for line in lines[:SHOWN_LINES]:
             shell.terminal.line(f"      {line[:SHOWN_CHARS]}")
     return 0
-
-
-@command(
-    argument("source", metavar="SOURCE", help="a folder, a manifest.json or a collection"),
-    argument("-o", "--output", metavar="FILE", help="the package (default: NAME-VERSION.tar.gz)"),
-    argument("--name", metavar="NAME", help="its name (default: the manifest's, or the folder's)"),
-    argument("--version", metavar="VERSION", help="its version (default: the manifest's, or 0.0.0)"),
-    argument("--description", metavar="TEXT", help="what it holds"),
-    flag("--force", "replace a file that is there"),
-    flag("--dry-run", "only say what would be packed"),
-    flag("--json", "print the outcome as JSON"),
-)
-def pack(options: Namespace, shell: Shell) -> int:
-    """Make a .tar.gz package of a folder's documents, with a manifest that names each of them and its
-    SHA-256.
-
-    The same documents make the same bytes. The source may be a folder, a manifest.json, or a collection by
-    name. The exit code is 1 when a document failed; the package then holds the others. --dry-run names the
-    documents that would be packed; of a repository, those that were fetched last.
-
-    Examples:
-      context-pack docs pack ./docs --name handbook --version 1.2 -o handbook-1.2.tar.gz
-      context-pack docs pack handbook --dry-run
-    """
-    documents = open_documents(shell)
-    collection = _collection(documents, options.source)
-    source = documents.shelf.ports.sources.open(collection, fetch=not options.dry_run)
-    survey = source.survey(explain=options.dry_run)
-    assert survey is not None
-    about = SourceDescription(
-        options.name or survey.about.name or collection.where.name,
-        options.version or survey.about.version or "0.0.0",
-        options.description or survey.about.description,
-    )
-    target = Path(working_directory(), options.output or f"{about.name}-{about.version}.tar.gz")
-    if not target.parent.is_dir():
-        raise WrongUsage(f"the folder for {target.name} does not exist; make it first")
-    if os.path.lexists(target) and not options.force:  # before anything is packed
-        raise WrongUsage(f"{target.name} is there already; --force replaces it")
-    data, packed, failed = package_of(about, source, survey)
-    if not options.dry_run:
-        write(str(target), data, replace=options.force)
-    every = (*survey.failed, *failed)
-    body = {"package": str(target), "documents": packed, "bytes": len(data), "failed": _bodies(every)}
-    if options.dry_run:
-        files = sorted(set(survey.files) - {one.document for one in every})
-        of = {"dryRun": True, "name": about.name, "version": about.version}
-        body = {**of, **body, "files": files, "skipped": _bodies(survey.skipped)}
-    if options.json:
-        shell.terminal.json(body)
-    elif options.dry_run:
-        shell.terminal.line(f"{target.name} would hold {packed} documents, {len(data)} bytes:")
-        for name in files:
-            shell.terminal.line(f"  {name}")
-        _show_left_out(shell, body)
-    else:
-        shell.terminal.line(f"{target.name}: {packed} documents, {len(data)} bytes")
-        show_failed(shell, every)
-    return 1 if every else 0
-
-
-def _collection(documents: Documents, source: str) -> Collection:
-    """The collection of that name, or one made of the place."""
-    known = documents.shelf.catalogue().collections
-    if source in known:
-        return known[source]
-    place = source if "://" in source else os.path.join(working_directory(), os.path.expanduser(source))
-    return documents.shelf.ports.sources.resolve("package", place)
 
 
 def show_failed(shell: Shell, failed: Iterable[Failed]) -> None:

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from context_pack.kernel.errors import Failure
 from context_pack_adapters.cli.shell import words_for
-from context_pack_adapters.private_places import project_folders
+from context_pack_adapters.private_places import open_places
 from context_pack_adapters.settings import Settings
 
-FORMER = ("derived", "stats", "access", "memory/sessions", "contexts/seen.json", "contexts/derived.json")
+FORMER = ("derived", "stats", "access", "memory/sessions")
 """What older versions kept in the storage root; it is neither read nor removed."""
 
 
@@ -96,8 +96,7 @@ def _packs(settings: Settings) -> Finding:
 
 def _private(settings: Settings) -> Finding:
     """The user's folders for what is derived or private."""
-    cache, state = project_folders(settings)
-    trouble = cache.trouble() or state.trouble()
+    trouble = open_places(settings).trouble
     if not trouble:
         return Finding("cache and state", "ok", "for this user only")
     found = f"temporary, so that every server indexes anew: {trouble}"

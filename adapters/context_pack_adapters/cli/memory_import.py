@@ -16,8 +16,7 @@ from context_pack.memory.usecases.record import ContextRecord
 from context_pack_adapters.cli.arguments import argument, command, flag
 from context_pack_adapters.cli.memory import TYPES
 from context_pack_adapters.cli.shell import Shell, WrongUsage
-from context_pack_adapters.files.folder import Folder
-from context_pack_adapters.files.named import read_named
+from context_pack_adapters.files.folder import Folder, read_named
 from context_pack_adapters.files.opening import Place
 from context_pack_adapters.files.walking import Level, walk
 

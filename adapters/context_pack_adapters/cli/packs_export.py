@@ -9,7 +9,7 @@ from argparse import Namespace
 from context_pack.packs.domain.model import Pack
 from context_pack_adapters.cli.arguments import argument, command, flag, one_of
 from context_pack_adapters.cli.shell import Shell, WrongUsage
-from context_pack_adapters.files.named import write_named
+from context_pack_adapters.files.folder import write_named
 
 
 @command(

@@ -26,7 +26,7 @@ _NOTICE = re.compile(r"\[.*\]|No definitions.*|Not parsed, with matching lines: 
 def from_tool(tool: str, arguments: str, first: str, about: str, ask: Ask | None = None) -> Command:
     """A command that prints what a tool answers, whole; `ask` gets that where calling the tool would not.
 
-    `arguments` is where the tool's command class is (module:name below the code's use cases), which is loaded
+    `arguments` is where the tool's command class is (module:name in the code feature), which is loaded
     when the command is; `first` is the argument that needs no option.
     """
     names: dict[str, str] = {}
@@ -41,7 +41,7 @@ def from_tool(tool: str, arguments: str, first: str, about: str, ask: Ask | None
 
     def add(parser: Any) -> None:
         module, _, name = arguments.partition(":")
-        schema = schema_of(getattr(import_module(f"context_pack.code.usecases.{module}"), name))
+        schema = schema_of(getattr(import_module(f"context_pack.code.{module}"), name))
         for name, rule in schema["properties"].items():
             option = re.sub(r"(?<=[a-z])(?=[A-Z])|_", "-", name).lower()
             names[name] = option.replace("-", "_")

@@ -1,10 +1,10 @@
 """`context.json` on disk, and which places a project may name in it.
 
 The project's file is never reached through a link: whatever the link leads to is not the project's to name.
-The user's own may be one, and stays one. A project is not trusted: it names folders and packages below its
-own root, and repositories elsewhere that the user has allowed. Git is never pointed at a repository on this
-disk that a project names: such a one can hold links, and git quotes what they lead to. The user's own
-configuration may name anything.
+The user's own may be one, and stays one. A project is not trusted: it names folders below its own root, and
+repositories elsewhere that the user has allowed. Git is never pointed at a repository on this disk that a
+project names: such a one can hold links, and git quotes what they lead to. The user's own configuration may
+name anything.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from context_pack.documents.domain.source_address import SourceAddress
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.files.faults import translated
 from context_pack_adapters.files.folder import Folder
-from context_pack_adapters.files.opening import NotRegular, Place, read_file, status_of, way_inside
-from context_pack_adapters.files.rooted import Refused, landing
+from context_pack_adapters.files.opening import Place, Refused, read_file, status_of, way_inside
+from context_pack_adapters.files.rooted import landing
 from context_pack_adapters.files.signature import Signature, signature
 
 EDIT_SECONDS = 10.0
@@ -55,7 +55,7 @@ class ConfigFile:
         """Parse the file; a missing one is empty."""
         try:
             text, _ = self._text()
-        except NotRegular:
+        except Refused:
             return Config(problems=(f"{self._shown}: {NO_FILE}",))
         except OSError as error:
             return Config(problems=(f"{self._shown}: it cannot be read ({error.strerror or 'unknown'})",))
@@ -76,7 +76,7 @@ class ConfigFile:
                     text, mode = self._text()
                     folder.sweep(name)
                     folder.write(name, change(text).encode("utf-8"), mode)
-                except NotRegular:
+                except Refused:
                     raise Failure(Code.PERMISSION_DENIED, f"{CONFIG_FILE}: {NO_FILE}") from None
                 finally:
                     lock.retire()

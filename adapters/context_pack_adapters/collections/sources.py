@@ -42,7 +42,6 @@ from context_pack.kernel.text import sha256_hex
 from context_pack_adapters.collections.config import ConfigFile, ProjectPlaces
 from context_pack_adapters.collections.folders import FolderSource
 from context_pack_adapters.collections.git import GitSource, GitStore
-from context_pack_adapters.collections.package import PackageSource
 from context_pack_adapters.files.faults import io_failure, translated
 from context_pack_adapters.files.opening import Place, scan
 from context_pack_adapters.files.private import PrivateFolder
@@ -93,7 +92,6 @@ class DiskCollections:
             self._user_file = ConfigFile(user_config, "the user's context.json", own=True)
         self._places = ProjectPlaces(self._source_root, allowed_roots)
         self._read: tuple[object, Catalogue] | None = None
-        self._useless: dict[str, tuple[str, str]] = {}
 
     def catalogue(self) -> Catalogue:
         """Every collection; read again when a file has changed."""
@@ -139,7 +137,7 @@ class DiskCollections:
             return GitSource(store, where, self._policy)
         place = self._place(where.place, collection.user_wide)
         try:
-            return self._local(place, where, check)
+            return self._local(place, where)
         except OSError as error:  # a place that cannot be looked at costs no other collection
             raise io_failure(error, self._shown(place)) from error
 
@@ -159,14 +157,12 @@ class DiskCollections:
             raise Failure(Code.PERMISSION_DENIED, "the path policy denies the place of the collection")
         return found
 
-    def _local(self, place: Place, where: SourceAddress, check: Callable[[], None]) -> CollectionSource:
+    def _local(self, place: Place, where: SourceAddress) -> CollectionSource:
         """The source at a place on this disk; a folder that cannot be listed is not one without documents."""
         names = _names(place)
         if names is not None:
             text = self._manifest_text(place, MANIFEST_FILE) if MANIFEST_FILE in names else None
             return self._folder(place, manifest_of(text, where.name))
-        if where.kind is PlaceKind.PACKAGE:
-            return PackageSource(place, self._policy, check, useless=self._useless)
         if where.kind is not PlaceKind.MANIFEST:
             raise Failure(Code.NOT_FOUND, f"there is no folder {self._shown(place)}")
         folder, name = place.split()

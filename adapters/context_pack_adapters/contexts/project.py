@@ -27,13 +27,14 @@ from context_pack_adapters.files.gitignore import IgnoreFile
 from context_pack_adapters.files.opening import (
     Handle,
     Place,
+    Refused,
     enter,
     leave,
     read_file,
     scan,
     way_from,
 )
-from context_pack_adapters.files.rooted import Refused, Rooted, reason_of
+from context_pack_adapters.files.rooted import Rooted, reason_of
 from context_pack_adapters.files.signature import is_settled
 from context_pack_adapters.files.walking import Level, walk
 from context_pack_adapters.files.writing import put, sweep
@@ -234,8 +235,6 @@ class DiskProject:
         """The bytes of a folder's context file, or why they cannot be had."""
         try:
             return self._contexts.reach((*_parts(folder.scope), CONTEXT_FILE), _context_bytes)[0]
-        except Refused as refused:
-            found = refused.reason
         except OSError as error:
             found = reason_of(error)
         return Reason.MISSING if found is Reason.DENIED else found

@@ -10,8 +10,8 @@ from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack_adapters.contexts.project import DiskProject, ScopePolicy
-from context_pack_adapters.files.opening import Place, enter, leave, scan, way_inside
-from context_pack_adapters.files.rooted import Refused, Rooted
+from context_pack_adapters.files.opening import Place, Refused, enter, leave, scan, way_inside
+from context_pack_adapters.files.rooted import Rooted
 
 KEPT_PROJECTS = 16
 

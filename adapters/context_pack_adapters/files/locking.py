@@ -9,7 +9,6 @@ has the name now.
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 import time
@@ -20,7 +19,8 @@ from types import TracebackType
 from filelock import lock_descriptor, unlock_descriptor
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack_adapters.files.opening import Handle, NotRegular, Place, status_of
+from context_pack.kernel.ports import Reason
+from context_pack_adapters.files.opening import Handle, Place, Refused, status_of
 from context_pack_adapters.serving import check_call
 
 _OPEN = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -71,7 +71,7 @@ class PathLock:
             try:
                 opened = os.fstat(descriptor)
                 if not stat.S_ISREG(opened.st_mode):
-                    raise NotRegular(errno.EINVAL, "not a regular file")
+                    raise Refused(Reason.NOT_A_FILE)
                 with suppress(FileNotFoundError):
                     if lock_descriptor(descriptor, blocking=False) and os.path.samestat(
                         opened, status_of(folder, self._name)

@@ -2,8 +2,9 @@
 
 A folder is held by its descriptor and what is in it is reached from there, so nothing that is swapped on the
 way changes where we are. No link is followed, only regular files are opened, and no opening waits.
-Everything here raises OSError, but for a system that has no descriptors or memory left: that is a Failure at
-once, because whoever goes on without one unreadable file must not take a whole tree for unreadable.
+Everything here raises OSError (`Refused` with the reason where it is ours), but for a system that has no
+descriptors or memory left: that is a Failure at once, because whoever goes on without one unreadable file
+must not take a whole tree for unreadable.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from context_pack_adapters.files.beneath import opener
+from context_pack.kernel.ports import Reason
 from context_pack_adapters.files.faults import io_failure
 
 Handle = int
@@ -29,12 +30,12 @@ _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
 _EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 
-class NotRegular(OSError):
-    """The name is no regular file, but a link (ELOOP), a folder, a pipe or a device."""
+class Refused(OSError):
+    """What has the name is not read, for a reason of ours: no regular file, too large, outside, denied."""
 
-
-class TooLarge(OSError):
-    """The file holds more bytes than the reader is willing to take."""
+    def __init__(self, reason: Reason, number: int = errno.EINVAL) -> None:
+        super().__init__(number, reason.value.replace("_", " "))
+        self.reason = reason
 
 
 class Opened(NamedTuple):
@@ -95,7 +96,7 @@ def open_file(folder: Handle, name: str, listed: bool = False) -> Opened:
     """The regular file of that name; one that a list of its folder has just called so is not looked at first.
 
     Raises:
-        NotRegular: a link, a folder, a pipe or a device; it is not opened, for somebody might notice.
+        Refused: a link, a folder, a pipe or a device; it is not opened, for somebody might notice.
     """
     if not listed:
         _check_regular(status_of(folder, name))
@@ -115,8 +116,7 @@ def read_file(
     """The bytes of a regular file, and its state from before they were read; for `listed` see `open_file`.
 
     Raises:
-        NotRegular: it is none.
-        TooLarge: more than `max_bytes`.
+        Refused: it is none, or holds more than `max_bytes`.
     """
     opened = open_file(folder, name, listed)
     try:
@@ -129,11 +129,11 @@ def read_opened(opened: Opened, max_bytes: int) -> bytes:
     """Everything from an opened file, which stays open.
 
     Raises:
-        TooLarge: more than `max_bytes`.
+        Refused: more than `max_bytes`.
     """
     expected = opened.status.st_size
     if expected > max_bytes:
-        raise TooLarge(errno.EFBIG, "too large")
+        raise Refused(Reason.TOO_LARGE, errno.EFBIG)
     # One byte more than expected, so that the common case ends with the first, short read.
     data = os.read(opened.descriptor, expected + 1)
     if len(data) == expected:
@@ -144,7 +144,7 @@ def read_opened(opened: Opened, max_bytes: int) -> bytes:
         chunks.append(chunk)
         total += len(chunk)
     if total > max_bytes:
-        raise TooLarge(errno.EFBIG, "too large")
+        raise Refused(Reason.TOO_LARGE, errno.EFBIG)
     return b"".join(chunks)
 
 
@@ -193,17 +193,6 @@ class Place(NamedTuple):
         above, name = os.path.split(self.top)
         return Place(above), name
 
-    def identity(self) -> tuple[int, int]:
-        """Device and inode of the folder, without opening it; raises what opening it would."""
-        path = self.top
-        found = os.stat(path)
-        for name in self.inside:
-            path = f"{path}/{name}"
-            found = os.lstat(path)
-            if not stat.S_ISDIR(found.st_mode):
-                raise NotADirectoryError(errno.ENOTDIR, "not a folder")
-        return found.st_dev, found.st_ino
-
     def open(self) -> Handle:
         """Open the folder; the caller closes it with `leave`."""
         return way_down(self.top, self.inside)
@@ -237,12 +226,6 @@ def way_inside(root: str, path: str) -> tuple[str, ...] | None:
 
 def way_down(top: str, names: Sequence[str], through: bool = False) -> Handle:
     """The folder that the names lead to from a named one; a link among them is no folder (ENOTDIR)."""
-    if names and (opened := opener()) is not None:
-        try:
-            return opened("/".join((top, *names)), (_THROUGH if through else _FOLDER) | os.O_NOFOLLOW)
-        except OSError as error:
-            if error.errno not in (errno.ELOOP, errno.ENAMETOOLONG):  # a link above the named folder?
-                raise
     folder = enter_top(top, through or bool(names))
     try:
         for number, name in enumerate(names, 1):
@@ -251,10 +234,8 @@ def way_down(top: str, names: Sequence[str], through: bool = False) -> Handle:
             folder = below
     except BaseException as error:
         leave(folder)
-        if isinstance(error, OSError):
-            _refuse_if_exhausted(error)
-            if error.errno in (errno.ELOOP, errno.EMLINK):
-                raise NotADirectoryError(errno.ENOTDIR, "a link is in the place of a folder") from None
+        if isinstance(error, OSError) and error.errno in (errno.ELOOP, errno.EMLINK):
+            raise NotADirectoryError(errno.ENOTDIR, "a link is in the place of a folder") from None
         raise
     return folder
 
@@ -279,4 +260,4 @@ def first_link(root: Place, parts: Sequence[str]) -> tuple[int, str] | None:
 
 def _check_regular(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
-        raise NotRegular(errno.ELOOP if stat.S_ISLNK(status.st_mode) else errno.EINVAL, "not a regular file")
+        raise Refused(Reason.NOT_A_FILE, errno.ELOOP if stat.S_ISLNK(status.st_mode) else errno.EINVAL)

@@ -71,29 +71,6 @@ class PrivateFolder(Folder):
         self.make()
         super().write(name, data, mode)
 
-    def trouble(self) -> str:
-        """Why the folder cannot be used, in words; empty if nothing is known against it. Nothing is made."""
-        place = self.place.top
-        if not os.path.isabs(place):
-            return f"{place}: it is not an absolute path"
-        for name in self.place.inside:
-            place = os.path.join(place, name)
-            try:
-                status = os.lstat(place)
-            except FileNotFoundError:
-                break
-            except OSError as error:
-                return f"{place}: {error.strerror}"
-            if not stat.S_ISDIR(status.st_mode):
-                return f"{place}: {'a link' if stat.S_ISLNK(status.st_mode) else 'not a folder'}"
-            if not _is_the_users(status):
-                return f"{place}: {_ANOTHERS}"
-        while not os.path.lexists(place):
-            place = os.path.dirname(place)
-        if os.path.isdir(place) and os.access(place, os.W_OK | os.X_OK):
-            return ""
-        return f"{place}: it cannot be written to"
-
 
 def _is_the_users(status: os.stat_result) -> bool:
     return status.st_uid == os.getuid()

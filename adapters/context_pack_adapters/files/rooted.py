@@ -21,10 +21,9 @@ from context_pack.kernel.ports import Reason
 from context_pack_adapters.files.opening import (
     AnyPlace,
     Handle,
-    NotRegular,
     Opened,
     Place,
-    TooLarge,
+    Refused,
     enter,
     first_link,
     leave,
@@ -41,14 +40,6 @@ T = TypeVar("T")
 Parts = tuple[str, ...]
 _LINKED = frozenset({errno.ELOOP, errno.EMLINK, errno.ENOTDIR})
 """What the system answers where a link is in the place of a folder or a file."""
-
-
-class Refused(Exception):
-    """The path leads to nothing that may be read."""
-
-    def __init__(self, reason: Reason) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 class Rooted:
@@ -96,8 +87,6 @@ class Rooted:
             return Reason.DENIED
         try:
             return self.reach(path.parts, last, is_folder)[0]
-        except Refused as refused:
-            return refused.reason
         except OSError as error:
             return reason_of(error)
 
@@ -164,7 +153,7 @@ def _follow_link(root: Place, parts: Parts, number: int, target: str) -> Parts:
 def _status(folder: Handle, name: str) -> os.stat_result:
     found = status_of(folder, name)
     if stat.S_ISLNK(found.st_mode):
-        raise NotRegular(errno.ELOOP, "a link")
+        raise Refused(Reason.NOT_A_FILE, errno.ELOOP)
     return found
 
 
@@ -172,6 +161,4 @@ def reason_of(error: OSError) -> Reason:
     """Why a path cannot be read, from what the system says."""
     if error.errno in _LINKED or error.errno in (errno.ENOENT, errno.ENAMETOOLONG):
         return Reason.MISSING
-    if isinstance(error, TooLarge):
-        return Reason.TOO_LARGE
-    return Reason.NOT_A_FILE if isinstance(error, NotRegular) else Reason.IO
+    return error.reason if isinstance(error, Refused) else Reason.IO

@@ -76,14 +76,6 @@ Passed = Callable[[str, bool, bool], None]
 """Called for a path left out: whether it is a folder, and whether by ignore files or by the policy."""
 
 
-MOST_VERDICTS = 10_000
-Verdicts = dict[str, tuple[IgnoreRules, dict[str, bool | None]]]
-"""By the prefix of a folder: under which rules, what was left out there (ignored or not) and what was not.
-
-Every search walks the tree first: `benches/quality/code_search.py` prints the milliseconds of a question.
-"""
-
-
 def visit(
     root: AnyPlace,
     policy: PathPolicy,
@@ -97,14 +89,12 @@ def visit(
     passed: Passed = lambda _, __, ___: None,
     shut: Shut = lambda _, __: None,
     entered: Callable[[Level], None] = lambda _: None,
-    verdicts: Verdicts | None = None,
 ) -> None:
     """Show every file that counts, and every link if some are wanted, to `seen`, folder by folder.
 
     `wants` is asked first, of files; `rules` hold from above the root. `excluded` are folder names that are
     not entered at any depth, `except_for` folders by path. `go_on` is asked before each folder; once it says
     no, the walk ends. `passed` hears of what does not count, `entered` of each folder before what is in it.
-    `verdicts` are those of the last walk, for who walks again and again with the same policy and exceptions.
     """
     closed = FixedExclusions(policy, excluded, except_for).closed
 
@@ -116,18 +106,14 @@ def visit(
         if present:
             rules = rules.entered(level.prefix, ignore_texts(level.handle, present))
         below: list[tuple[str, IgnoreRules]] = []
-        by_name = {} if verdicts is None else _known_verdicts(verdicts, level, rules)
         for entry in level.entries:
             path = level.prefix + entry.name
             is_folder = entry.is_dir(follow_symlinks=False)
             if not is_folder and wants is not None and not wants(path) and not entry.is_symlink():
                 continue
-            name = entry.name + "/" if is_folder else entry.name
-            if name not in by_name:
-                ignored = rules.ignores(path, is_folder)
-                by_name[name] = ignored if ignored or closed(entry.name, path, is_folder) else None
-            if (verdict := by_name[name]) is not None:
-                passed(path, is_folder, verdict)
+            ignored = rules.ignores(path, is_folder)
+            if ignored or closed(entry.name, path, is_folder):
+                passed(path, is_folder, ignored)
             elif is_folder:
                 below.append((entry.name, rules))
             elif entry.is_file(follow_symlinks=False) or (wants is not None and entry.is_symlink()):
@@ -135,18 +121,6 @@ def visit(
         return below
 
     walk(root, look, rules, shut)
-
-
-def _known_verdicts(verdicts: Verdicts, level: Level, rules: IgnoreRules) -> dict[str, bool | None]:
-    """The cached verdicts for the names in a folder under these rules; folder names end in a slash."""
-    known = verdicts.get(level.prefix)
-    if known is not None and known[0] == rules and len(known[1]) <= 2 * len(level.entries):
-        return known[1]
-    if len(verdicts) >= MOST_VERDICTS:  # some of them have gone long ago
-        verdicts.clear()
-    by_name: dict[str, bool | None] = {}
-    verdicts[level.prefix] = (rules, by_name)
-    return by_name
 
 
 def files_below(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from context_pack.code.domain.search import DEFAULT_HITS
-from context_pack.code.usecases.grep import GrepCodebase, Searched
-from context_pack.code.usecases.outline import TOKENS as OUTLINE_TOKENS
-from context_pack.code.usecases.outline import CodeOutline, Outlined
-from context_pack.code.usecases.read_file import FileRead, ReadFile
-from context_pack.code.usecases.usages import DEFAULT_USES, FindUsages, Usages
+from context_pack.code.grep import GrepCodebase, Searched
+from context_pack.code.outline import TOKENS as OUTLINE_TOKENS
+from context_pack.code.outline import CodeOutline, Outlined
+from context_pack.code.reading import FileRead, ReadFile
+from context_pack.code.search import DEFAULT_HITS
+from context_pack.code.usages import DEFAULT_USES, FindUsages, Usages
 from context_pack.composition import UseCases
 from context_pack.toolkit.call import QuietCall
 from context_pack_adapters.library.spelling import spelled

@@ -15,11 +15,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
-from typing import NamedTuple
 
 from attrs import evolve
 
 from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.ports import Reason
 from context_pack.memory.domain.discovery import (
     Discovery,
     from_record,
@@ -33,20 +33,13 @@ from context_pack_adapters.files import front_matter
 from context_pack_adapters.files.events import WRITING, Tell
 from context_pack_adapters.files.faults import io_failure, translated
 from context_pack_adapters.files.folder import Folder
-from context_pack_adapters.files.opening import AnyPlace, NotRegular, TooLarge
-from context_pack_adapters.files.signature import Signature, settled_signature, signature
+from context_pack_adapters.files.opening import AnyPlace, Refused
+from context_pack_adapters.files.signature import FileCache, signature
 
 SUFFIX, LOCK = ".md", ".lock"
 LOCK_SECONDS = 10.0
 MAX_FILE_BYTES = 64 * 1024
 MOST_FILES_NAMED = 100
-
-
-class _SeenDiscovery(NamedTuple):
-    """The cached state of one file."""
-
-    signature: Signature
-    value: Discovery
 
 
 class DiscoveryFiles:
@@ -58,7 +51,7 @@ class DiscoveryFiles:
         self._folder = Folder(root).below("memory", "discoveries")
         self._lock_timeout = lock_timeout
         self._tell = tell
-        self._seen: dict[str, _SeenDiscovery] = {}
+        self._cache: FileCache[Discovery] = FileCache()
 
     def record(self, discovery: Discovery) -> Recorded:
         """Keep a discovery, or record again the one that says the same."""
@@ -130,32 +123,29 @@ class DiscoveryFiles:
         with translated("discoveries"):
             names = self._folder.names()
         stems = (name[: -len(SUFFIX)] for name in names if name.endswith(SUFFIX))
-        found = sorted(filter(is_id, stems))
-        for gone in self._seen.keys() - set(found):
-            self._seen.pop(gone, None)
-        return found
+        ids = sorted(filter(is_id, stems))
+        self._cache.keep_only(ids)
+        return ids
 
     def _load(self, discovery_id: str) -> Discovery | None:
         """The discovery in a file, cached while unchanged; None if there is no file."""
-        name = discovery_id + SUFFIX
-        seen = self._seen.get(discovery_id)
-        before = time.time_ns()
+        name, before = discovery_id + SUFFIX, time.time_ns()
         try:
-            if seen is not None and signature(self._folder.status(name)) == seen.signature:
-                return seen.value
+            cached = self._cache.get(discovery_id, signature(self._folder.status(name)))
+            if cached is not None:
+                return cached
             data, status = self._folder.read(name, MAX_FILE_BYTES)
         except FileNotFoundError:
             return None
-        except NotRegular:
-            raise _named(discovery_id, "it is not a regular file") from None
-        except TooLarge:
-            raise _named(discovery_id, "it is larger than any discovery") from None
+        except Refused as refused:
+            large = refused.reason is Reason.TOO_LARGE
+            raise _named(
+                discovery_id, "it is larger than any discovery" if large else "it is not a regular file"
+            ) from None
         except OSError as error:
             raise io_failure(error, name) from error
         value = decoded(data, discovery_id)
-        settled = settled_signature(status, before)
-        if settled is not None:
-            self._seen[discovery_id] = _SeenDiscovery(settled, value)
+        self._cache.put(discovery_id, status, before, value)
         return value
 
     def _write(self, discovery: Discovery) -> None:

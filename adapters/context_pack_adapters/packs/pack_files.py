@@ -10,34 +10,19 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from attrs import frozen
-
-from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.errors import Failure
 from context_pack.kernel.ids import is_pack_id
+from context_pack.kernel.ports import Reason
 from context_pack.packs.domain.model import Pack
 from context_pack_adapters.files.faults import io_failure
 from context_pack_adapters.files.folder import Folder
-from context_pack_adapters.files.opening import Handle, NotRegular, TooLarge, read_file, scan, status_of
-from context_pack_adapters.files.signature import Signature, settled_signature, signature
+from context_pack_adapters.files.opening import Handle, Refused, read_file, scan, status_of
+from context_pack_adapters.files.signature import FileCache, signature
 from context_pack_adapters.files.writing import is_temporary, sweep
 from context_pack_adapters.packs import pack_format
 
 SUFFIX = ".md"
 LOCK_SUFFIX = ".lock"
-
-
-@frozen
-class MalformedPackFile:
-    """A file named like a pack that holds none, and the failure that says why."""
-
-    code: Code
-    message: str
-    details: Mapping[str, object]
-
-    @property
-    def reason(self) -> str:
-        """Why, in words."""
-        return str(self.details.get("reason", self.message))
 
 
 class PackFile(NamedTuple):
@@ -51,7 +36,7 @@ class PacksFound(NamedTuple):
     """Packs, expired or not, and files named like one that hold none, by id."""
 
     packs: Sequence[Pack]
-    broken: Mapping[str, MalformedPackFile]
+    broken: Mapping[str, Failure]
 
 
 class PackFiles:
@@ -63,11 +48,11 @@ class PackFiles:
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
         self.was_looked_at = False
-        self._seen: dict[str, tuple[Signature, Pack | MalformedPackFile]] = {}
+        self._cache: FileCache[Pack | Failure] = FileCache()
         # Several callers at once would parse the same files: one works, the others find it done.
         self._looking = threading.Lock()
 
-    def read(self, pack_id: str) -> PackFile | MalformedPackFile | None:
+    def read(self, pack_id: str) -> PackFile | Failure | None:
         """One pack, by reading its file; None if there is none."""
         try:
             with self._folder.place.held() as folder:
@@ -89,7 +74,7 @@ class PackFiles:
             except OSError as error:
                 raise io_failure(error, "packs") from error
             self.was_looked_at = True
-        broken = {key: value for key, value in values.items() if isinstance(value, MalformedPackFile)}
+        broken = {key: value for key, value in values.items() if isinstance(value, Failure)}
         return PacksFound([value for value in values.values() if isinstance(value, Pack)], broken)
 
     def named(self, name: str) -> PacksFound:
@@ -97,39 +82,36 @@ class PackFiles:
         packs, broken = self.all()
         return PacksFound([pack for pack in packs if pack.name == name], broken)
 
-    def _look_at_all(self, folder: Handle) -> dict[str, Pack | MalformedPackFile]:
+    def _look_at_all(self, folder: Handle) -> dict[str, Pack | Failure]:
         names = [entry.name for entry in scan(folder)]
         if any(map(is_temporary, names)):
             sweep(folder)
         # Some file systems (tmpfs, btrfs) leave out of a listing what is replaced while it is made. So a file
         # that was known, or has the lock file that every replaced one has, is gone only if opening it fails.
-        stems = {name.removesuffix(LOCK_SUFFIX).removesuffix(SUFFIX) for name in names} | set(self._seen)
-        values: dict[str, Pack | MalformedPackFile] = {}
+        stems = {name.removesuffix(LOCK_SUFFIX).removesuffix(SUFFIX) for name in names} | set(self._cache)
+        values: dict[str, Pack | Failure] = {}
         for pack_id in sorted(filter(is_pack_id, stems)):
             value = self._look(folder, pack_id)
             if value is not None:
                 values[pack_id] = value
+        self._cache.keep_only(values.keys())
         return values
 
-    def _look(self, folder: Handle, pack_id: str) -> Pack | MalformedPackFile | None:
-        """What a file holds: what is known of it, if its signature is the same; None if it is gone."""
+    def _look(self, folder: Handle, pack_id: str) -> Pack | Failure | None:
+        """What a file holds; None if it is gone."""
         before, name = time.time_ns(), pack_id + SUFFIX
-        value: Pack | MalformedPackFile
-        known = self._seen.pop(pack_id, None)
+        value: Pack | Failure | None
         try:
             status = status_of(folder, name)
-            if known is not None and known[0] == signature(status):
-                self._seen[pack_id] = known
-                return known[1]
+            if (value := self._cache.get(pack_id, signature(status))) is not None:
+                return value
             data, status = read_file(folder, name, pack_format.MAX_FILE_BYTES)
             value = pack_format.decode(data, pack_id)
         except FileNotFoundError:
             return None
         except (OSError, Failure) as error:
             value = _broken(error, pack_id)
-        settled = settled_signature(status, before)
-        if settled is not None:
-            self._seen[pack_id] = (settled, value)
+        self._cache.put(pack_id, status, before, value)
         return value
 
 
@@ -139,12 +121,11 @@ def pack_id_of(name: str) -> str | None:
     return pack_id if pack_id != name and is_pack_id(pack_id) else None
 
 
-def _broken(error: OSError | Failure, pack_id: str) -> MalformedPackFile:
+def _broken(error: OSError | Failure, pack_id: str) -> Failure:
     """Why a file holds no pack; one that the system cannot read at all fails the call."""
-    if isinstance(error, NotRegular):
-        error = pack_format.broken("it is not a regular file")
-    elif isinstance(error, TooLarge):
-        error = pack_format.broken("it is larger than any pack")
-    elif isinstance(error, OSError):
+    if isinstance(error, Refused):
+        large = error.reason is Reason.TOO_LARGE
+        return pack_format.broken("it is larger than any pack" if large else "it is not a regular file")
+    if isinstance(error, OSError):
         raise io_failure(error, pack_id + SUFFIX) from error
-    return MalformedPackFile(error.code, error.message, error.details)
+    return error

@@ -37,7 +37,6 @@ from context_pack_adapters.packs.history import FilePackHistory
 from context_pack_adapters.packs.pack_files import (
     LOCK_SUFFIX,
     SUFFIX,
-    MalformedPackFile,
     PackFile,
     PackFiles,
     PacksFound,
@@ -90,9 +89,7 @@ class FilePackStore:
         if not live:
             raise not_found("name", name)
         if len(live) > 1:
-            same = MalformedPackFile(
-                Code.MALFORMED_PACK, "", {"reason": "another live pack has the same name"}
-            )
+            same = pack_format.broken("another live pack has the same name")
             raise refusal({pack.id: same for pack in live})
         self._tell(Event(EventKind.SEEN, live[0]))
         return live[0]
@@ -228,7 +225,7 @@ class FilePackStore:
         found = self._files.read(pack_id) if is_pack_id(pack_id) else None
         if lock is not None and not isinstance(found, PackFile):
             lock.retire()
-        if isinstance(found, MalformedPackFile):
+        if isinstance(found, Failure):
             raise refusal({pack_id: found})
         if found is None:
             raise not_found("id", pack_id)
@@ -350,17 +347,21 @@ def _sorted_out(packs: Sequence[Pack], now: datetime) -> tuple[list[Pack], list[
     return live, expired
 
 
-def refusal(broken: Mapping[str, MalformedPackFile]) -> Failure:
+def refusal(broken: Mapping[str, Failure]) -> Failure:
     """The failure for files without a readable pack; malformed ones come before other versions."""
     malformed = sorted(key for key, found in broken.items() if found.code is not Code.MIGRATION_REQUIRED)
     if not malformed:
         first = min(broken)
         message = f"{first}{SUFFIX}: {broken[first].message}"
         return Failure(Code.MIGRATION_REQUIRED, message, broken[first].details)
-    files = [{"file": key + SUFFIX, "reason": broken[key].reason} for key in malformed]
+    files = [{"file": key + SUFFIX, "reason": _reason(broken[key])} for key in malformed]
     others = f" (and {len(files) - 1} more)" if len(files) > 1 else ""
     complaint = f"{malformed[0]}{SUFFIX} is malformed: {files[0]['reason']}{others}"
     details: dict[str, object] = {"files": files[:_MOST_FILES_NAMED]}
     if len(files) > _MOST_FILES_NAMED:
         details["count"] = len(files)
     return Failure(Code.MALFORMED_PACK, f"{complaint}; mend or remove what details.files names", details)
+
+
+def _reason(failure: Failure) -> str:
+    return str(failure.details.get("reason", failure.message))

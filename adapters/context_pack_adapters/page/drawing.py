@@ -13,13 +13,14 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
+from context_pack_adapters.about import install_command
 from context_pack_adapters.page.engine import NOT_INSTALLED
 from context_pack_adapters.page.mermaid import light
 from context_pack_adapters.system import python_command, python_environment
 
 MOST_SECONDS = 60.0
 CHECK_SECONDS = 10.0
-INSTALL = 'to have diagrams drawn, run: pip install "context-pack[html]", and export again'
+INSTALL = f"to have diagrams drawn, run {install_command('html')}, and export again"
 ENGINE = python_command("from context_pack_adapters.page.engine import main; raise SystemExit(main())")
 
 

@@ -15,6 +15,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, LiteralString, TypeVar
 
 import psycopg
@@ -105,18 +106,14 @@ class Database:
         self._address = address
         self._seconds = seconds
         self._name = project
-        self._lock = threading.RLock()
-        self._project: str | None = None
+        self._lock = threading.Lock()
         self._idle: list[Link] = []
         weakref.finalize(self, _close_all, self._idle)
 
-    @property
+    @cached_property
     def project(self) -> str:
         """The key of the project; found out when it is first needed."""
-        with self._lock:
-            if self._project is None:
-                self._project = self._name()
-            return self._project
+        return self._name()
 
     def close(self) -> None:
         """Close what is idle; the next call opens a new connection."""
@@ -126,15 +123,10 @@ class Database:
     def rows(self, text: LiteralString, values: dict[str, Any]) -> Sequence[Row]:
         """The rows of a statement that may be run again if its connection is lost."""
         given = {"project": self.project, **values}
-        for last in (False, True):
-            try:
-                with self._link() as link:
-                    return link.execute(text, given).fetchall()
-            except psycopg.Error as error:
-                if last or not _worth_another_try(error):
-                    raise failure_of(error) from None
-                self.close()  # what was idle is most likely gone, too
-        raise AssertionError
+        try:
+            return self._run(lambda link: link.execute(text, given).fetchall())
+        except psycopg.Error as error:
+            raise failure_of(error) from None
 
     def tried(self, text: LiteralString, **values: Any) -> Sequence[Row]:
         """The rows of a read, or of a write that may be missed; none if they cannot be had."""
@@ -152,25 +144,44 @@ class Database:
 
         Raises:
             Failure: `lock_timeout`; `unavailable`, also where the answer to a commit was lost.
+            UniqueViolation: another row has that id or that name.
         """
-        for last in (False, True):
+
+        def changed(link: Link) -> T:
             committing = False
             try:
-                with self._link(lock_seconds, waiting) as link, link.transaction():
-                    milliseconds = [str(int(1000 * seconds)) for seconds in (lock_seconds, link.seconds)]
-                    link.execute(_LOCK_TIMEOUT, dict(zip(("lock", "statement"), milliseconds, strict=True)))
+                with link.transaction():
+                    lock, statement = (str(int(1000 * each)) for each in (lock_seconds, link.seconds))
+                    link.execute(_LOCK_TIMEOUT, {"lock": lock, "statement": statement})
                     result = work(link)
                     committing = True
                 return result
-            except (errors.LockNotAvailable, errors.DeadlockDetected):
-                raise locked_failure(name, lock_seconds) from None
             except psycopg.Error as error:
                 if committing and is_lost(error):
                     raise lost_commit() from None
-                if last or not _worth_another_try(error):
-                    raise failure_of(error) from None
-                self.close()  # what was idle is most likely gone, too
-        raise AssertionError
+                raise
+
+        try:
+            return self._run(changed, lock_seconds, waiting)
+        except errors.UniqueViolation:
+            raise
+        except (errors.LockNotAvailable, errors.DeadlockDetected):
+            raise locked_failure(name, lock_seconds) from None
+        except psycopg.Error as error:
+            raise failure_of(error) from None
+
+    def _run(self, work: Callable[[Link], T], lock_seconds: float = 0.0, waiting: Waiting = patiently) -> T:
+        """Do the work, and once more on a new connection if the first was lost."""
+        try:
+            with self._link(lock_seconds, waiting) as link:
+                return work(link)
+        except psycopg.Error as error:
+            # A server that was silent once is not waited for again.
+            if not is_lost(error) or isinstance(error, NoAnswer | errors.QueryCanceled):
+                raise
+        self.close()  # what was idle is most likely gone, too
+        with self._link(lock_seconds, waiting) as link:
+            return work(link)
 
     @contextmanager
     def _link(self, lock_seconds: float = 0.0, waiting: Waiting = patiently) -> Iterator[Link]:
@@ -200,9 +211,6 @@ class Database:
             link = open_link(self._address, self._seconds)
             try:
                 self._begin(link)
-                ((version, known),) = link.execute(_KNOWN, {"project": self.project}).fetchall()
-                check_version(version)
-                _check_project(self.project, known)
             except BaseException:
                 link.close()
                 raise
@@ -211,9 +219,18 @@ class Database:
         return link
 
     def _begin(self, link: Link) -> None:
-        """Name the project to row-level security, and bound what a statement may take."""
-        milliseconds = str(int(1000 * self._seconds))
-        link.execute(_BEGIN_SESSION, {"project": self.project, "milliseconds": milliseconds})
+        """Name the project to row-level security, bound what a statement may take, and check the tables."""
+        values = {"project": self.project, "milliseconds": str(int(1000 * self._seconds))}
+        link.execute(_BEGIN_SESSION, values)
+        ((version, known),) = link.execute(_KNOWN, values).fetchall()
+        check_version(version)
+        if not known:
+            words = (
+                "is not in the team's database, or this login has not its role; run 'context-pack team init'"
+            )
+            raise Failure(
+                Code.MIGRATION_REQUIRED, f"the project {self.project!r} {words}", {"project": self.project}
+            )
 
 
 def _close_all(links: list[Link]) -> None:
@@ -221,19 +238,10 @@ def _close_all(links: list[Link]) -> None:
         links.pop().close()
 
 
-def _worth_another_try(error: psycopg.Error) -> bool:
-    """Whether a new connection may help; a server that was silent once is not waited for again."""
-    return is_lost(error) and not isinstance(error, NoAnswer | errors.QueryCanceled)
-
-
-def _session(address: Address, seconds: float) -> dict[str, Any]:
-    password = {} if address.password is None else {"password": address.password}
-    return {**_SESSION, "connect_timeout": max(2, int(seconds)), **password}
-
-
 def open_link(address: Address, seconds: float = ANSWER_SECONDS) -> Link:
     """A connection that knows no project yet."""
-    link = Link.connect(address.url, **_session(address, seconds))
+    password: dict[str, Any] = {} if address.password is None else {"password": address.password}
+    link = Link.connect(address.url, **_SESSION, **password, connect_timeout=max(2, int(seconds)))
     link.seconds = seconds
     return link
 
@@ -248,9 +256,3 @@ def check_version(found: int | None) -> None:
         words = "is newer than this program; upgrade context-pack"
     details = {"found": found, "supported": VERSION}
     raise Failure(Code.MIGRATION_REQUIRED, f"the schema of the team's database {words}", details)
-
-
-def _check_project(project: str, known: bool) -> None:
-    if not known:
-        words = "is not in the team's database, or this login has not its role; run 'context-pack team init'"
-        raise Failure(Code.MIGRATION_REQUIRED, f"the project {project!r} {words}", {"project": project})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, LiteralString
 
-from attrs import evolve
+from attrs import evolve, frozen
 
 from context_pack.kernel.errors import Failure
 from context_pack.memory.domain.discovery import Discovery, is_id
@@ -19,7 +19,7 @@ from context_pack_adapters.memory.discoveries import (
     not_found,
     rehearsed,
 )
-from context_pack_adapters.postgres.connection import Database, Link
+from context_pack_adapters.postgres.connection import Database, Link, Row
 
 _ALL: LiteralString = "SELECT id, body, author FROM context_pack.cp_discoveries WHERE project = %(project)s"
 _GET: LiteralString = f"{_ALL} AND id = %(id)s"
@@ -33,20 +33,14 @@ _WRITE: LiteralString = """
 _REMOVE: LiteralString = "DELETE FROM context_pack.cp_discoveries WHERE project = %(project)s AND id = %(id)s"
 
 
+@frozen(eq=False)
 class PostgresDiscoveryStore:
     """A `DiscoveryStore` in a database; safe to share between threads, processes and machines."""
 
-    def __init__(
-        self,
-        database: Database,
-        lock_timeout: float = LOCK_SECONDS,
-        tell: Tell = lambda _: None,
-        author: str | None = None,
-    ) -> None:
-        self._database = database
-        self._lock_timeout = lock_timeout
-        self._tell = tell
-        self._author = author
+    _database: Database
+    _lock_timeout: float = LOCK_SECONDS
+    _tell: Tell = lambda _: None
+    _author: str | None = None
 
     def record(self, discovery: Discovery) -> Recorded:
         """Keep a discovery, or record again the one that says the same."""
@@ -62,11 +56,7 @@ class PostgresDiscoveryStore:
 
     def rehearse(self, discovery: Discovery) -> Recorded:
         """What recording a discovery would leave."""
-        return self._database.change(
-            lambda link: rehearsed(discovery, lambda key: self._read(link, _GET, key)),
-            f"{discovery.id}.lock",
-            self._lock_timeout,
-        )
+        return rehearsed(discovery, lambda key: _discovery(self._database.rows(_GET, {"id": key})))
 
     def change(self, discovery_id: str, change: Callable[[Discovery], Discovery]) -> Discovery:
         """Replace a discovery by what `change` makes of it, under its id."""
@@ -116,8 +106,7 @@ class PostgresDiscoveryStore:
             return None
 
     def _read(self, link: Link, statement: LiteralString, key: str) -> Discovery | None:
-        rows = link.execute(statement, self._values(id=key)).fetchall()
-        return decoded(rows[0][1].encode("utf-8"), key) if rows else None
+        return _discovery(link.execute(statement, self._values(id=key)).fetchall())
 
     def _write(self, link: Link, discovery: Discovery) -> None:
         body = encoded(discovery).decode("utf-8")
@@ -125,3 +114,7 @@ class PostgresDiscoveryStore:
 
     def _values(self, **values: Any) -> dict[str, Any]:
         return {"project": self._database.project, **values}
+
+
+def _discovery(rows: Sequence[Row]) -> Discovery | None:
+    return decoded(rows[0][1].encode("utf-8"), rows[0][0]) if rows else None

@@ -1,4 +1,6 @@
-"""The documents of shared collections: whoever has the files publishes them, everybody indexes the copy.
+"""Texts that a team shares: the documents of collections, and the excerpts that refs were anchored to.
+
+Whoever has the files of a shared collection publishes them, and everybody indexes the copy.
 
 The database keeps the texts and nothing else, so that a shared collection is searched and ranked as every
 other one is, in the local index, and still is while the database cannot be reached.
@@ -6,15 +8,19 @@ other one is, in the local index, and still is while the database cannot be reac
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, LiteralString
 
-from attrs import asdict
+from attrs import asdict, frozen
 from psycopg.types.json import Jsonb
 
 from context_pack.documents.domain.model import DocumentText, Failed, SourceDescription, Survey
 from context_pack.documents.ports import CollectionSource
 from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.ports import Clock
+from context_pack.kernel.text import sha256_hex
+from context_pack.packs.ports import EXCERPT_BYTES, IDLE_SECONDS
 from context_pack.retrieval.upkeep import File
 from context_pack_adapters.postgres.connection import Database, Link
 
@@ -41,13 +47,30 @@ _REMOVE: LiteralString = """
     DELETE FROM context_pack.cp_documents
     WHERE project = %(project)s AND alias = %(alias)s AND path = ANY(%(paths)s::bytea[])"""
 
+_GET_EXCERPTS: LiteralString = """
+    SELECT digest, text FROM context_pack.cp_excerpts
+    WHERE project = %(project)s AND digest = ANY(%(digests)s)"""
+_PUT_EXCERPTS: LiteralString = """
+    INSERT INTO context_pack.cp_excerpts (project, digest, text)
+    SELECT %(project)s, digest, text
+    FROM unnest(%(digests)s::text[], %(texts)s::bytea[]) AS given (digest, text)
+    ON CONFLICT (project, digest) DO UPDATE SET text = excluded.text, at = clock_timestamp()
+    RETURNING digest"""
+_REMOVE_EXCERPTS: LiteralString = """
+    DELETE FROM context_pack.cp_excerpts WHERE project = %(project)s AND digest = ANY(%(digests)s)
+    RETURNING digest"""
+_IDLE_EXCERPTS: LiteralString = """
+    SELECT digest FROM context_pack.cp_excerpts
+    WHERE project = %(project)s
+      AND at < coalesce(%(now)s::timestamptz, clock_timestamp()) - make_interval(secs => %(seconds)s)"""
 
+
+@frozen(eq=False)
 class SharedCollection:
     """A `CollectionSource` whose documents are in the team's database, under the collection's alias."""
 
-    def __init__(self, database: Database, alias: str) -> None:
-        self._database = database
-        self._alias = alias
+    _database: Database
+    _alias: str
 
     def survey(self, since: str = "", explain: bool = False) -> Survey | None:  # noqa: ARG002
         """What was published last; None if that is what it was at the signature `since`."""
@@ -104,6 +127,38 @@ class SharedCollection:
 
     def _values(self, **values: Any) -> dict[str, Any]:
         return {"project": self._database.project, "alias": self._alias, **values}
+
+
+@frozen(eq=False)
+class PostgresExcerptStore:
+    """An `ExcerptStore` in the table `cp_excerpts`; losing a text costs a comparison and nothing else."""
+
+    _database: Database
+    _clock: Clock | None = None
+
+    def texts(self, digests: Collection[str]) -> Mapping[str, str]:
+        """The texts with these digests, but for those that are not there, or cannot be had now."""
+        rows = self._database.tried(_GET_EXCERPTS, digests=list(digests)) if digests else ()
+        found = {digest: _text(data) for digest, data in rows}
+        return {digest: text for digest, text in found.items() if sha256_hex(text) == digest}
+
+    def put(self, texts: Mapping[str, str]) -> None:
+        """Keep texts by their digests, but for those that are too long."""
+        encoded = {digest: _bytes(text) for digest, text in texts.items()}
+        small = {digest: data for digest, data in encoded.items() if len(data) <= EXCERPT_BYTES}
+        if small:
+            self._database.rows(_PUT_EXCERPTS, {"digests": list(small), "texts": list(small.values())})
+
+    def remove(self, digests: Iterable[str]) -> None:
+        """Remove texts; what is not there, or cannot be removed now, is no error."""
+        gone = list(digests)
+        if gone:
+            self._database.tried(_REMOVE_EXCERPTS, digests=gone)
+
+    def idle(self) -> Collection[str]:
+        """The digests of texts that were written more than an hour ago."""
+        now: datetime | None = None if self._clock is None else self._clock.now()
+        return [digest for (digest,) in self._database.tried(_IDLE_EXCERPTS, now=now, seconds=IDLE_SECONDS)]
 
 
 def _bytes(text: str) -> bytes:

@@ -27,32 +27,21 @@ _WORDS: dict[str, tuple[Code, str]] = {
     "3F000": (Code.MIGRATION_REQUIRED, "has not been prepared; run 'context-pack team init' once"),
     "no_host": (Code.IO_ERROR, "is on a host that has no address; check CONTEXT_PACK_STORE"),
     "no_ssl": (Code.IO_ERROR, "does not speak SSL as it was asked to; check sslmode in CONTEXT_PACK_STORE"),
-    "setting": (
-        Code.IO_ERROR,
-        "has an address with a setting that is not understood; check CONTEXT_PACK_STORE",
-    ),
+    "no_password": (Code.IO_ERROR, "wants a password; set PGPASSWORD, or use ~/.pgpass or a service file"),
+    "setting": (Code.IO_ERROR, "has a setting that is not understood in its address, CONTEXT_PACK_STORE"),
+}  # fmt: skip
+# Before there is a connection the driver knows no SQLSTATE (psycopg 3.3, libpq 18): only the words of the
+# server tell its refusals apart. Of a server that speaks another language, "does not answer" is said.
+_WHILE_CONNECTING = {
+    r'database ".*" does not exist': "3D000",
+    r"password authentication failed": "28P01",
+    r'role ".*" (?:does not exist|is not permitted)|pg_hba\.conf|authentication failed': "28000",
+    r"too many clients|too many connections|connection slots": "53300",
+    r"resolve host|translate host name": "no_host",
+    r"does not support SSL|SSL error|root certificate": "no_ssl",
+    r"connection is bad: invalid": "setting",
 }
-_WHILE_CONNECTING = tuple(
-    (re.compile(words), state)
-    for words, state in (
-        (r'database ".*" does not exist', "3D000"),
-        (r"password authentication failed", "28P01"),
-        (r'role ".*" (?:does not exist|is not permitted)|pg_hba\.conf|authentication failed', "28000"),
-        (r"too many clients|too many connections|connection slots", "53300"),
-        (r"resolve host|translate host name", "no_host"),
-        (r"does not support SSL|SSL error|root certificate", "no_ssl"),
-        (
-            r"connection is bad: invalid|invalid (?:URI|connection option|port|sslmode|integer value)",
-            "setting",
-        ),
-    )
-)
-"""The driver has no SQLSTATE for what happens before there is a connection, only the words of the server.
-
-A server that speaks another language than English is not understood here, and "does not answer" is said.
-"""
 _LOST = f"does not answer; {LOCAL}, try again"
-_NEEDS_PASSWORD = "wants a password; set PGPASSWORD, or use ~/.pgpass or a service file"
 
 
 class NoAnswer(psycopg.OperationalError):
@@ -78,17 +67,18 @@ def failure_of(error: BaseException) -> Failure:
     code, words = _WORDS.get(state, (Code.UNAVAILABLE, _LOST))
     if state not in ("", *_WORDS) and state[:2] not in ("08", "53", "57", "58"):
         code, words = Code.IO_ERROR, f"refused a statement (SQLSTATE {state}); report this"
-    failed = getattr(error, "pgconn", None)
-    if not state and failed is not None and failed.needs_password:
-        code, words = Code.IO_ERROR, _NEEDS_PASSWORD
     return Failure(code, f"the team's database {words}", {"store": "postgresql", "reason": state or "lost"})
 
 
 def _state_while_connecting(error: BaseException) -> str:
     """What was wrong before there was a connection; empty if that is not known."""
-    if not isinstance(error, psycopg.OperationalError | psycopg.ProgrammingError):
+    if isinstance(error, psycopg.ProgrammingError):
+        return "setting"  # the driver could not read the address
+    if not isinstance(error, psycopg.OperationalError):
         return ""
-    return next((state for words, state in _WHILE_CONNECTING if words.search(str(error))), "")
+    if error.pgconn is not None and error.pgconn.needs_password:
+        return "no_password"
+    return next((state for words, state in _WHILE_CONNECTING.items() if re.search(words, str(error))), "")
 
 
 def locked_failure(name: str, seconds: float) -> Failure:

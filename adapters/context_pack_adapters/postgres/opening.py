@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from attrs import frozen
-
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.ports import IdSource
+from context_pack_adapters.about import install_command
 from context_pack_adapters.files.events import Tell
 from context_pack_adapters.settings import Settings
 
 if TYPE_CHECKING:
     from context_pack_adapters.postgres.team import Team
 
-INSTALL = "pip install 'context-pack[postgres]'"
+INSTALL = install_command("postgres")
 NOT_INSTALLED = f"CONTEXT_PACK_STORE names a Postgres database, but its driver does not load: {INSTALL}"
 
 
@@ -40,36 +38,21 @@ def open_team(settings: Settings, environ: Mapping[str, str], tell: Tell = lambd
         return UnopenedTeam(Unopened(failure))
 
 
-@frozen
 class UnopenedTeam:
-    """A team whose stores cannot be opened."""
+    """A team whose stores cannot be opened: each says why when it is used."""
 
-    store: Any
+    def __init__(self, store: Any) -> None:
+        self.store = store
 
-    def packs(self, _: IdSource) -> Any:
-        """Packs that say why they are not there; so do the others."""
+    def stand_in(self, *_: Any) -> Any:
+        """What stands in for packs, and for each other store."""
         return self.store
 
-    def history(self) -> Any:
-        """No revisions."""
-        return self.store
-
-    def excerpts(self) -> Any:
-        """No excerpts."""
-        return self.store
-
-    def discoveries(self) -> Any:
-        """No discoveries."""
-        return self.store
-
-    def collection(self, _: str) -> Any:
-        """No documents."""
-        return self.store
+    packs = history = excerpts = discoveries = collection = stand_in
 
     def change_token(self) -> str:
         """Raises the reason."""
-        token: str = self.store.change_token()
-        return token
+        return str(self.store.change_token())
 
     def close(self) -> None:
         """There is nothing to close."""

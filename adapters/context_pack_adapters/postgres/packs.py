@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, LiteralString
 
-from attrs import evolve
+from attrs import evolve, frozen
 from psycopg.errors import UniqueViolation
 
 from context_pack.kernel.errors import Code, Failure
@@ -27,13 +27,8 @@ from context_pack.packs.ports import (
 )
 from context_pack_adapters.files.events import WRITING, Event, EventKind, Tell
 from context_pack_adapters.packs import pack_format
-from context_pack_adapters.packs.pack_files import LOCK_SUFFIX, MalformedPackFile
-from context_pack_adapters.packs.store import (
-    CREATE_LOCK,
-    LOCK_SECONDS,
-    TRASH_DAYS,
-    refusal,
-)
+from context_pack_adapters.packs.pack_files import LOCK_SUFFIX
+from context_pack_adapters.packs.store import CREATE_LOCK, LOCK_SECONDS, TRASH_DAYS, refusal
 from context_pack_adapters.postgres.connection import Database, Link, Row
 
 _MOST_DRAWS = 100
@@ -110,27 +105,19 @@ def change_token(database: Database) -> str:
     return f"{database.project} {token}"
 
 
+@frozen(eq=False)
 class PostgresPackStore:
     """A `PackStore` in a database; safe to share between threads, processes and machines.
 
     Without a clock the database's own is asked; tests give one.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        ids: IdSource,
-        lock_timeout: float = LOCK_SECONDS,
-        tell: Tell = lambda _: None,
-        author: str | None = None,
-        clock: Clock | None = None,
-    ) -> None:
-        self._database = database
-        self._ids = ids
-        self._lock_timeout = lock_timeout
-        self._tell = tell
-        self._author = author
-        self._clock = clock
+    _database: Database
+    _ids: IdSource
+    _lock_timeout: float = LOCK_SECONDS
+    _tell: Tell = lambda _: None
+    _author: str | None = None
+    _clock: Clock | None = None
 
     def get(self, pack_id: str) -> Pack:
         """The live pack with that id."""
@@ -150,7 +137,7 @@ class PostgresPackStore:
     def all(self) -> Sequence[Pack]:
         """Every live pack; fails closed on a malformed one."""
         packs = {row[0]: _decoded(*row) for row in self._database.rows(_ALL, self._values())}
-        broken = {key: pack for key, pack in packs.items() if isinstance(pack, MalformedPackFile)}
+        broken = {key: pack for key, pack in packs.items() if isinstance(pack, Failure)}
         if broken:
             raise refusal(broken)
         return [pack for pack in packs.values() if isinstance(pack, Pack)]
@@ -167,7 +154,7 @@ class PostgresPackStore:
             values = {**self._row(pack), "name": name, "kept": _KEPT}
             try:
                 self._changed(CREATE_LOCK, lambda link: _insert(link, values), waiting)  # noqa: B023
-            except _Taken:
+            except UniqueViolation:
                 taken = self._database.rows(_TAKEN, values)
                 named = [key for key, same_name in taken if same_name]
                 if named:
@@ -228,15 +215,13 @@ class PostgresPackStore:
 
         try:
             restored = self._changed(handle + LOCK_SUFFIX, work, waiting)
-        except _Taken:
+        except UniqueViolation:
             ((taken, _),) = self._database.rows(_TAKEN, self._values(name=packs[-1].name, id=""))
             raise name_taken(str(packs[-1].name), taken) from None
         return self._reported(EventKind.MADE, restored)
 
     def _changed(self, name: str, work: Callable[[Link], Any], waiting: Waiting) -> Any:
-        return self._database.change(
-            lambda link: _unless_taken(link, work), name, self._lock_timeout, waiting
-        )
+        return self._database.change(work, name, self._lock_timeout, waiting)
 
     def _locked(self, link: Link, lock: LiteralString, key: str, missing: Failure) -> Pack:
         """The pack of a row, which nobody else changes before this transaction ends."""
@@ -285,17 +270,6 @@ class PostgresPackStore:
         return pack
 
 
-class _Taken(Exception):
-    """Another row has that id or that name."""
-
-
-def _unless_taken(link: Link, work: Callable[[Link], Any]) -> Any:
-    try:
-        return work(link)
-    except UniqueViolation:
-        raise _Taken from None
-
-
 def _insert(link: Link, values: dict[str, Any]) -> None:
     """Insert a pack; an expired one gives its name up, and one that expired long ago goes."""
     if values["name"] is not None:
@@ -306,23 +280,23 @@ def _insert(link: Link, values: dict[str, Any]) -> None:
 
 def _pack(row: Row) -> Pack:
     pack = _decoded(*row)
-    if isinstance(pack, MalformedPackFile):
+    if isinstance(pack, Failure):
         raise refusal({row[0]: pack})
     return pack
 
 
-def _decoded(key: str, body: str, author: str | None) -> Pack | MalformedPackFile:
+def _decoded(key: str, body: str, author: str | None) -> Pack | Failure:
     try:
         return evolve(pack_format.decode(body.encode("utf-8"), key), author=author)
     except Failure as failure:
-        return MalformedPackFile(failure.code, failure.message, failure.details)
+        return failure
 
 
+@frozen(eq=False)
 class PostgresPackHistory:
     """A `PackHistory` in a database: the store writes each revision together with the change."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    _database: Database
 
     def get(self, pack_id: str, revision: int) -> Pack | None:
         """A kept revision."""

@@ -1,10 +1,8 @@
 """The files of the source tree that memory indexes: which there are and in which state, without reading them.
 
 What `grep_codebase` searches counts here too, but for formats that hold data and not code, and for our own
-folders. A look at all of them holds until something happens there, where the system tells of that, but never
-for longer than a second: what is written through a hard link or a memory mapping is not told. A stamp is a
-file's state; one that may change again without a trace (the file is younger than the clock's grain) is left
-empty, so that the file is looked at again.
+folders. Every survey walks the tree. A stamp is a file's state; one that may change again without a trace
+(the file is younger than the clock's grain) is left empty, so that the file is looked at again.
 """
 
 from __future__ import annotations
@@ -12,10 +10,9 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from threading import Lock
 
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy, RelativePath
@@ -23,15 +20,13 @@ from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import decode
 from context_pack.memory.ports import CodeFile, GoOn, always
 from context_pack.retrieval.upkeep import File
-from context_pack_adapters.files.changes import TreeChanges, watch_tree
 from context_pack_adapters.files.rooted import Rooted
 from context_pack_adapters.files.signature import as_text, is_settled
-from context_pack_adapters.files.walking import Level, Passed, Seen, Verdicts, visit, ways_to
+from context_pack_adapters.files.walking import Passed, Seen, visit, ways_to
 
 MAX_BYTES = 2 * 1024 * 1024
 """More than is parsed: the rest is still found in plain lines."""
 LONGEST_LINE = 20_000
-HOLDS_SECONDS = 1.0
 UNTOLD = frozenset({"", "csv", "jsonl", "diff", "gitignore", "json", "xml", "text", "mermaid"})
 """Formats whose first lines do not describe their content."""
 TELLING = frozenset({"package.json", "tsconfig.json", "composer.json", "manifest.json", "pom.xml"})
@@ -56,41 +51,9 @@ class CodeFiles:
         self._policy = policy
         self._rooted = Rooted(root, policy)
         self._own = ways_to(root, own)
-        self._verdicts: Verdicts = {}
-        self._lock = Lock()
-        self._looks = 0
-        self._changes: TreeChanges | None = None
-        self._found: tuple[float, Mapping[str, File]] | None = None
 
     def survey(self, go_on: GoOn = always) -> Mapping[str, File] | None:
         """Every file that counts, by path; None if the walk was not allowed to its end."""
-        if not self._lock.acquire(blocking=False):
-            return self._survey(go_on)
-        try:
-            self._looks += 1
-            if self._looks == 2:  # who looks once needs no watch
-                self._changes = watch_tree(self._rooted.root)
-            if self._changes is None or not self._changes.is_ours():
-                return self._survey(go_on)
-            return self._watched_survey(go_on, self._changes)
-        finally:
-            self._lock.release()
-
-    def _watched_survey(self, go_on: GoOn, changes: TreeChanges) -> Mapping[str, File] | None:
-        """As `survey`, but the last result while the watch reports no change."""
-        now = time.monotonic()
-        if self._found is not None and changes.is_quiet() and now - self._found[0] < HOLDS_SECONDS:
-            return self._found[1]
-        changes.begin()
-        found = self._survey(go_on, lambda level: changes.enter(level.handle))
-        self._found = None if found is None else (now, found)
-        if not changes.is_possible():
-            self._changes = None
-        return found
-
-    def _survey(
-        self, go_on: GoOn, entered: Callable[[Level], None] = lambda _: None
-    ) -> Mapping[str, File] | None:
         found: dict[str, File] = {}
         stopped = False
 
@@ -109,7 +72,7 @@ class CodeFiles:
                 return
             found[path] = File(as_text(status), status.st_size, _by_size(status.st_size))
 
-        self._visit(seen, go_on=still, entered=entered)
+        self._visit(seen, go_on=still)
         return None if stopped else {path: found[path] for path in sorted(found)}
 
     def left_out(self) -> Mapping[str, str]:
@@ -133,7 +96,6 @@ class CodeFiles:
         seen: Seen,
         go_on: GoOn = always,
         passed: Passed = lambda _, __, ___: None,
-        entered: Callable[[Level], None] = lambda _: None,
     ) -> None:
         visit(
             self._rooted.root,
@@ -143,8 +105,6 @@ class CodeFiles:
             except_for=self._own,
             go_on=go_on,
             passed=passed,
-            entered=entered,
-            verdicts=self._verdicts,
         )
 
     def read(self, path: str) -> CodeFile:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 import os
 import sys
-import threading
 import time
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from context_pack.code.domain.search import (
+from context_pack.code.patterns import Check, Pattern, compiled, search_texts
+from context_pack.code.search import (
     LARGE_SECONDS,
     LARGE_TREE,
     MAX_FILE_BYTES,
@@ -27,14 +27,13 @@ from context_pack.code.domain.search import (
     OutOfTime,
     search_order,
 )
-from context_pack.code.domain.search_pattern import Check, Pattern, compiled, search_texts
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import decode
 from context_pack.toolkit.call import Call
 from context_pack_adapters.files.opening import Place, read_file
-from context_pack_adapters.files.signature import Signature, settled_signature, signature
+from context_pack_adapters.files.signature import FileCache, Signature, signature
 from context_pack_adapters.files.walking import Level, visit, ways_to
 from context_pack_adapters.source.globs import wanted_by
 from context_pack_adapters.source.ripgrep import files_with, find_binary
@@ -77,8 +76,7 @@ class FileTreeSearch:
         self._copies = ways_to(root, copies)
         self._storage = next(iter(ways_to(root, [storage] if storage else [])), "")
         self._search_path = search_path
-        self._kept: dict[str, tuple[Signature, str | None]] = {}
-        self._room, self._lock = room, threading.Lock()
+        self._cache: FileCache[tuple[str | None]] = FileCache(room)
 
     def search(self, query: LineQuery, call: Call) -> FoundLines:
         """The lines that match, or those that were found in time."""
@@ -113,9 +111,7 @@ class FileTreeSearch:
             entered=entered,
         )
         files.sort(key=lambda file: search_order(file.path, self._storage))
-        if len(self._kept) > len(files):
-            for path in set(self._kept).difference(file.path for file in files):
-                self._keep(path, None, None)
+        self._cache.keep_only({file.path for file in files})
         return files
 
     def _texts(
@@ -124,9 +120,9 @@ class FileTreeSearch:
         """The files with their texts; of one that cannot match, any text will do."""
         named = self._with_word(files, pattern, check)
         for file in files:
-            kept = self._kept.get(file.path)
-            if kept is not None and kept[0] == file.state:
-                yield file.path, kept[1]
+            cached = self._cache.get(file.path, file.state)
+            if cached is not None:
+                yield file.path, cached[0]
             elif named is not None and file.path not in named:
                 yield file.path, ""
             else:
@@ -139,7 +135,7 @@ class FileTreeSearch:
         unread = [
             file.path
             for file in files
-            if file.size <= MAX_FILE_BYTES and self._kept.get(file.path, (None,))[0] != file.state
+            if file.size <= MAX_FILE_BYTES and self._cache.get(file.path, file.state) is None
         ]
         if len(unread) <= self._large or (binary := find_binary(self._search_path)) is None:
             return None
@@ -157,21 +153,8 @@ class FileTreeSearch:
         except OSError:
             return None
         text = searched_text(data)
-        self._keep(file.path, settled_signature(status, looked), text)
+        self._cache.put(file.path, status, looked, (text,), sys.getsizeof(text))
         return text
-
-    def _keep(self, path: str, state: Signature | None, text: str | None) -> None:
-        """Keep a text as far as there is room; without a state that can be believed, forget the file.
-
-        When the room is full, what is there stays: all searches go over the files in the same order.
-        """
-        with self._lock:
-            before = self._kept.pop(path, None)
-            self._room += 0 if before is None else sys.getsizeof(before[1])
-            size = sys.getsizeof(text)
-            if state is not None and size <= self._room:
-                self._room -= size
-                self._kept[path] = state, text
 
 
 def time_limit(seconds: float, call: Call) -> Check:

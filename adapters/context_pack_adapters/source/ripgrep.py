@@ -14,7 +14,7 @@ import sys
 import sysconfig
 from collections.abc import Sequence
 
-from context_pack.code.domain.search_pattern import Check
+from context_pack.code.patterns import Check
 
 BATCH = 8_000
 """How many paths one command line is given."""

@@ -18,7 +18,7 @@ from typing import Any, cast
 from attrs import frozen
 from tree_sitter import Language, Parser, Query, QueryCursor, Range
 
-from context_pack_adapters.syntax.sources import SOURCES, GrammarSource
+from context_pack_adapters.syntax.languages import SOURCES, GrammarSource
 
 SLICE_MICROS = 250_000
 """How long a parser works before it lets others go on; it is asked again, and goes on where it was."""
@@ -31,6 +31,7 @@ MOST_MATCHES = 65_536
 class Grammar:
     """A language ready to parse: its parser and its query; other queries are made when first asked."""
 
+    name: str
     language: Language
     parser: Parser
     outline: QueryCursor
@@ -77,7 +78,7 @@ def load_grammar(name: str) -> Grammar:
     except Exception as error:
         raise GrammarFailed(name) from error
     hows = tuple(str(outline.pattern_settings(number).get("how") or "") for number in range(_count(outline)))
-    return Grammar(language, parser, cursor, hows, spans)
+    return Grammar(name, language, parser, cursor, hows, spans)
 
 
 def _cursor(query: Query) -> QueryCursor:

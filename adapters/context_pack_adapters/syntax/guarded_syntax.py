@@ -24,7 +24,7 @@ from typing import Any
 
 from context_pack.kernel.syntax import NotParsed, Parsed, Spans
 from context_pack.kernel.text import sha256_hex
-from context_pack_adapters.syntax.sources import KNOWN
+from context_pack_adapters.syntax.languages import KNOWN
 from context_pack_adapters.system import python_command, python_environment
 
 ANSWER_SECONDS = 60.0
@@ -35,7 +35,7 @@ CRASHED = NotParsed("parsing it crashed")
 TOOK_LONG = NotParsed("parsing it took too long")
 NOT_STARTED = NotParsed("the process that parses could not be started")
 _PROGRAM = (
-    "import sys; from context_pack_adapters.syntax.parser_process import serve; serve(int(sys.argv[1]))"
+    "import sys; from context_pack_adapters.syntax.tree_sitter_syntax import serve; serve(int(sys.argv[1]))"
 )
 _CRASHES = {-each for each in (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)}
 

@@ -7,17 +7,20 @@ two of them from one parser. Components (Vue, Svelte) are parsed as their script
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Iterable, Iterator, Sequence
+from multiprocessing.connection import Connection
 from threading import Lock
+from typing import Any
 
 from tree_sitter import Node, Tree
 
 from context_pack.kernel.syntax import NotParsed, Parsed, Spans
-from context_pack_adapters.syntax.above import CommentsAbove, comments_text, last_row, text_of
-from context_pack_adapters.syntax.captures import definitions
-from context_pack_adapters.syntax.import_captures import Match, imports
-from context_pack_adapters.syntax.left_out import without_dead_code
-from context_pack_adapters.syntax.sources import KNOWN
+from context_pack_adapters.child_limits import limit_memory, limit_time
+from context_pack_adapters.syntax.captures import Match, definitions, imports, without_dead_code
+from context_pack_adapters.syntax.comments import CommentsAbove, comments_text, last_row, text_of
+from context_pack_adapters.syntax.languages import KNOWN
+from context_pack_adapters.syntax.recovery import recovered, unread_lines
 from context_pack_adapters.syntax.trees import (
     NOT_UNDERSTOOD,
     TOOK_LONG,
@@ -115,13 +118,19 @@ def _parsed(matches: Sequence[Match], found: Read) -> Parsed:
             package = text_of(named[0])
         if "name" in captures or "import" in captures:
             first = min(first, *(node.start_byte for nodes in captures.values() for node in nodes))
+    found_definitions = definitions(matches, above)
+    unread = unread_lines(tree.root_node, newer)
+    more = list(recovered(grammar.name, data, unread, found_definitions)) if unread else []
+    if more:
+        found_definitions = sorted([*found_definitions, *more], key=lambda each: (each.start, -each.end))
     return Parsed(
-        tuple(definitions(matches, above)),
+        tuple(found_definitions),
         tuple(imports(matches, grammar.hows, above)),
         package,
         tuple(_heads(heads, first, data)),
         tuple(exports),
         error_line(tree.root_node, newer),
+        tuple(unread),
     )
 
 
@@ -192,3 +201,30 @@ def _characters(data: bytes, ranges: Sequence[tuple[int, int]]) -> tuple[tuple[i
         at = end
         found.append((begin, counted))
     return tuple(found)
+
+
+IDLE_SECONDS = 60.0
+SECONDS_EACH = 10.0
+
+
+def serve(descriptor: int) -> None:
+    """Worker loop: each question is the name of a method and its arguments."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for those who started us
+    limit_memory()
+    syntax, questions = TreeSitterSyntax(), Connection(descriptor)
+    while questions.poll(IDLE_SECONDS):
+        try:
+            method, *arguments = questions.recv()
+        except EOFError:
+            return
+        limit_time(SECONDS_EACH)
+        answer = _answer(syntax, method, arguments)
+        limit_time(0)
+        questions.send(answer)
+
+
+def _answer(syntax: TreeSitterSyntax, method: str, arguments: list[str]) -> Any:
+    try:
+        return getattr(syntax, method)(*arguments)
+    except Exception as error:
+        return NotParsed(f"parsing it failed inside ({type(error).__name__})")

@@ -16,10 +16,9 @@ from typing import NamedTuple, TypeVar
 from tree_sitter import Node, Parser, Range, Tree
 
 from context_pack.kernel.syntax import NotParsed, no_grammar
-from context_pack_adapters.syntax.components import COMPONENTS, scripts_of
+from context_pack_adapters.syntax.captures import Match
 from context_pack_adapters.syntax.grammars import QUERY_MICROS, Grammar, GrammarFailed, load_grammar
-from context_pack_adapters.syntax.import_captures import Match
-from context_pack_adapters.syntax.sources import grammar_name
+from context_pack_adapters.syntax.languages import COMPONENTS, grammar_name, scripts_of
 
 T = TypeVar("T")
 

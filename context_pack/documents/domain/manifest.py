@@ -1,4 +1,4 @@
-"""`manifest.json`: what a package says of itself and which of its files are documents.
+"""`manifest.json`: what a collection says of itself and which of its files are documents.
 
 Either globs, or files by name, perhaps with the SHA-256 that each must have. A manifest is foreign: it is
 read strictly, and what it says of a single file never spoils the others.

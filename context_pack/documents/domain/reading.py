@@ -40,7 +40,7 @@ def failure(path: str, reason: Reason) -> Failed:
 
 
 def unspeakable(path: str) -> Failed | None:
-    """Why a path on disk or in a package cannot be a document id; None if it can."""
+    """Why a path on disk cannot be a document id; None if it can."""
     try:
         RelativePath(path)
     except Failure as failure:

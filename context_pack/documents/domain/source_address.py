@@ -1,6 +1,6 @@
 """Where a collection comes from, as `context.json` spells it.
 
-A folder, a `manifest.json`, a `.tar.gz` or `.tgz` package, each as a path or as `file://…`; or a repository,
+A folder or a `manifest.json`, each as a path or as `file://…`; or a repository,
 `git+file|https|ssh://…[#ref][?manifest=path]`. What a path is relative to, and whether anything is there, is
 not known here. Nothing that git could take for an option, and no other protocol, gets through.
 """
@@ -20,8 +20,7 @@ from context_pack.kernel.text import is_single_line
 MAX_CHARS = 2048
 GIT = "git+"
 GIT_PROTOCOLS = ("file", "https", "ssh")
-PACKAGE_ENDINGS = (".tar.gz", ".tgz")
-SHAPES = "a folder, a manifest.json, a .tar.gz package, file://… or git+file|https|ssh://…"
+SHAPES = "a folder, a manifest.json, file://… or git+file|https|ssh://…"
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://(.*)", re.DOTALL)
 _LOGIN = re.compile(r"(?P<protocol>[a-z]+)://(?P<user>[^/:]*)(?P<password>:[^/]*)?@", re.IGNORECASE)
@@ -40,11 +39,10 @@ def _bare(login: re.Match[str]) -> str:
 
 
 class PlaceKind(StrEnum):
-    """The kind of a place: folder, manifest, package or git repository."""
+    """The kind of a place: folder, manifest or git repository."""
 
     FOLDER = "folder"
     MANIFEST = "manifest"
-    PACKAGE = "package"
     GIT = "git"
 
 
@@ -74,7 +72,7 @@ class SourceAddress:
         if self.kind is PlaceKind.MANIFEST and len(parts) > 1:
             parts.pop()
         last = parts[-1] if parts else "documents"
-        for ending in (*PACKAGE_ENDINGS, ".git", ".json"):
+        for ending in (".git", ".json"):
             last = last.removesuffix(ending)
         return last or "documents"
 
@@ -110,10 +108,7 @@ def parse_where(url: str) -> SourceAddress:
 
 
 def _kind(path: str) -> PlaceKind:
-    name = path.rstrip("/").lower()
-    if name.endswith(".json"):
-        return PlaceKind.MANIFEST
-    return PlaceKind.PACKAGE if name.endswith(PACKAGE_ENDINGS) else PlaceKind.FOLDER
+    return PlaceKind.MANIFEST if path.rstrip("/").lower().endswith(".json") else PlaceKind.FOLDER
 
 
 def _repository(address: str) -> SourceAddress:

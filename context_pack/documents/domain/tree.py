@@ -1,4 +1,4 @@
-"""The documents among entries that are listed before they are read: of a package, a repository, a mapping.
+"""The documents among entries that are listed before they are read: of a repository or a mapping.
 
 Names are foreign: one that is absolute or climbs out fails alone, like a link or a device where a document
 should be. Ignore files inside count as on disk.

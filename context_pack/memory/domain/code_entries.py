@@ -13,7 +13,7 @@ from typing import Any
 from context_pack.kernel.comments import about
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath, module_of
-from context_pack.kernel.syntax import NotParsed, Parsed
+from context_pack.kernel.syntax import NotParsed, Parsed, readable_part
 from context_pack.kernel.text import sha256_hex, split_lines
 from context_pack.memory.domain.entries import CODE, FAILED, NO_CODE, PLAIN, SKIPPED, SNIPPETS
 from context_pack.memory.domain.snippets import MOST_LINES, Snippet, snippets_of
@@ -39,7 +39,7 @@ def code_entry(path: str, text: str, digest: str, stamp: str, parsed: Parsed | N
         size=len(text),
         kind=language,
         module=module_of(RelativePath(path)),
-        pieces=tuple(_pieces(path, lines, snippets, Parsed() if isinstance(parsed, NotParsed) else parsed)),
+        pieces=tuple(_pieces(path, lines, snippets, readable_part(parsed))),
         facts=_facts(PLAIN, parsed) if isinstance(parsed, NotParsed) else {},
     )
 

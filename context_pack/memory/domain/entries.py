@@ -17,7 +17,7 @@ from context_pack.retrieval.model import IndexEntry, Piece
 
 DISCOVERY, SESSION, PACK, CODE = "discovery", "session", "pack", "code"
 CORPORA = (DISCOVERY, SESSION, PACK, CODE)
-SNIPPETS = "snippets/6"
+SNIPPETS = "snippets/7"
 """Another way to cut files needs another name, so that what was indexed before is cut again."""
 PLAIN, SKIPPED, FAILED = "plain", "skipped", "failed"
 """Facts of an entry of code: why it was not parsed, why it has no pieces, and that it should have been."""
@@ -26,7 +26,7 @@ NO_CODE = frozenset({"markdown", "rst", "latex", "html", "yaml", "toml", "ini", 
 
 
 def discovery_entry(discovery: Discovery) -> IndexEntry:
-    """A discovery; its type and module can be filtered by."""
+    """A discovery; its type and module can be filtered by, and the code that it is about are words of it."""
     facts: dict[str, Any] = {
         "type": discovery.type.value,
         "module": discovery.module,
@@ -37,7 +37,8 @@ def discovery_entry(discovery: Discovery) -> IndexEntry:
         facts["supersededBy"] = discovery.superseded_by
     if discovery.code is not None:
         facts["code"] = code_place.to_record(discovery.code)
-    names = " ".join(filter(None, (discovery.type.value, discovery.module)))
+    about = ("", "") if discovery.code is None else (str(discovery.code.path), discovery.code.symbol)
+    names = " ".join(filter(None, (discovery.type.value, discovery.module, *about)))
     return _note(
         DISCOVERY,
         discovery.id,

@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 from attrs import frozen
 
-from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.roles import is_test
+from context_pack.kernel.paths import RelativePath, is_test
 from context_pack.memory.domain.entries import CODE, DISCOVERY, NO_CODE
+from context_pack.memory.domain.successors import SUPERSEDED_BY
 from context_pack.retrieval.answering import FLOOR
 from context_pack.retrieval.model import FoundPiece, Ranked
 from context_pack.retrieval.short_forms import related
@@ -52,8 +52,13 @@ AGAIN_OF_MANY = 1.0
 """Where more hits than a page are asked for, as drafts do: they want the others of a file, too."""
 SAID = 0.3
 """For a discovery, by how much of the question it says in its own words: short forms and beginnings count."""
-SMALL = 30
-"""Among so few discoveries none is left out that says a word of the question, however low it scores."""
+ALWAYS = 30
+"""The best so many discoveries that say a word of the question are never left out: what a word is worth falls
+as more texts have it, and in a small memory most have the same words."""
+OWN_PLACES, FIRST_PLACES = 2, 5
+"""What people wrote down has so many of the first places, where it answers the question."""
+ANSWERS = 0.4
+"""How much of a question a discovery says that has a place of its own."""
 SHORT_LINES = 3
 CERTAIN, LIKELY = 0.5, 0.2
 """The least relevance of a definition that was asked for by its name, alone or in a sentence."""
@@ -113,7 +118,7 @@ def ranked(
     files = _Files(asked, hits, scores)
     said = _said(asked.words, [hit.found for hit in hits if hit.found.corpus == DISCOVERY])
     names, least = asked.names, CERTAIN if asked.is_symbol else LIKELY
-    weighed = []
+    weighed, always = [], ALWAYS
     for score, hit in sorted(zip(scores, hits, strict=True), key=_FIRST, reverse=True):
         found = hit.found
         is_code = found.corpus == CODE
@@ -124,8 +129,8 @@ def ranked(
         relevance = hit.relevance * change
         if names and is_code and _name_of(found.heading) in names:
             relevance = max(relevance, least * min(change, 1.0))
-        if own and len(said) <= SMALL:
-            relevance = max(relevance, FLOOR)
+        if own and always:
+            relevance, always = max(relevance, FLOOR), always - 1
         weighed.append((total, 1.0 if relevance > 1.0 else relevance, hit))
     return _spread(weighed, again)
 
@@ -136,18 +141,40 @@ def _said(question: Collection[str], discoveries: Sequence[FoundPiece]) -> dict[
     The name of its module is a word of it, unless all have the same.
     """
     modules = {found.module for found in discoveries}
-    words = {
-        found.piece: frozenset(tokens(f"{found.module} {found.text}" if len(modules) > 1 else found.text))
-        for found in discoveries
-    }
-    met = {
-        piece: {word for word in question if any(_mean_the_same(word, other) for other in said)}
-        for piece, said in words.items()
-    }
+    met = {found.piece: _met(question, found, len(modules) > 1) for found in discoveries}
     having = Counter(chain.from_iterable(met.values()))
-    worth = {word: log(1 + len(words) / times) for word, times in having.items()}
+    worth = {word: log(1 + len(met) / times) for word, times in having.items()}
     most = sum(worth.values()) or 1.0
     return {piece: sum(worth[word] for word in some) / most for piece, some in met.items()}
+
+
+def _met(question: Collection[str], found: FoundPiece, with_module: bool) -> set[str]:
+    """The words of a question that a discovery says, or that name the code it is about."""
+    code = found.entry_facts.get("code") or {}
+    about = f"{code.get('path', '')} {code.get('symbol') or ''} {found.module if with_module else ''}"
+    said = frozenset(tokens(f"{about} {found.text}"))
+    return {word for word in question if any(_mean_the_same(word, other) for other in said)}
+
+
+def with_own_places(
+    hits: Sequence[tuple[float, Ranked]], query: str, limit: int
+) -> list[tuple[float, Ranked]]:
+    """The hits with the best discoveries that answer among the first; no other order is changed."""
+    first = min(limit, FIRST_PLACES)
+    places = OWN_PLACES if first > OWN_PLACES + 1 else first // 2
+    words = QuestionWords.of(query).words
+    own = [
+        each
+        for each in hits
+        if (found := each[1].found).corpus == DISCOVERY
+        and SUPERSEDED_BY not in found.entry_facts
+        and len(_met(words, found, with_module=True)) >= ANSWERS * len(words) > 0
+    ][:places]
+    late = [each for each in own if each in hits[first:]]
+    if not late:
+        return list(hits)
+    others = [each for each in hits if each not in late]
+    return [*others[: first - len(late)], *late, *others[first - len(late) :]]
 
 
 def _score(hit: Ranked, weight: float) -> float:

@@ -1,8 +1,10 @@
 """A source file as snippets: its functions, the heads of its classes, and the lines around them.
 
 A definition of more than one line stands alone: functions whole, classes up to the first member that stands
-alone. Constants, definitions of one line and those inside a function belong to the lines around them. A file
-that was not parsed is cut into plain windows. Ranges never overlap, and each is of bounded size.
+alone, and so do constants of a few lines, which in some languages are how most things are defined
+(`const useCart = create(…)`). Shorter constants, definitions of one line and those inside a function belong
+to the lines around them. Where nothing is defined, a file is cut into plain windows. Ranges never overlap,
+and each is of bounded size.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ MOST_LINES = 60
 MOST_CHARS = 6_000
 MOST_SNIPPETS = 400
 MOST_HOLDS = 40
+LEAST_CONSTANT = 3
+"""How many lines a constant has, with what is said of it, that is worth finding by itself."""
 LEAST_BETWEEN = 3
 """How many lines with something on them make a run between definitions worth finding."""
 
@@ -39,7 +43,7 @@ class Snippet:
 
 def snippets_of(lines: Sequence[str], parsed: Parsed | NotParsed) -> list[Snippet]:
     """The snippets of one file, in order; a file without a line has none."""
-    definitions = () if isinstance(parsed, NotParsed) else parsed.definitions
+    definitions = parsed.definitions
     alone = list(_apart(_alone(definitions)))
     found = _around(alone, lines, definitions) if alone or definitions else _run(lines, 1, len(lines))
     starts = frozenset(each.start for each in definitions)
@@ -51,13 +55,14 @@ def _alone(definitions: Sequence[Definition]) -> Iterator[Snippet]:
     """The definitions that stand alone, in order; the range of a class goes up to its first member."""
     waiting: Snippet | None = None  # a class whose head may still be cut by a member
     inside = 0
+    owners = {each.qualified.rpartition(".")[0] for each in definitions if each.kind is DefinitionKind.METHOD}
     for each in definitions:
         if each.end <= inside or not _stands_alone(each):
             continue
         if waiting is not None:
             yield evolve(waiting, end=max(waiting.start, min(waiting.end, each.start - 1)))
             waiting = None
-        if each.kind.holds_members:
+        if each.kind.holds_members or (each.kind is DefinitionKind.CONSTANT and each.qualified in owners):
             waiting = Snippet(each.qualified, each.start, each.end)
         else:
             inside = each.end
@@ -67,7 +72,8 @@ def _alone(definitions: Sequence[Definition]) -> Iterator[Snippet]:
 
 
 def _stands_alone(each: Definition) -> bool:
-    return each.end > each.start and each.kind is not DefinitionKind.CONSTANT
+    least = LEAST_CONSTANT if each.kind is DefinitionKind.CONSTANT else 2
+    return each.end - each.start + 1 >= least
 
 
 def _apart(found: Iterable[Snippet]) -> Iterator[Snippet]:
@@ -86,7 +92,7 @@ def _around(
 ) -> Iterator[Snippet]:
     """What stands alone, with the file's head before it and runs of other lines between."""
     owners = _Owners(definitions)
-    small = frozenset(each.start for each in definitions if each.kind is not DefinitionKind.CONSTANT)
+    small = frozenset(each.start for each in definitions)
     after = 1
     for snippet in (*alone, Snippet("", len(lines) + 1, len(lines) + 1)):
         if after < snippet.start:

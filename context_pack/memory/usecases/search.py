@@ -12,7 +12,14 @@ from context_pack.memory.domain.code_place import from_record
 from context_pack.memory.domain.code_place import shown as code_shown
 from context_pack.memory.domain.discovery import DiscoveryType
 from context_pack.memory.domain.entries import CORPORA, DISCOVERY
-from context_pack.memory.domain.ranking import AGAIN, AGAIN_OF_MANY, QuestionWords, ranked, shown
+from context_pack.memory.domain.ranking import (
+    AGAIN,
+    AGAIN_OF_MANY,
+    QuestionWords,
+    ranked,
+    shown,
+    with_own_places,
+)
 from context_pack.memory.domain.successors import after_successors
 from context_pack.memory.domain.wholes import parts_of, whole
 from context_pack.memory.ports import CodePlaces, MemoryPorts
@@ -116,6 +123,7 @@ class MemorySearcher:
         again = AGAIN if limit <= MOST_LIMIT else AGAIN_OF_MANY
         weighed = ranked(ranking.hits, command.query, ranking.weight, again)
         worth = after_successors([each for each in weighed if each[0] >= floor])
+        worth = with_own_places(worth, command.query, limit) if most is None else worth
         hits = self._with_states(tuple(shown(self._whole(worth, limit))), check)
         if ranking.warning and not hits and self._has(question.scope):
             raise _failed(ranking.warning, refreshed.indexing)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack.code.domain.access import ContextItem, ranked, score
+from context_pack.code.access import ContextItem, ranked, score
 from context_pack.kernel.paths import RelativePath
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

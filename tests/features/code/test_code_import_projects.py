@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from import_projects import LANGUAGES, SYNTAX, imported, plant, project
 
-from context_pack.code.usecases.read_file import FileReader, ReadFile
+from context_pack.code.reading import FileReader, ReadFile
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.source.tree import DiskSourceTree

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from import_projects import LANGUAGES, SYNTAX, project
 from inmemory import MemorySourceTree
 
-from context_pack.code.domain.imports.tree import join
-from context_pack.code.usecases.read_file import FileRead, FileReader, ReadFile
+from context_pack.code.imports.tree import join
+from context_pack.code.reading import FileRead, FileReader, ReadFile
 from context_pack.kernel.errors import Failure
 
 pytestmark = pytest.mark.slow

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from import_projects import SYNTAX, imported
 
-from context_pack.code.domain.imports.scripts import script_names
+from context_pack.code.imports.scripts import script_names
 from context_pack.kernel.syntax import NotParsed, Parsed
 
 BOTH = ("typescript", "tsx")

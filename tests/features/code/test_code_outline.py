@@ -11,8 +11,8 @@ from inmemory import FixedClock
 from inmemory.ports import memory_ports, open_memory_workspace
 
 from context_pack import Failure
-from context_pack.code.outline_tools import usages_within
-from context_pack.code.usecases.usages import FindUsages, Usage, UsageFinder, Usages
+from context_pack.code.tools import usages_within
+from context_pack.code.usages import FindUsages, Usage, UsageFinder, Usages
 from context_pack.toolkit.budget import tokens_of as estimate_tokens
 from context_pack.toolkit.call import QuietCall
 from context_pack_adapters.system import SystemIds

@@ -21,16 +21,16 @@ from inmemory import (
 from jsonschema import Draft202012Validator
 
 from context_pack.app import build
-from context_pack.code.domain.pages import paged
-from context_pack.code.tools import READ_SCHEMA
-from context_pack.code.usecases.read_file import (
+from context_pack.code.reading import (
     BUDGET_CHARS,
     MAX_BYTES,
     FileReader,
     ReadFile,
     count_lines,
     numbered_lines,
+    paged,
 )
+from context_pack.code.tools import READ_SCHEMA
 from context_pack.composition import Ports
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.syntax import NoSyntax, NotParsed, Syntax

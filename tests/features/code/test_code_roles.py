@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from context_pack.code.domain.roles import role_of
+from context_pack.code.roles import role_of
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath, module_of
 

@@ -7,7 +7,7 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack.code.domain.search_pattern import compiled
+from context_pack.code.patterns import compiled
 from context_pack.kernel.errors import Code, Failure
 
 LINES = [

@@ -10,9 +10,9 @@ import pytest
 from inmemory import FixedClock
 from inmemory.code_search import MemorySearch
 
-from context_pack.code.domain.search import FoundLines, LineHit, LineQuery, hit_in, shown
-from context_pack.code.search_tools import GREP_SCHEMA, grep_tool
-from context_pack.code.usecases.grep import CodeSearcher, GrepCodebase
+from context_pack.code.grep import CodeSearcher, GrepCodebase
+from context_pack.code.search import FoundLines, LineHit, LineQuery, hit_in, shown
+from context_pack.code.tools import GREP_SCHEMA, grep_tool
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.budget import tokens_of as estimate_tokens
 from context_pack.toolkit.call import Call, Cancelled, QuietCall

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from search_corpus import COUNTED, expected, lines_of, plant
 
-from context_pack.code.domain.search import LineQuery, hit_in
+from context_pack.code.search import LineQuery, hit_in
 from context_pack.kernel.paths import PathPolicy
 from context_pack.toolkit.call import QuietCall
 from context_pack_adapters.source.grep import FileTreeSearch

@@ -12,7 +12,7 @@ import pytest
 from inmemory.code_search import MemorySearch
 from search_corpus import settle
 
-from context_pack.code.domain.search import MAX_FILE_BYTES, FoundLines, LineQuery
+from context_pack.code.search import MAX_FILE_BYTES, FoundLines, LineQuery
 from context_pack.kernel.paths import PathPolicy
 from context_pack.toolkit.call import QuietCall
 from context_pack_adapters.source.grep import ROOM_BYTES, FileTreeSearch, searched_text

@@ -15,7 +15,7 @@ import pytest
 from hanging import never_hanging
 from waiting import PATIENCE, is_alive, until
 
-from context_pack.code.domain.search import FoundLines, LineQuery
+from context_pack.code.search import FoundLines, LineQuery
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy
 from context_pack.toolkit.call import Cancelled, QuietCall
@@ -167,7 +167,7 @@ def test_a_child_ends_with_what_it_writes_when_its_server_was_killed(tmp_path: P
     script.chmod(0o755)
     program = (
         "import sys\nfrom pathlib import Path\n"
-        "from context_pack.code.domain.search import LineQuery\n"
+        "from context_pack.code.search import LineQuery\n"
         "from context_pack.kernel.paths import PathPolicy\n"
         "from context_pack.toolkit.call import QuietCall\n"
         "from context_pack_adapters.source.grep import FileTreeSearch\n"

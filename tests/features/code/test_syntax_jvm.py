@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from syntax_outline import imports, outline, parsed, spanned
 
+from context_pack_adapters.syntax.tree_sitter_syntax import TreeSitterSyntax
+
 JAVA = '''\
 /* Sold under terms. */
 package com.shop.app;
@@ -169,3 +171,15 @@ def test_a_syntax_error_hides_only_the_code_around_it() -> None:
     found = parsed("kotlin", text)
     assert [each.specifier for each in found.imports] == ["a.B"]
     assert found.error_line == 3
+
+
+def test_declarations_on_lines_that_the_grammar_cannot_read_are_definitions() -> None:
+    text = (
+        "fun broken( = 3\nclass Half { (\n\npublic interface Channel<E> : Send<E> {\n    fun send(e: E)\n}\n"
+    )
+    names = {
+        each.qualified: (each.start, each.end)
+        for each in TreeSitterSyntax().parse("kotlin", text).definitions
+    }
+    assert names["Channel"] == (4, 6)
+    assert "Channel.send" in names

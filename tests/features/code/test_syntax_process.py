@@ -172,9 +172,9 @@ def test_the_parser_process_ends_with_its_parent(end: signal.Signals | None) -> 
 def test_the_parser_process_exits_when_idle() -> None:
     program = (
         f"import sys; sys.path[:] = {sys.path!r}\n"
-        "from context_pack_adapters.syntax import parser_process\n"
-        "parser_process.IDLE_SECONDS = 0.1\n"
-        "parser_process.serve(int(sys.argv[1]))\n"
+        "from context_pack_adapters.syntax import tree_sitter_syntax as worker\n"
+        "worker.IDLE_SECONDS = 0.1\n"
+        "worker.serve(int(sys.argv[1]))\n"
     )
     ours, theirs = Pipe()
     with ours, theirs:

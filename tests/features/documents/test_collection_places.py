@@ -74,7 +74,6 @@ OUTSIDE = [
     "way-out",
     "deep/home/notes",
     "way-out/private.md/../manifest.json",
-    "../home/package.tar.gz",
 ]
 
 

@@ -16,11 +16,11 @@ def config(**collections: object) -> str:
 
 @pytest.mark.clause("DC-01")
 def test_collections_are_read_with_their_descriptions() -> None:
-    found = parse_config(config(docs={"url": "./docs", "description": "ours"}, api={"url": "api.tgz"}))
+    found = parse_config(config(docs={"url": "./docs", "description": "ours"}, api={"url": "api"}))
     assert found.problems == ()
     assert [(one.alias, one.url, one.description) for one in found.entries] == [
         ("docs", "./docs", "ours"),
-        ("api", "api.tgz", None),
+        ("api", "api", None),
     ]
 
 

@@ -16,10 +16,8 @@ from context_pack.kernel.errors import Failure
         ("./docs", SourceAddress(PlaceKind.FOLDER, "./docs")),
         (" docs/ ", SourceAddress(PlaceKind.FOLDER, "docs/")),
         ("pkg/manifest.json", SourceAddress(PlaceKind.MANIFEST, "pkg/manifest.json")),
-        ("out/Guide.TGZ", SourceAddress(PlaceKind.PACKAGE, "out/Guide.TGZ")),
-        ("out/guide.tar.gz", SourceAddress(PlaceKind.PACKAGE, "out/guide.tar.gz")),
         ("file:///srv/my%20docs", SourceAddress(PlaceKind.FOLDER, "/srv/my docs")),
-        ("file://localhost/srv/a.tar.gz", SourceAddress(PlaceKind.PACKAGE, "/srv/a.tar.gz")),
+        ("file://localhost/srv/a", SourceAddress(PlaceKind.FOLDER, "/srv/a")),
         ("git+file:///srv/repo", SourceAddress(PlaceKind.GIT, "file:///srv/repo")),
         ("git+https://host/a/b.git#v1.2", SourceAddress(PlaceKind.GIT, "https://host/a/b.git", "v1.2")),
         (
@@ -80,7 +78,6 @@ def test_a_url_that_is_no_place_or_looks_like_an_option_is_refused(url: str) -> 
     [
         ("./docs", "docs"),
         (".", "documents"),
-        ("a/guide.tar.gz", "guide"),
         ("pkg/manifest.json", "pkg"),
         ("git+https://h/x/repo.git#main", "repo"),
     ],

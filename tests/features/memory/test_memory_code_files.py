@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from inmemory.search_index import MemoryIndex
-from waiting import until
 
 from context_pack import open_workspace
 from context_pack.kernel.paths import PathPolicy
@@ -20,7 +19,6 @@ from context_pack.memory.ports import GoOn, always
 from context_pack.memory.usecases.indexing import CodeIndexer
 from context_pack.retrieval.upkeep import File
 from context_pack_adapters.embed.hashed import HashedEmbedder
-from context_pack_adapters.files.changes import watch_tree
 from context_pack_adapters.source.code_files import CodeFiles
 
 
@@ -212,28 +210,6 @@ def test_a_folder_replaced_under_the_same_name_is_surveyed_again(tmp_path: Path)
     root.mkdir(parents=True)
     (root / "b.py").write_text("x = 1\n")
     assert set(often.survey() or ()) == {"b.py"}
-
-
-@pytest.mark.clause("ME-22")
-def test_a_quiet_tree_is_not_walked_again(tmp_path: Path) -> None:
-    if watch_tree(tmp_path) is None:
-        pytest.skip("nobody tells of changes here")
-    (tmp_path / "a.py").write_text("x = 1\n")
-    often = tree(tmp_path)
-    until(lambda: often.survey() is often.survey())
-
-
-@pytest.mark.clause("ME-22")
-def test_a_tree_of_too_many_folders_is_walked_each_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("context_pack_adapters.files.changes.MOST_FOLDERS", 2)
-    for number in range(3):
-        (tmp_path / f"f{number}").mkdir()
-    often = tree(tmp_path)
-    for number in range(5):
-        (tmp_path / "f2" / f"{number}.py").write_text("x = 1\n")
-        assert len(often.survey() or ()) == number + 1
 
 
 @pytest.mark.clause("ME-22")

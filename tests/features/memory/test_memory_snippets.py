@@ -234,11 +234,17 @@ def test_nested_definitions_belong_to_their_function() -> None:
 
 
 @pytest.mark.clause("ME-20")
-def test_tables_and_small_definitions_stand_in_the_lines_around_them() -> None:
+def test_tables_stand_alone_and_small_definitions_in_the_lines_around_them() -> None:
     function = "():\n    return 1\n\n"
     text = f"def a{function}TABLE = {{\n    1: 2,\n}}\n\ndef b(): ...\n\nX = 1\n\ndef c{function}Y = 2\n"
     found = [(each.name, each.start, each.end, each.holds) for each in cut("a.py", text)]
-    assert found == [("a", 1, 2, ()), ("", 4, 10, ("TABLE", "b", "X")), ("c", 12, 13, ())]
+    assert found == [
+        ("a", 1, 2, ()),
+        ("TABLE", 4, 6, ()),
+        ("", 8, 10, ("b", "X")),
+        ("c", 12, 13, ()),
+        ("", 15, 15, ("Y",)),
+    ]
 
 
 @pytest.mark.clause("ME-20")

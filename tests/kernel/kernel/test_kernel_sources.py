@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from context_pack.kernel.toml_source import MOST_DOTS, toml_of
+from context_pack.kernel.text import MOST_DOTS, toml_of
 
 
 @pytest.mark.clause("KN-33")

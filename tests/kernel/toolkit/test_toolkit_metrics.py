@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack.toolkit.limits import KEPT_SAMPLES, Metrics, quantile
-from context_pack.toolkit.stats import stats_text
+from context_pack.toolkit.limits import KEPT_SAMPLES, Metrics, quantile, stats_text
 
 
 @pytest.fixture

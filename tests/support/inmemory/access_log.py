@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from threading import Lock
 
-from context_pack.code.domain.access import ContextItem, ranked
+from context_pack.code.access import ContextItem, ranked
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock
 

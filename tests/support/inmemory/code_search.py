@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from context_pack.code.domain.search import MAX_FILE_BYTES, SECONDS, FoundLines, LineQuery, search_order
-from context_pack.code.domain.search_pattern import compiled, search_texts
+from context_pack.code.patterns import compiled, search_texts
+from context_pack.code.search import MAX_FILE_BYTES, SECONDS, FoundLines, LineQuery, search_order
 from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy, RelativePath
 from context_pack.toolkit.call import Call
 from context_pack_adapters.source.globs import wanted_by

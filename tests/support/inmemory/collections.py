@@ -1,7 +1,7 @@
 """Collections in a mapping of path and content.
 
 The mapping is looked at on every call, `context.json` in it included, so that changing it edits the sources.
-Folders and manifests work as on disk; packages and repositories are not there. How the lines of an ignore
+Folders and manifests work as on disk; repositories are not there. How the lines of an ignore
 file judge a path is told from outside.
 """
 
@@ -76,7 +76,7 @@ class MemoryCollections:
         """The source of a collection."""
         check()
         where = collection.where
-        if where.kind in (PlaceKind.GIT, PlaceKind.PACKAGE):
+        if where.kind is PlaceKind.GIT:
             raise Failure(Code.NOT_FOUND, f"a {where.kind} cannot be read in memory{', nor fetched' * fetch}")
         folder = _folder(where.place)
         if where.kind is PlaceKind.MANIFEST:

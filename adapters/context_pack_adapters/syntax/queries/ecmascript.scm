@@ -86,6 +86,18 @@
 (program (export_statement declaration: (_ . (variable_declarator name: (identifier) @name value: (_) @body) .)) @constant)
 (program (export_statement declaration: (_ (variable_declarator name: (identifier) @name value: (_) @body) @constant)))
 
+; What a file exports by value, and functions that are handed over by name
+(export_statement "default" @name value: [(call_expression) (new_expression)] @body) @constant
+(program (expression_statement (assignment_expression
+  left: (member_expression object: (identifier) @_module property: (property_identifier) @name)
+  right: [(call_expression) (new_expression)] @body)
+  (#eq? @_module "module") (#eq? @name "exports") (#not-match? @body "^require *[(]")) @constant)
+(program (expression_statement (assignment_expression
+  left: (member_expression object: (_) @_object property: (property_identifier) @name)
+  right: [(call_expression) (new_expression) (object) (array) (string) (number)] @body)
+  (#any-of? @_object "exports" "module.exports") (#not-match? @body "^require *[(]")) @constant)
+(expression_statement (call_expression arguments: (arguments (function_expression name: (_) @name body: (_) @body) @function)))
+
 ; Imports
 (import_statement source: (string) @specifier) @import
 (import_statement

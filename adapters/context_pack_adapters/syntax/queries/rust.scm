@@ -15,6 +15,7 @@
   (scoped_type_identifier name: (type_identifier) @name)
   (reference_type type: (type_identifier) @name)] body: (_) @body) @scope
 (source_file (const_item name: (identifier) @name value: (_)? @body) @constant)
+(declaration_list (const_item name: (identifier) @name value: (_)? @body) @constant)
 (source_file (static_item name: (identifier) @name value: (_)? @body) @constant)
 
 ; Imports: "mod" declares a module in a file, with the files that #[path] names; "use" and "crate" name paths

@@ -1,0 +1,115 @@
+"""Declarations on lines that a grammar could not read: found by the words that they begin with.
+
+A grammar that does not know one construct may take half a file for an error, and what is declared there
+would be in no outline and no search. A line that begins like a declaration is taken for one, and ends where
+a line is indented no deeper. Declarations of C and its family begin with no word: there is none of this.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from tree_sitter import Node
+
+from context_pack.kernel.sentences import one_line
+from context_pack.kernel.syntax import Definition, DefinitionKind
+from context_pack_adapters.syntax.comments import last_row
+
+MOST_STEPS = 10_000
+MOST_RECOVERED = 500
+LONGEST_LINE = 1_000
+Lines = tuple[int, int]
+"""A first and a last line, from 1."""
+
+_WORDS = {
+    "class": DefinitionKind.CLASS,
+    "object": DefinitionKind.CLASS,
+    "interface": DefinitionKind.INTERFACE,
+    "protocol": DefinitionKind.INTERFACE,
+    "struct": DefinitionKind.STRUCT,
+    "enum": DefinitionKind.ENUM,
+    "trait": DefinitionKind.TRAIT,
+    "type": DefinitionKind.TYPE,
+    "typealias": DefinitionKind.TYPE,
+    **dict.fromkeys(("def", "fun", "func", "fn", "function"), DefinitionKind.FUNCTION),
+}
+_MODIFIERS = (
+    "public|private|protected|internal|export|default|declare|abstract|final|open|sealed|static|async|data|"
+    r"inline|value|enum|annotation|expect|actual|override|suspend|operator|infix|tailrec|external|partial|"
+    r"readonly|pub(?:\([\w: ]+\))?|unsafe|const|implicit|case|fileprivate|mutating|companion|fun"
+)
+_DECLARATION = re.compile(
+    rf"(?P<indent>[ \t]*)(?:@[\w.]+(?:\([^()\n]{{0,200}}\))?[ \t]+)*(?:(?:{_MODIFIERS})[ \t]+)*"
+    rf"(?P<word>{'|'.join(_WORDS)})[ \t]+(?:<[^>\n]{{0,200}}>[ \t]*)?(?:[\w<>?, *]{{1,200}}\.)?"
+    r"(?P<name>[A-Za-z_$][\w$]*)(?![\w$]|[ \t]*(?:,|\.|=[=>]|$(?<=[,.])))"
+)
+_NO_WORDS = frozenset({"c", "cpp", "objectivec", "bash", "php"})
+_CLOSING = re.compile(r"[ \t]*(?:[})\]]|end\b)")
+
+
+def unread_lines(root: Node, but: Collection[int]) -> list[Lines]:
+    """The lines of what the grammar could not read, in order, but for errors that its query file knows."""
+    todo, found = [root] if root.has_error else [], []
+    for _ in range(MOST_STEPS):
+        if not todo:
+            break
+        node = todo.pop()
+        if node.is_error and node.id not in but:
+            found.append((node.start_point.row + 1, last_row(node) + 1))
+        elif not node.is_error:
+            todo.extend(each for each in reversed(node.children) if each.has_error)
+    joined: list[Lines] = []
+    for start, end in sorted(found):
+        if joined and start <= joined[-1][1] + 1:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def recovered(
+    name: str, data: bytes, unread: Iterable[Lines], definitions: Sequence[Definition]
+) -> Iterator[Definition]:
+    """The declarations on unread lines that are no definitions yet; not those inside of functions."""
+    if name in _NO_WORDS:
+        return
+    lines: list[str] = []
+    known = list(definitions)
+    seen = {each.line for each in definitions}
+    left, inside = MOST_RECOVERED, 0
+    for first, last in unread:
+        lines = lines or data.decode("utf-8", "replace").split("\n")
+        for number in range(first, min(last, len(lines)) + 1):
+            line = lines[number - 1]
+            if number in seen or number <= inside or not left or len(line) > LONGEST_LINE:
+                continue
+            begin = _DECLARATION.match(line)
+            around = [each for each in known if each.start <= number <= each.end]
+            if begin is None or any(not each.kind.holds_members for each in around):
+                continue
+            kind, end = _WORDS[begin["word"]], _end(lines, number, len(begin["indent"].expandtabs()))
+            if kind is DefinitionKind.FUNCTION:
+                kind = DefinitionKind.METHOD if around else kind
+                inside = end
+            owner = max(around, key=lambda each: each.start).qualified if around else ""
+            head = re.sub(r"[\s{=:]+\Z", "", one_line(line, 400))
+            qualified = f"{owner}.{begin['name']}".lstrip(".")
+            found = Definition(kind, begin["name"], qualified, number, end, number, head, depth=len(around))
+            known.append(found)
+            left -= 1
+            yield found
+
+
+def _end(lines: Sequence[str], number: int, indent: int) -> int:
+    """The last line of what begins on a line: up to the next that is indented no deeper."""
+    end = number
+    for at in range(number + 1, len(lines) + 1):
+        line = lines[at - 1]
+        if not line.strip():
+            continue
+        deep = len(line.expandtabs()) - len(line.expandtabs().lstrip())
+        if deep <= indent:
+            return at if _CLOSING.match(line) and deep == indent else end
+        end = at
+    return end

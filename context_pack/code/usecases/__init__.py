@@ -1,1 +1,0 @@
-"""What the code tools do: read a file, search the tree."""
