@@ -33,7 +33,7 @@ OPENING = "Overview"
 
 
 @frozen
-class Place:
+class NamedPlace:
     """A place in code as a text names it: a path with lines or a symbol, or a symbol alone."""
 
     spelling: str
@@ -51,15 +51,15 @@ class Place:
 
 
 @frozen
-class Block:
+class Statement:
     """A paragraph, a list item or a row of a table, on one line, and the places that it names."""
 
     text: str
-    places: tuple[Place, ...]
+    places: tuple[NamedPlace, ...]
 
 
 @frozen
-class Chapter:
+class HandOverPart:
     """A heading with what stands under it: its Markdown without the diagrams, and these."""
 
     title: str
@@ -72,7 +72,7 @@ class HandOver:
     """A whole text: its title, if it begins with one, and its chapters."""
 
     title: str | None
-    chapters: tuple[Chapter, ...]
+    chapters: tuple[HandOverPart, ...]
 
 
 def read_hand_over(text: str) -> HandOver:
@@ -101,7 +101,7 @@ def read_hand_over(text: str) -> HandOver:
         prose = "\n".join(lines[line] for line in range(begin, end) if line not in dropped)
         drawn = tuple(source for _, _, source in cut if source.strip())
         if index or prose.strip() or drawn:
-            chapters.append(Chapter(name, values.without_blank_ends(prose), drawn))
+            chapters.append(HandOverPart(name, values.without_blank_ends(prose), drawn))
     return HandOver(title, tuple(chapters))
 
 
@@ -110,32 +110,32 @@ def _title(content: str) -> str | None:
     return " ".join("".join(char for char in content if char.isprintable()).split()) or None
 
 
-def blocks_of(text: str | None) -> Iterator[Block]:
+def blocks_of(text: str | None) -> Iterator[Statement]:
     """The blocks of prose of a Markdown text, in order; code and headings are none."""
     tokens = block_parser().parse(text or "")
     for before, token in pairwise(tokens):
         if before.type == "paragraph_open" and token.type == "inline":
             lines = [line.strip() for line in token.content.split("\n")]
             rows = lines if all(line.startswith("|") for line in lines) else [" ".join(lines)]
-            yield from (Block(row, tuple(places_in(row))) for row in rows if re.search(r"\w", row))
+            yield from (Statement(row, tuple(places_in(row))) for row in rows if re.search(r"\w", row))
 
 
-def places_in(text: str) -> Iterator[Place]:
+def places_in(text: str) -> Iterator[NamedPlace]:
     """The places that a text names, in order."""
     yield from (place for place, _ in _matches(text))
 
 
-def _matches(text: str) -> Iterator[tuple[Place, re.Match[str]]]:
+def _matches(text: str) -> Iterator[tuple[NamedPlace, re.Match[str]]]:
     for found in _PLACE.finditer(text):
         if found["bare"] is not None:
             if _TELLING.search(found[0]):
-                yield Place(found["bare"], symbol=found["bare"]), found
+                yield NamedPlace(found["bare"], symbol=found["bare"]), found
         elif found["symbol"] is not None:
-            yield Place(found[0].lstrip("`"), found["path"], symbol=found["symbol"]), found
+            yield NamedPlace(found[0].lstrip("`"), found["path"], symbol=found["symbol"]), found
         else:
             start = int(found["start"] or found["start2"])
             end = int(found["end"] or found["end2"] or start)
-            yield Place(found[0].lstrip("`"), found["path"], start, end), found
+            yield NamedPlace(found[0].lstrip("`"), found["path"], start, end), found
 
 
 def with_places(text: str, today: Callable[[str], str | None]) -> str:
@@ -157,6 +157,6 @@ def key_of(name: str, taken: Sequence[str] | set[str] = ()) -> str:
     return next(key for key in (words, *(f"{words}-{n}" for n in range(2, 10**6))) if key not in taken)
 
 
-def names_lines(block: Block) -> bool:
+def names_lines(block: Statement) -> bool:
     """Whether the prose gives line numbers in words, which nobody follows."""
     return _LINE_NUMBER.search(block.text) is not None

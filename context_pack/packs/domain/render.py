@@ -59,12 +59,13 @@ def render(
     elif mode is Mode.DIFF:
         items = list(layout.only_changes(items, doubts))
     told = headline(doubts, len(claims), bare)
+    # A pack that was built part by part looks as it always did: its refs say what became of them.
     cited = told if any(ref.spellings for _, ref in pack.refs) else ""
     legend = layout.legend_of(pack, now, scopes, layout.counted(states.values()), cited)
 
     room = max(LEAST_ROOM, room_of(max_tokens))
     review = ""
-    if doubts and mode is not Mode.DIFF and (position or Position()) == Position():
+    if doubts and cited and mode is not Mode.DIFF and (position or Position()) == Position():
         review = layout.review_of(doubts, told, int(room * REVIEW_SHARE)) + GAP
     page = _Pages(pack, states, mode, room, items, review).page(legend, position or Position())
     return (

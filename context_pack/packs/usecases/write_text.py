@@ -17,7 +17,14 @@ from context_pack.packs.domain import values
 from context_pack.packs.domain.changes import advanced, check_editable
 from context_pack.packs.domain.claims import claims_of
 from context_pack.packs.domain.model import FIRST, Diagram, Pack, Ref, Section, Status
-from context_pack.packs.domain.prose import Chapter, HandOver, Place, blocks_of, key_of, read_hand_over
+from context_pack.packs.domain.prose import (
+    HandOver,
+    HandOverPart,
+    NamedPlace,
+    blocks_of,
+    key_of,
+    read_hand_over,
+)
 from context_pack.packs.domain.states import Resolution
 from context_pack.packs.usecases.commands import NamedPack, Write
 from context_pack.packs.usecases.naming import located as pack_named
@@ -147,7 +154,7 @@ class _Author:
         title = hand_over.title[:MOST_TITLE] if hand_over.title else self.before.title
         return evolve(self.before, title=title, sections=sections)
 
-    def _section(self, chapter: Chapter, refs: Iterable[Ref], others: Sequence[Section]) -> Section:
+    def _section(self, chapter: HandOverPart, refs: Iterable[Ref], others: Sequence[Section]) -> Section:
         key = key_of(chapter.title, {section.key for section in others})
         old = self.before.section(key)
         diagrams: list[Diagram] = []
@@ -157,7 +164,7 @@ class _Author:
         new = Section(key, chapter.title[:MOST_TITLE], chapter.text or None, refs, diagrams)
         return new if old is None else evolve(new, scope=old.scope, extra=old.extra)
 
-    def _add(self, place: Place, same_sentence: bool) -> bool:
+    def _add(self, place: NamedPlace, same_sentence: bool) -> bool:
         """Make the ref of a place; whether it is one that no block before has named."""
         if place.spelling in self._refs or place.spelling in self.faults:
             return False
@@ -183,7 +190,7 @@ class _Author:
         found: Resolution = self.resolver(ref)
         return found.trusted
 
-    def _made(self, place: Place, old: Ref | None) -> Ref | None:
+    def _made(self, place: NamedPlace, old: Ref | None) -> Ref | None:
         """The ref of a place that is looked for; None, with a fault, where there is no such code."""
         try:
             if place.symbol is not None:
