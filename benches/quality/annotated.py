@@ -95,7 +95,7 @@ def checkouts(folder: Path, syntax: Syntax, names: Sequence[str] = ()) -> Iterat
         root = folder / name / below
         if (not names or name in names) and root.is_dir():
             rows = [line.split(" | ") for line in lines if line]
-            yield Repository(name, root, tuple(_asked(*row, root, syntax) for row in rows))
+            yield Repository(name, root, tuple(_asked(query, there, root, syntax) for query, there in rows))
 
 
 def _asked(query: str, answers: str, root: Path, syntax: Syntax) -> Task:
