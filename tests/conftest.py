@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from context_pack_adapters.postgres.connection import Database
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-AGENTS = "CONTEXT_PACK_TEST_AGENTS"
-"""Names a folder with coding agents to try; it is a setting of the tests and not of the product."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -33,7 +31,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Forget the user's settings, and let a busy machine be slow without calling it a failure."""
-    for name in [name for name in os.environ if name.startswith("CONTEXT_PACK_") and name != AGENTS]:
+    for name in [name for name in os.environ if name.startswith("CONTEXT_PACK_")]:
         del os.environ[name]
     # As our own processes have it; numpy is not loaded yet.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -26,7 +26,8 @@ QUICK = "--quick" in sys.argv[1:]
 OURS = [sys.executable, "-m", "context_pack"]
 PEER = [sys.executable, str(Path(__file__).resolve().parent / "peers" / "sdk_server.py")]
 ENV = {
-    **os.environ,
+    **{name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
+    "PYTHONPYCACHEPREFIX": os.path.join(tempfile.gettempdir(), "context-pack-bytecode"),  # as once installed
     "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "adapters")]),
     "CONTEXT_PACK_LOG": "off",
     "CONTEXT_PACK_RATE_LIMITS": "off",

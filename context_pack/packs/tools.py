@@ -15,8 +15,8 @@ from typing import Any
 from attrs import frozen
 
 from context_pack.kernel.errors import Failure, clip, invalid
-from context_pack.kernel.nearness import close
 from context_pack.kernel.ports import Clock
+from context_pack.kernel.suggestions import close
 from context_pack.kernel.ttl import human, remaining_seconds
 from context_pack.packs.change_tools import answer_of
 from context_pack.packs.domain.model import Listed

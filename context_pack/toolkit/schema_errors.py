@@ -20,7 +20,7 @@ from typing import Any
 from attrs import frozen
 
 from context_pack.kernel.errors import clip
-from context_pack.kernel.nearness import close
+from context_pack.kernel.suggestions import close
 from context_pack.kernel.text import has_half_characters
 
 Schema = dict[str, Any]

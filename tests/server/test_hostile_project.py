@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bundle_maker import bundle_files, schema, target, write_files
 from command_line import CommandLine
 from document_trees import configure, environ, lay
 from stdio_client import StdioClient
@@ -99,22 +98,6 @@ def test_a_repository_in_the_clone_does_not_make_git_quote_private_files(
     assert SECRET not in json.dumps(answers)
     synced = {one["collection"]: one for one in answers["sync"]["structuredContent"]["collections"]}
     assert "may not name a repository on this disk" in synced["bad"]["failed"][0]["reason"]
-
-
-@pytest.mark.clause("BD-15")
-def test_a_schema_of_endless_work_hangs_no_bundle_tool(clone: Path, spawn: Spawn) -> None:
-    rule: dict[str, Any] = {"type": "null"}
-    value: Any = 1
-    for _ in range(40):
-        rule, value = {"unevaluatedProperties": rule}, {"a": value}
-    write_files(clone / "b", bundle_files({"Node": [{"id": "a", "x": value}]}, {"Node": schema(x=rule)}))
-    client = connected(clone, spawn)
-    for tool, given in (
-        ("get_context", {"entityType": "Node", "id": "a"}),
-        ("export_context", {"targets": [target("a")]}),
-        ("export_entity_markdown", {"entityType": "Node", "entityId": "a"}),
-    ):
-        assert "content" in client.call(tool, given)
 
 
 @pytest.mark.clause("DC-15", "DC-35")

@@ -242,9 +242,9 @@ def test_a_client_that_never_reads_cannot_stop_the_server_from_reading(spawn: Sp
 
 @pytest.mark.clause("TR-49")
 @pytest.mark.slow
-def test_a_hundred_servers_all_exit_and_leave_no_process(tmp_path: Path) -> None:
+def test_servers_all_exit_and_leave_no_process(tmp_path: Path) -> None:
     """End of input, SIGTERM and a closed output in turn: each is followed, and none is left."""
-    for number in range(100):
+    for number in range(12):
         client = StdioClient(tmp_path, command=MAIN, env={"CONTEXT_PACK_LOG": "off"})
         try:
             client.send({"jsonrpc": "2.0", "id": 1, "method": "ping"})

@@ -20,8 +20,8 @@ from context_pack_adapters.files.locking import PathLock
 
 Spawn = Callable[..., StdioClient]
 Call = tuple[str, dict[str, Any]]
-MANY = 40
-"""More than a lane has threads for."""
+MANY = 9
+"""More than a pool has threads for."""
 BUSY = ("code", "contexts", "bundles")
 """Families that hang by working: no call of theirs or beside them has to succeed, so they get little time."""
 QUICK: dict[str, Call] = {

@@ -272,7 +272,7 @@ def test_html_blocks_are_escaped(opening: str) -> None:
     "unit", ["> ", " ", "- ", "1. ", "`", "-", "# a\n", "```\n", "\t", "- a\n      ```\n> x\n"]
 )
 def test_no_long_hostile_text_hangs(unit: str) -> None:
-    count = 1_000_000 // len(unit)
+    count = 100_000 // len(unit)
     with never_hanging():
         assert len(escape_structure(unit * count)) >= count
 
