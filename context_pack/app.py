@@ -17,8 +17,7 @@ from context_pack.contexts import tools as context_tools
 from context_pack.documents import resources as document_resources
 from context_pack.documents import tools as document_tools
 from context_pack.knowledge.tools import for_tool
-from context_pack.memory.record_tool import record_tool
-from context_pack.memory.tools import search_tool
+from context_pack.memory.tools import record_tool, search_tool
 from context_pack.packs import prompts as pack_prompts
 from context_pack.packs import resources as pack_resources
 from context_pack.packs import tools as pack_tools

@@ -10,7 +10,7 @@ from context_pack.contexts.queries import CheckedContext, CheckFreshness, Contex
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.lines import MAX_LINES, LineRange
 from context_pack.kernel.ports import Reason
-from context_pack.memory.domain.code_place import CodePlace, CodeState
+from context_pack.memory.discovery import CodePlace, CodeState
 from context_pack.memory.ports import PackNote
 from context_pack.packs.domain.findings import is_own, own_description, own_heading, own_title, own_why
 from context_pack.packs.domain.model import Pack, Ref

@@ -45,13 +45,13 @@ if TYPE_CHECKING:
     from context_pack.contexts.queries import ContextQueries
     from context_pack.contexts.refresh import ContextRefresher
     from context_pack.documents.ports import DocumentPorts
-    from context_pack.documents.usecases.search import Finder
-    from context_pack.documents.usecases.shelf import DocumentShelf
+    from context_pack.documents.search import Finder
+    from context_pack.documents.shelf import DocumentShelf
     from context_pack.knowledge.about import KnownHere
     from context_pack.knowledge.ports import ChangesSince, KnownSource
     from context_pack.memory.ports import DiscoveryStore, MemoryPorts, SessionLog
-    from context_pack.memory.usecases.record import Recorder
-    from context_pack.memory.usecases.search import MemorySearcher
+    from context_pack.memory.record import Recorder
+    from context_pack.memory.search import MemorySearcher
 
 DEFAULT_MAX_SOURCE_BYTES = 2 * 1024 * 1024
 
@@ -188,7 +188,7 @@ class UseCases:
     @cached_property
     def documents(self) -> DocumentCases:
         """Documents."""
-        from context_pack.documents.usecases import search, shelf
+        from context_pack.documents import search, shelf
 
         assert self.ports.documents is not None
         monotonic = self.ports.clock.monotonic
@@ -205,7 +205,7 @@ class UseCases:
     @cached_property
     def recorder(self) -> Recorder:
         """Writes discoveries down."""
-        from context_pack.memory.usecases.record import Recorder
+        from context_pack.memory.record import Recorder
 
         ports = self.ports
         assert ports.discoveries is not None
@@ -216,7 +216,7 @@ class UseCases:
     def memory(self) -> MemorySearcher:
         """Searches code, discoveries, sessions and packs."""
         from context_pack.bridges import PacksAsNotes
-        from context_pack.memory.usecases import refresh, search
+        from context_pack.memory import refresh, search
 
         assert self.ports.memory is not None
         memory, monotonic = self.ports.memory(), self.ports.clock.monotonic

@@ -13,16 +13,16 @@ from collections.abc import Iterator, Sequence
 from attrs import evolve, frozen
 
 from context_pack.code.usages import UsageFinder
-from context_pack.documents.usecases.commands import MOST_HITS
-from context_pack.documents.usecases.commands import SearchDocuments as DocumentSearch
-from context_pack.documents.usecases.search import Finder, RankedPassage
+from context_pack.documents.commands import MOST_HITS
+from context_pack.documents.commands import SearchDocuments as DocumentSearch
+from context_pack.documents.search import Finder, RankedPassage
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceFile, SourceTree
 from context_pack.kernel.text import split_lines
-from context_pack.memory.domain.entries import CODE, DISCOVERY, PACK
-from context_pack.memory.domain.wholes import MOST_LINES, WITHIN
-from context_pack.memory.usecases.search import ContextSearch, MemorySearcher
+from context_pack.memory.entries import CODE, DISCOVERY, PACK
+from context_pack.memory.excerpts import MOST_LINES, WITHIN
+from context_pack.memory.search import ContextSearch, MemorySearcher
 from context_pack.packs.ports import Excerpt, Excerpted
 from context_pack.retrieval.model import FoundPiece
 from context_pack.retrieval.searching import Ranked

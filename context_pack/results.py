@@ -9,11 +9,11 @@ from context_pack.code.reading import FileRead
 from context_pack.code.usages import Usages
 from context_pack.composition import Ports
 from context_pack.contexts.queries import CheckedContext, ContextPart, FolderListing
-from context_pack.documents.usecases.search import SearchAnswers
+from context_pack.documents.search import SearchAnswers
 from context_pack.kernel.errors import Code, Failure, Kind
 from context_pack.kernel.paging import Page
 from context_pack.memory.ports import Recorded
-from context_pack.memory.usecases.search import FoundInMemory
+from context_pack.memory.search import FoundInMemory
 from context_pack.packs.domain.model import Diagram, Pack, Ref, Section, Status
 from context_pack.packs.domain.render import Rendered
 from context_pack.packs.domain.states import State

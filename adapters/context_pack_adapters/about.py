@@ -9,6 +9,8 @@ NAME = "context-pack"
 TITLE = "Context Pack"
 SOURCE = "."
 """What pip is told to install: the folder of the clone, as nobody holds our name on a package index yet."""
+REPOSITORY = "https://example.org/context-pack"
+"""Where the project will be published; a placeholder, as is the one in docs/registry/server.json."""
 DESCRIPTION = "Curated context for coding agents: packs of anchored code that stay true as the code changes."
 
 FAMILIES = ("packs", "code", "memory", "documents", "contexts", "bundles")

@@ -18,7 +18,7 @@ from attrs import frozen
 from context_pack.composition import Ports
 from context_pack.kernel.paths import PathPolicy
 from context_pack.kernel.ports import IdSource
-from context_pack.memory.domain.discovery import uuid_of
+from context_pack.memory.discovery import uuid_of
 from context_pack.memory.ports import DiscoveryStore
 from context_pack.packs.ports import ExcerptStore, PackHistory, PackStore
 from context_pack.retrieval.ports import Background

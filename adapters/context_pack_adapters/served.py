@@ -7,7 +7,7 @@ import time
 from threading import Lock, RLock, Thread
 
 from context_pack.app import build
-from context_pack.documents.usecases.sync import TASK
+from context_pack.documents.sync import TASK
 from context_pack.kernel.errors import Failure
 from context_pack.toolkit.registry import Finished, Registry
 from context_pack_adapters.disk_ports import open_ports

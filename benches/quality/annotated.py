@@ -3,6 +3,9 @@
 A folder holds `repos.json` (name, revision, `benchmark_root`), `annotations/NAME.json` (questions with the
 files, or lines of files, that answer them) and `repos/NAME` with the code at that revision. A target counts
 at the first hit that is in its file and touches its lines; one whose file is not there is not asked for.
+
+`functions.txt` beside this module has questions of our own, whose answers are definitions: `checkouts` reads
+them, for a folder that holds each repository, under the last part of its name, at the revision given there.
 """
 
 from __future__ import annotations
@@ -15,7 +18,11 @@ from typing import Any, NamedTuple
 
 from metrics import discounted
 
+from context_pack.kernel.languages import language_of
+from context_pack.kernel.syntax import Definition, Syntax, named
+
 DEPTH = 10
+FUNCTIONS = Path(__file__).with_name("functions.txt")
 
 
 class Place(NamedTuple):
@@ -38,7 +45,7 @@ class Task(NamedTuple):
 
     query: str
     targets: tuple[Place, ...]
-    category: str = ""
+    functions: tuple[Place, ...] = ()
 
 
 class Repository(NamedTuple):
@@ -50,11 +57,15 @@ class Repository(NamedTuple):
 
 
 class Score(NamedTuple):
-    """nDCG@10, and how often the first hit and one of the first five is right."""
+    """nDCG@10 of files, how often the first hit and one of the first five is in a right file, then how often
+    the first and one of the first five is a right definition, and the mean of 1 / its rank."""
 
     ndcg: float
     first: float
     five: float
+    function_first: float
+    function_five: float
+    function_mrr: float
 
 
 def repositories(folder: Path, names: Sequence[str] = ()) -> Iterator[Repository]:
@@ -72,7 +83,40 @@ def repositories(folder: Path, names: Sequence[str] = ()) -> Iterator[Repository
 def _task(row: dict[str, Any], files: Sequence[str]) -> Task:
     places = [_place(each) for each in (*row["relevant"], *row.get("secondary", ()))]
     there = tuple(place for place in places if any(place.is_hit_by(Place(file)) for file in files))
-    return Task(row["query"], there, row.get("category", ""))
+    return Task(row["query"], there)
+
+
+def checkouts(folder: Path, syntax: Syntax, names: Sequence[str] = ()) -> Iterator[Repository]:
+    """The repositories of `functions.txt` that are in a folder, or those of these names."""
+    for part in FUNCTIONS.read_text(encoding="utf-8").split("\n[")[1:]:
+        head, *lines = part.strip().splitlines()
+        repository, _, below = head.rstrip("]").split()
+        name = repository.rpartition("/")[2]
+        root = folder / name / below
+        if (not names or name in names) and root.is_dir():
+            rows = [line.split(" | ") for line in lines if line]
+            yield Repository(name, root, tuple(_asked(*row, root, syntax) for row in rows))
+
+
+def _asked(query: str, answers: str, root: Path, syntax: Syntax) -> Task:
+    functions = tuple(place for each in answers.split() for place in _definitions(each, root, syntax))
+    return Task(query, tuple({Place(place.path) for place in functions}), functions)
+
+
+def _definitions(answer: str, root: Path, syntax: Syntax) -> Iterator[Place]:
+    """The lines of a definition, of a type its first: what stands in its methods is another answer."""
+    path, _, name = answer.partition("#")
+    name, _, kind = name.rstrip(")").partition("(")
+    text = (root / path).read_text(encoding="utf-8")
+    definitions = syntax.parse(language_of(path), text).definitions
+    same = [each for each in named(definitions, name) if not kind or each.kind == kind]
+    if not same:
+        raise SystemExit(f"{root.name} has no {answer}")
+    yield from (Place(path, each.line, _end(each)) for each in same)
+
+
+def _end(definition: Definition) -> int:
+    return definition.line if definition.kind.holds_members else definition.end
 
 
 def _place(target: str | dict[str, Any]) -> Place:
@@ -88,9 +132,26 @@ def score(tasks: Sequence[Task], answers: Sequence[Sequence[Place]]) -> Score:
         ranks = {rank_of(target, hits[:DEPTH]) for target in task.targets} - {0}
         ideal = discounted([1.0] * min(len(task.targets), DEPTH))
         gained = discounted([float(rank in ranks) for rank in range(1, DEPTH + 1)])
-        best = min(ranks, default=DEPTH + 1)
-        rows.append((gained / ideal if ideal else 0.0, best == 1, best <= 5))
+        best, of_functions = (
+            _best(task.targets, hits),
+            _best(task.functions, [hit for hit in hits if hit.end]),
+        )
+        rows.append(
+            (
+                gained / ideal if ideal else 0.0,
+                best == 1,
+                best <= 5,
+                of_functions == 1,
+                of_functions <= 5,
+                1 / of_functions if of_functions <= DEPTH else 0.0,
+            )
+        )
     return Score(*map(fmean, zip(*rows, strict=True)))
+
+
+def _best(targets: Sequence[Place], hits: Sequence[Place]) -> int:
+    """The best rank of any target, or one more than the last that counts."""
+    return min({rank_of(target, hits[:DEPTH]) for target in targets} - {0}, default=DEPTH + 1)
 
 
 def rank_of(target: Place, hits: Sequence[Place]) -> int:

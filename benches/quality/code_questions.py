@@ -177,7 +177,7 @@ QUESTIONS = (
     _outer("did you mean: closest known word to a typo", "commands/shell.py", "nearest"),
     _core(
         "two notes that say the same thing in the same words",
-        "memory/domain/discovery.py",
+        "memory/discovery.py",
         "normalised",
         "again",
         "id_of",

@@ -2,6 +2,7 @@
 
     python benches/quality/code_search.py [--embedder fast|semantic] [--quick] [--misses]
     python benches/quality/code_search.py --annotated FOLDER [--only NAME…] [--semble PYTHON [--model MODEL]]
+    python benches/quality/code_search.py --functions FOLDER [--only NAME…] [--misses]
 
 Indexes a copy of the tracked files, asks every question with limit 5, and prints the rank of the first right
 answer. Exit code 1 if fewer than 80 % are found among the first five. The measured times are whole calls of
@@ -11,6 +12,9 @@ With `--annotated` it asks about other repositories instead, in the format of se
 `annotated.py`), and prints nDCG@10, top 1, top 5, the seconds of indexing and the median milliseconds of a
 question: of `context_search`, of semble where a Python is given that has it, and of ripgrep where it is
 installed (files by how often they have the words of the question).
+
+With `--functions FOLDER` it asks the questions of `functions.txt`, whose answers are definitions, about the
+checkouts in a folder, and prints how often the right definition is first, in the first five, and its MRR.
 """
 
 from __future__ import annotations
@@ -32,16 +36,17 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT), str(ROOT / "adapters")]
 
-from annotated import DEPTH, Place, Repository, rank_of, repositories, score  # noqa: E402
+from annotated import DEPTH, Place, Repository, checkouts, rank_of, repositories, score  # noqa: E402
 from code_questions import QUESTIONS, Question  # noqa: E402
 
 from context_pack.app import build  # noqa: E402
-from context_pack.memory.usecases.indexing import CodeIndexer  # noqa: E402
+from context_pack.memory.refresh import CodeIndexer  # noqa: E402
 from context_pack.retrieval.model import Scope  # noqa: E402
 from context_pack.toolkit.call import QuietCall  # noqa: E402
 from context_pack.toolkit.registry import Registry  # noqa: E402
 from context_pack_adapters.disk_ports import open_ports  # noqa: E402
 from context_pack_adapters.settings import read_settings  # noqa: E402
+from context_pack_adapters.syntax.tree_sitter_syntax import TreeSitterSyntax  # noqa: E402
 
 LIMIT = 5
 WANTED = 0.8
@@ -123,8 +128,13 @@ def compare(options: argparse.Namespace) -> int:
     if shutil.which("rg"):
         systems["ripgrep"] = ripgrep_run
     lines: dict[str, list[tuple[float, ...]]] = {name: [] for name in systems}
-    print(f"{'':<16}{'':<24}nDCG@10  top 1  top 5  index s   ms")
-    for repository in repositories(options.annotated, options.only):
+    print(f"{'':<16}{'':<24}nDCG@10  top 1  top 5  function 1  of 5   MRR  index s   ms")
+    asked = (
+        checkouts(options.functions, TreeSitterSyntax(), options.only)
+        if options.functions
+        else repositories(options.annotated, options.only)
+    )
+    for repository in asked:
         for name, system in systems.items():
             run = system(repository)
             lines[name].append((*score(repository.tasks, run.answers), run.seconds, run.milliseconds))
@@ -138,9 +148,10 @@ def compare(options: argparse.Namespace) -> int:
 
 def show(repository: str, system: str, row: Sequence[float]) -> None:
     """One line of the table."""
-    ndcg, first, five, seconds, milliseconds = row
+    ndcg, first, five, function, of_five, mrr, seconds, milliseconds = row
     print(
-        f"{repository:<16}{system:<24}{ndcg:7.3f}{first:7.2f}{five:7.2f}{seconds:9.2f}{milliseconds:5.0f}",
+        f"{repository:<16}{system:<24}{ndcg:7.3f}{first:7.2f}{five:7.2f}"
+        f"{function:12.2f}{of_five:6.2f}{mrr:6.3f}{seconds:9.2f}{milliseconds:5.0f}",
         flush=True,
     )
 
@@ -148,9 +159,12 @@ def show(repository: str, system: str, row: Sequence[float]) -> None:
 def show_misses(repository: Repository, run: Run) -> None:
     """The questions whose first hit is wrong, where their targets stand, and what came first."""
     for task, hits in zip(repository.tasks, run.answers, strict=True):
-        ranks = [rank_of(target, hits) for target in task.targets]
+        targets = task.functions or task.targets
+        ranks = [rank_of(target, hits) for target in targets]
         if 1 not in ranks:
-            print(f"    {ranks}  {task.query}  ({', '.join(target.path for target in task.targets)})")
+            print(
+                f"    {ranks}  {task.query}  ({', '.join(f'{each.path}:{each.start}' for each in targets)})"
+            )
             print("".join(f"        {hit.path}:{hit.start}-{hit.end}\n" for hit in hits[:3]), end="")
 
 
@@ -213,11 +227,12 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="ten questions, and no judgement")
     parser.add_argument("--misses", action="store_true", help="show what came instead of the right answer")
     parser.add_argument("--annotated", type=Path, help="a folder of repositories with annotated questions")
+    parser.add_argument("--functions", type=Path, help="a folder with the checkouts of functions.txt")
     parser.add_argument("--only", nargs="*", default=[], metavar="NAME", help="these repositories alone")
     parser.add_argument("--semble", metavar="PYTHON", help="a Python that has semble, to compare with")
     parser.add_argument("--model", help="the folder of a model for semble; without, it has words alone")
     options = parser.parse_args()
-    if options.annotated:
+    if options.annotated or options.functions:
         return compare(options)
     questions = QUESTIONS[::4] if options.quick else QUESTIONS
     with tempfile.TemporaryDirectory() as folder:

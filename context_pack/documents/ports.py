@@ -12,7 +12,7 @@ from typing import Protocol
 
 from attrs import frozen
 
-from context_pack.documents.domain.model import Catalogue, Collection, DocumentText, Failed, Survey
+from context_pack.documents.model import Catalogue, Collection, DocumentText, Failed, Survey
 from context_pack.retrieval.ports import Background, Embedder, SearchIndex
 
 Check = Callable[[], None]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import quote, unquote
 
-from context_pack.documents.domain.model import Collection
-from context_pack.documents.usecases.shelf import DocumentShelf
+from context_pack.documents.model import Collection
+from context_pack.documents.shelf import DocumentShelf
 from context_pack.kernel.errors import Code, Failure
 from context_pack.retrieval.headings import is_markdown
 from context_pack.retrieval.model import Summary

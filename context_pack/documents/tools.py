@@ -11,19 +11,74 @@ from typing import Any
 
 from attrs import frozen
 
-from context_pack.documents.domain.model import Collection
-from context_pack.documents.family import FAMILY, MOST_HEADING, Body, hit_body, named, outcome_body
-from context_pack.documents.usecases import commands
-from context_pack.documents.usecases.freshness import IndexFreshness
-from context_pack.documents.usecases.search import Answered, Finder, SearchAnswers
-from context_pack.documents.usecases.shelf import NOTHING_CONFIGURED, DocumentShelf
-from context_pack.documents.usecases.sync_all import sync_all, under_every_name
+from context_pack.documents import commands
+from context_pack.documents.model import Collection, Outcome
+from context_pack.documents.search import Answered, Finder, RankedPassage, SearchAnswers
+from context_pack.documents.shelf import NOTHING_CONFIGURED, DocumentShelf, sync_all, under_every_name
+from context_pack.documents.sync import IndexFreshness
+from context_pack.kernel.errors import Code, Failure
 from context_pack.retrieval.model import IndexEntry
 from context_pack.retrieval.searching import retry_if_damaged
 from context_pack.toolkit.budget import MORE, fit, json_size, room_of, shrunk
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.shapes import shape
-from context_pack.toolkit.spec import FETCHES, Answer, Tool, json_answer, tool
+from context_pack.toolkit.spec import FETCHES, Answer, FailedCall, Family, Tool, json_answer, tool
+
+Body = dict[str, Any]
+DIGITS = 6
+MOST_HEADING = 1000
+"""Characters; a longer heading is no name of anything."""
+
+
+def document_error(failure: Failure, failed: FailedCall) -> Answer:
+    """A failure as plain text."""
+    if failure.code is Code.INVALID_DATA and failure.details.get("problems"):
+        return Answer("; ".join(one["message"] for one in failure.details["problems"]), is_error=True)
+    if failure.code is Code.RATE_LIMITED:
+        return Answer(f"{failure.message}; {failure.details.get('hint')}", is_error=True)
+    if failure.code is Code.INTERNAL:
+        return Answer(f"{failed.tool}: {failure.message}", is_error=True)
+    return Answer(failure.message, is_error=True)
+
+
+FAMILY = Family("documents", document_error)
+
+
+def named(collection: Collection) -> Body:
+    """A collection by its alias, and by its id where that is another."""
+    if collection.alias == collection.id:
+        return {"collection": collection.alias}
+    return {"collection": collection.alias, "collectionId": collection.id}
+
+
+def outcome_body(outcome: Outcome) -> Body:
+    """What a sync has done, as JSON."""
+    return {
+        "collection": outcome.collection,
+        "added": outcome.added,
+        "updated": outcome.updated,
+        "removed": outcome.removed,
+        "failed": [{"document": one.document, "reason": one.reason} for one in outcome.failed],
+    }
+
+
+def hit_body(hit: RankedPassage) -> Body:
+    """A hit as JSON."""
+    found = hit.ranked.found
+    return {
+        **named(hit.collection),
+        "documentId": found.key,
+        "documentTitle": found.title,
+        **({"sectionHeading": found.heading[:MOST_HEADING]} if found.heading else {}),
+        "content": found.text,
+        "relevanceScore": round(hit.ranked.relevance, DIGITS),
+        "distance": round(hit.ranked.distance, DIGITS),
+        "chunkIndex": found.index,
+        "totalChunks": found.total,
+        "startLine": found.start,
+        "endLine": found.end,
+    }
+
 
 BESIDE = 100
 """Room for line breaks and for the fields that tell of missing rows."""

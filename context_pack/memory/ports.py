@@ -14,9 +14,8 @@ from attrs import field, frozen
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.syntax import Syntax
-from context_pack.memory.domain.code_place import CodePlace, CodeState
-from context_pack.memory.domain.discovery import Discovery
-from context_pack.memory.domain.session import Session
+from context_pack.memory.discovery import CodePlace, CodeState, Discovery
+from context_pack.memory.session import Session
 from context_pack.retrieval.ports import Background, SearchIndex
 from context_pack.retrieval.searching import Searching
 from context_pack.retrieval.upkeep import File

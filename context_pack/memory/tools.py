@@ -1,7 +1,8 @@
-"""The tool `context_search`: everything that names a JSON field of its answers.
+"""The tools `context_record` and `context_search`: everything that names a JSON field of their answers.
 
-Code is shown by its head and the lines that matter. An answer has the results that fit its budget, the last
-of them perhaps only in part, and says so.
+Errors are `{"error": text, …}`, and a search that fails inside names its fallback. Code is shown by its head
+and the lines that matter. An answer has the results that fit its budget, the last of them perhaps only in
+part, and says so.
 """
 
 from __future__ import annotations
@@ -10,18 +11,74 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ports import KnownNear, nothing_known
-from context_pack.memory.domain.entries import CODE, DISCOVERY, PACK
-from context_pack.memory.domain.excerpts import excerpt
-from context_pack.memory.family import FAMILY, SEARCH
-from context_pack.memory.usecases.search import ContextSearch, FoundInMemory, MemorySearcher, check_query
+from context_pack.memory.discovery import place_shown
+from context_pack.memory.entries import CODE, DISCOVERY, PACK
+from context_pack.memory.excerpts import excerpt
+from context_pack.memory.record import ContextRecord, Recorder
+from context_pack.memory.search import ContextSearch, FoundInMemory, MemorySearcher, check_query
 from context_pack.retrieval.model import FoundPiece, Progress
 from context_pack.retrieval.searching import Ranked, retry_if_damaged
 from context_pack.retrieval.words import tokens
 from context_pack.toolkit.budget import fit, room_of
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.shapes import shape
-from context_pack.toolkit.spec import READS, Answer, Tool, json_answer
+from context_pack.toolkit.spec import (
+    ADDS,
+    READS,
+    Answer,
+    FailedCall,
+    Family,
+    Tool,
+    json_answer,
+    tool,
+    worded_error,
+)
+
+SEARCH = "context_search"
+SEARCH_FAILED = "Search failed"
+FALLBACK = "Try using grep_codebase for text search"
+_INSIDE = frozenset({Code.INTERNAL, Code.IO_ERROR, Code.LOCK_TIMEOUT, Code.MALFORMED_DISCOVERY})
+
+
+def memory_error(failure: Failure, failed: FailedCall) -> Answer:
+    """A failure as the tools of this family word it."""
+    if failed.tool == SEARCH and failure.code in _INSIDE:
+        body = {"error": SEARCH_FAILED, "message": failure.message, "fallback": FALLBACK, **failure.details}
+        return json_answer(body, is_error=True)
+    return worded_error(failure, failed)
+
+
+FAMILY = Family("memory", memory_error)
+
+
+RECORD_ABOUT = "Remember a discovery for later sessions."
+RECORD_SCHEMA = shape(id="text", merged="flag", code="object", error="text")
+
+
+def record_tool(recorder: Recorder) -> Tool:
+    """`context_record`."""
+
+    def run(command: ContextRecord, _: Call) -> Answer:
+        recorded = recorder.record(command)
+        code = recorded.discovery.code
+        about = {} if code is None else {"code": place_shown(code, None)}
+        return json_answer({"id": recorded.discovery.id, "merged": recorded.merged, **about})
+
+    return tool(
+        "context_record",
+        "Record a discovery",
+        RECORD_ABOUT,
+        FAMILY,
+        ContextRecord,
+        run,
+        ADDS,
+        output_schema=RECORD_SCHEMA,
+        mutates=lambda _: True,
+        search_hint="project memory: remember a decision, rule, pattern or issue",
+    )
+
 
 SEARCH_ABOUT = """\
 Search discoveries, sessions, packs and code by meaning and name. For exact text: grep_codebase."""

@@ -7,12 +7,15 @@ from typing import Any
 
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.ttl import remaining_seconds
-from context_pack.packs.domain.model import Pack, Status
+from context_pack.packs.domain.claims import claims_of
+from context_pack.packs.domain.model import Pack, Ref, Status
 from context_pack.packs.domain.record import to_record
-from context_pack.packs.domain.states import repair_record, state_record
+from context_pack.packs.domain.states import State, repair_record, state_record
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.cases import PackUseCases
+from context_pack.packs.usecases.verify import Verified
 from context_pack.packs.usecases.write import WrittenPart
+from context_pack.packs.usecases.write_text import WrittenText, counts_of, places_by_file, write_text
 
 Payload = dict[str, Any]
 LINE_CHARS = 200
@@ -28,6 +31,8 @@ def answer_of(
     match command:
         case commands.Create():
             return to_record(cases.writer.create(command, check), anchors=False)
+        case commands.Write():
+            return _text_record(write_text(cases.writer, command, check))
         case commands.Draft():
             drafted = cases.drafter.draft(command, check)
             return {**to_record(drafted.pack, anchors=False), "tokens": drafted.tokens, **drafted.notes}
@@ -39,10 +44,7 @@ def answer_of(
             return {"id": cases.writer.delete(command, check), "deleted": True}
         case commands.Verify():
             verified = cases.verifier.verify(command, check)
-            refs = list(map(state_record, verified.refs))
-            faults = _diagram_faults(cases, verified.pack)
-            whole = {"id": verified.pack.id, "revision": verified.pack.revision, "refs": refs}
-            return {**whole, "diagrams": faults} if faults else whole
+            return _verified_record(verified, _diagram_faults(cases, verified.pack))
         case commands.Diff():
             found = cases.reader.diff(command)
             steps = [step._asdict() for step in found.steps]
@@ -55,9 +57,31 @@ def answer_of(
             return {**_mutation(repaired.pack, clock), "accepted": list(map(repair_record, repaired.refs))}
         case commands.Batch():
             written = cases.writer.apply(command, operations, check)
-            return _mutation(written.pack, clock, list(map(_part_record, written.parts)))
+            return _mutation(written.pack, clock, list(map(_part_line, written.parts)))
     written = cases.writer.apply(command, command, check)
     return _mutation(written.pack, clock, _part_record(written.parts[0]))
+
+
+def _verified_record(verified: Verified, faults: list[Payload]) -> Payload:
+    """How many refs are exact, and each that is not, with the sentences that rest on it."""
+    claims, bare = claims_of(verified.pack)
+    rows = []
+    for one in verified.refs:
+        if one.resolution.state is not State.EXACT:
+            said = [claim.sentence for claim in claims if one.ref in claim.refs and one.ref.spellings]
+            rows.append({**state_record(one), **({"claims": said} if said else {})})
+    counts = {"count": len(verified.refs), "exact": len(verified.refs) - len(rows)}
+    whole = {"id": verified.pack.id, "revision": verified.pack.revision, **counts, "refs": rows}
+    whole |= {"without_code": bare} if bare else {}
+    return {**whole, "diagrams": faults} if faults else whole
+
+
+def _text_record(written: WrittenText) -> Payload:
+    """What became of a text: its places by file, and what was not found; never the text."""
+    pack = written.pack
+    record = {**to_record(pack, ("id", "name", "revision"), anchors=False), **counts_of(pack)}
+    record |= {"found": places_by_file(pack)}
+    return {**record, "not_found": dict(written.faults)} if written.faults else record
 
 
 def _diagram_faults(cases: PackUseCases, pack: Pack) -> list[Payload]:
@@ -68,6 +92,18 @@ def _mutation(pack: Pack, clock: Clock, changed: Any = None) -> Payload:
     """The answer of every change."""
     left = remaining_seconds(pack.expires_at, clock.now())
     return {**to_record(pack, CHANGED, anchors=False), "ttl_remaining_seconds": left, "changed": changed}
+
+
+def _part_line(written: WrittenPart | None) -> str | None:
+    """A part that a batch wrote, in one line: its key, where a ref points, and what is wrong with it."""
+    if written is None:
+        return None
+    line = written.part.key
+    if isinstance(written.part, Ref):
+        line = f"{line} {written.part.path}:{written.part.lines}"
+    if written.resolution is not None and written.resolution.state is not State.EXACT:
+        line = f"{line} {written.resolution.state}"
+    return line if written.warning is None else f"{line}: {written.warning}"
 
 
 def _part_record(written: WrittenPart | None) -> Payload | None:

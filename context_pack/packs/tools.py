@@ -35,18 +35,18 @@ from context_pack.toolkit.spec import READS, WRITES, Answer, FailedCall, Family,
 Payload = dict[str, Any]
 
 INPUT_ABOUT = """\
-Build a context pack: code references (lines, anchored to survive edits), notes and Mermaid \
-diagrams that hand knowledge to another agent or a human. Without arguments: list packs. \
-Every change but create needs expected_revision and answers the new revision. \
-Actions, with what they need besides id or name: create(ttl_minutes); get; list; \
+Build a context pack: prose, anchored code references and diagrams that hand knowledge to an agent or a \
+human. Without arguments: list packs. Best: write(text, name, ttl_minutes), Markdown whose claims name code, \
+`src/a.py#Class.method` or `src/a.py:10-20`; with expected_revision it replaces a pack. \
+Every change needs expected_revision and answers the new one. \
+Other actions, with what they need besides id or name: create(ttl_minutes); get; list; \
 upsert_section(section_key, section_title); upsert_ref(section_key, ref_key, path, line_start, line_end; \
 or symbol in place of lines); \
 upsert_diagram(section_key, diagram_key, title, mermaid); delete_section, delete_ref, delete_diagram(keys); \
-set_meta(title, brief or tags); set_status(status), finalized when done; touch_ttl(ttl_minutes or \
-extend_minutes); batch(operations), many changes in one call; draft(query, ttl_minutes), a new pack that \
-answers a question; verify, do refs still find their code; \
-repair, follow code that moved; accept(refs), anchor changed refs anew; \
-diff, what changed between revisions; delete_pack."""
+set_meta(title, brief or tags); set_status(status); touch_ttl(ttl_minutes or extend_minutes); \
+batch(operations); draft(query, ttl_minutes), a pack that answers a question; \
+verify; repair, follow moved code; accept(refs), anchor changed refs anew; diff, between revisions; \
+delete_pack."""
 OUTPUT_ABOUT = """\
 Read a context pack as Markdown, with the current code of every reference. Without arguments: list packs. \
 With id or name: the pack; a long one comes in pages, continue with cursor."""
@@ -76,6 +76,7 @@ COMMANDS: Mapping[str, type] = {
     "create": commands.Create,
     "get": commands.Get,
     "list": commands.ListPacks,
+    "write": commands.Write,
     "draft": commands.Draft,
     **_OPERATIONS,
     "set_status": commands.SetStatus,

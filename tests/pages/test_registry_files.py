@@ -1,6 +1,6 @@
 """`server.json` and the `.mcpb` manifest say what is true, by the rules of their published schemas.
 
-`python -m pytest tests/architecture --regenerate` writes the tools of the manifest anew.
+`python -m pytest tests/pages --regenerate` writes the tools of the manifest anew.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from inmemory.ports import memory_ports
 
 from context_pack import __version__
 from context_pack.app import build
+from context_pack_adapters.about import REPOSITORY
+from context_pack_adapters.settings import VARIABLES
 
 PLATFORMS = {"darwin", "linux", "win32"}
 
@@ -42,8 +45,11 @@ def test_the_mcp_registry_file_names_the_package_and_its_variables(
     assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", server["name"])
     assert 1 <= len(server["description"]) <= 100
     assert server["version"] == __version__
+    assert server["repository"]["url"].startswith(REPOSITORY)
     (package,) = server["packages"]
     assert (package["registryType"], package["identifier"]) == ("pypi", project["name"])
+    assert package["runtimeHint"] == "uvx"
+    assert f"<!-- mcp-name: {server['name']} -->" in (checkout / "README.md").read_text("utf-8")
     assert (package["version"], package["transport"]) == (__version__, {"type": "stdio"})
     assert {each["name"] for each in package["environmentVariables"]} <= variables()
 
@@ -63,14 +69,16 @@ def test_the_desktop_bundle_manifest_names_our_tools_and_command(
     assert (manifest["name"], manifest["version"]) == (project["name"], __version__)
     assert manifest["author"]["name"]
     server = manifest["server"]
-    assert server["type"] == "python"
+    assert (manifest["manifest_version"], server["type"]) == ("0.4", "uv")  # uv brings the dependencies
     assert (checkout / server["entry_point"]).is_file()
     config = server["mcp_config"]
     assert isinstance(config["command"], str)
     assert all(isinstance(each, str) for each in (*config["args"], *config["env"].values()))
     asked = set(re.findall(r"\$\{user_config\.(\w+)\}", json.dumps(config)))
     assert asked == set(manifest["user_config"])
-    assert set(config["env"]) - {"PYTHONPATH"} <= variables()
+    assert set(config["env"]) <= variables()
+    extras = [after for word, after in pairwise(config["args"]) if word == "--extra"]
+    assert set(extras) <= set(project["optional-dependencies"])
     assert manifest["tools"] == tools
     assert set(manifest["compatibility"]["platforms"]) <= PLATFORMS
     assert manifest["compatibility"]["runtimes"]["python"] == project["requires-python"]
@@ -78,6 +86,4 @@ def test_the_desktop_bundle_manifest_names_our_tools_and_command(
 
 def variables() -> set[str]:
     """The variables that the server reads."""
-    from context_pack_adapters.settings import VARIABLES
-
     return set(VARIABLES)

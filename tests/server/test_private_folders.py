@@ -114,7 +114,7 @@ def test_an_index_shipped_in_a_project_is_not_used(
     project: Path, spawn: Spawn, tmp_path: Path, private: Path
 ) -> None:
     """The index of a twin whose file says something else, with digest and stamp of the true file."""
-    from context_pack.memory.domain.code_entries import code_digest
+    from context_pack.memory.snippets import code_digest
 
     twin = tmp_path / "twin"
     lay(twin, {"auth.py": FALSE})

@@ -12,7 +12,7 @@ import pytest
 from document_trees import lay
 from inmemory.collections import MemoryCollections
 
-from context_pack.documents.domain.model import DocumentText, Failed, Survey
+from context_pack.documents.model import DocumentText, Failed, Survey
 from context_pack.documents.ports import CollectionLocks, CollectionSources
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy

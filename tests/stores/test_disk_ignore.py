@@ -253,6 +253,7 @@ def test_of_too_many_patterns_the_first_count_with_all_plain_lines_and_it_is_sai
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(logging.getLogger("context_pack"), "propagate", True)
+    caplog.set_level(logging.WARNING, logger="context_pack")
     patterns = "".join(f"out{number}/**/*.tmp{number}?\n" for number in range(30_000))
     plain = "".join(f"made/file{number}.py\nname{number}\n" for number in range(30_000))
     rules = IgnoreFile(patterns + plain)

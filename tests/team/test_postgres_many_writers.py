@@ -24,7 +24,7 @@ from store_worker import opened
 from waiting import PATIENCE, until
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.memory.domain.discovery import Discovery, id_of, uuid_of
+from context_pack.memory.discovery import Discovery, id_of, uuid_of
 from context_pack.packs.domain.model import Pack
 from context_pack.packs.ports import KEPT_REVISIONS, PackStore
 from context_pack_adapters.postgres.connection import Address, Database

@@ -14,7 +14,7 @@ from postgres_server import Server
 from sample_packs import full_pack
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.memory.domain.discovery import Discovery, id_of, uuid_of
+from context_pack.memory.discovery import Discovery, id_of, uuid_of
 from context_pack_adapters.memory.discoveries import encoded
 from context_pack_adapters.packs import pack_format
 from context_pack_adapters.postgres.connection import Database

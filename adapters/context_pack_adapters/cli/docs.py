@@ -8,10 +8,9 @@ from argparse import Namespace
 from collections.abc import Mapping
 from typing import Any
 
-from context_pack.documents.domain.model import Collection
-from context_pack.documents.domain.permits import address_in, address_of
-from context_pack.documents.domain.source_address import without_login
-from context_pack.documents.family import named
+from context_pack.documents.config import address_in, address_of, without_login
+from context_pack.documents.model import Collection
+from context_pack.documents.tools import named
 from context_pack_adapters.cli.arguments import argument, command, flag
 from context_pack_adapters.cli.docs_content import NO_COLLECTIONS, open_documents, plan_body, show_plan
 from context_pack_adapters.cli.shell import Shell, WrongUsage

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from context_pack.documents.domain.model import Changes, Collection, Failed, Outcome
-from context_pack.documents.family import outcome_body
-from context_pack.documents.usecases.sync_all import sync_all, under_every_name
+from context_pack.documents.model import Changes, Collection, Failed, Outcome
+from context_pack.documents.shelf import sync_all, under_every_name
+from context_pack.documents.tools import outcome_body
 from context_pack.kernel.errors import Failure
 from context_pack.retrieval.model import Progress, Scope
 from context_pack.retrieval.ports import EmbedderFailed

@@ -15,9 +15,9 @@ from typing import Any
 from attrs import field, frozen
 
 from context_pack.kernel.sentences import counted
-from context_pack.memory.domain.entries import CODE, CORPORA, FAILED, PLAIN, SKIPPED
+from context_pack.memory.entries import CODE, CORPORA, FAILED, PLAIN, SKIPPED
 from context_pack.memory.ports import CodeTree, MemoryPorts
-from context_pack.memory.usecases.indexing import CodeIndexer
+from context_pack.memory.refresh import CodeIndexer
 from context_pack.retrieval.model import KnownEntry, Progress, Scope
 from context_pack.retrieval.ports import EmbedderFailed, SearchIndex
 from context_pack.retrieval.upkeep import IndexPlan

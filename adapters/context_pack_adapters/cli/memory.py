@@ -15,11 +15,9 @@ from typing import Any
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.sentences import one_line
-from context_pack.memory.domain.code_place import CodeState
-from context_pack.memory.domain.code_place import shown as code_shown
-from context_pack.memory.domain.discovery import Discovery
-from context_pack.memory.usecases.record import ContextRecord
-from context_pack.memory.usecases.search import NOTHING
+from context_pack.memory.discovery import CodeState, Discovery, place_shown
+from context_pack.memory.record import ContextRecord
+from context_pack.memory.search import NOTHING
 from context_pack_adapters.cli.arguments import argument, command, flag
 from context_pack_adapters.cli.places import in_project
 from context_pack_adapters.cli.shell import Shell, notes_in_words
@@ -278,7 +276,7 @@ def _as_json(discovery: Discovery, state: CodeState | None = None) -> dict[str, 
     if discovery.author is not None:
         about["author"] = discovery.author
     if discovery.code is not None:
-        about["code"] = code_shown(discovery.code, state)
+        about["code"] = place_shown(discovery.code, state)
     return {
         "id": discovery.id,
         "type": discovery.type.value,

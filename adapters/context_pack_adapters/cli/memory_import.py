@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any
 
 from context_pack.kernel.errors import Failure
-from context_pack.memory.domain.discovery import DiscoveryType
-from context_pack.memory.domain.notes import Note, notes_in
-from context_pack.memory.usecases.record import ContextRecord
+from context_pack.memory.discovery import DiscoveryType
+from context_pack.memory.notes import Note, notes_in
+from context_pack.memory.record import ContextRecord
 from context_pack_adapters.cli.arguments import argument, command, flag
 from context_pack_adapters.cli.memory import TYPES
 from context_pack_adapters.cli.shell import Shell, WrongUsage

@@ -39,9 +39,6 @@ COLOURS: Mapping[str, str] = {
     "unknown": "yellow",
 }
 DAY_SECONDS = 86_400
-DIFF_COLOURS: Mapping[str, str] = {"+": "green", "-": "red"}
-DIFF_LINES = 20
-"""Lines of each diff that `verify` prints."""
 MOST_EXPIRED = 5
 """Expired packs that `verify` names."""
 
@@ -280,31 +277,19 @@ def _expired(workspace: Workspace, handles: Sequence[str], done: PackOutcomes) -
 
 def _print_verified(pack: Mapping[str, Any], shell: Shell) -> None:
     """Print one pack: a line for itself, and one for each ref that is not exact."""
-    count = counted(len(pack["refs"]), "ref")
+    count = counted(pack["count"], "ref")
     verdict = ("yellow", "could not be decided") if pack["undecided"] else ("red", "does not hold")
     verdict = ("green", "ok") if pack["ok"] else verdict
     shell.terminal.styled_line(("bold", pack["id"]), f"  {_called(pack)}: {count}, ", verdict)
     for ref in pack["refs"]:
-        if ref["state"] == "exact":
-            continue
         change = ref.get("change")
         much = f": {change['lines']} of {counted(change['of'], 'line')}, {change['kind']}" if change else ""
         reason = f" ({ref['reason']}{much})" if ref["reason"] else ""
         state = (COLOURS[ref["state"]], ref["state"].ljust(10))
         shell.terminal.styled_line("  ", state, f"  {ref['section']}/{ref['ref']}  {way_of(ref)}{reason}")
-        _print_diff(change["diff"] if change else None, shell)
     for each in pack.get("diagrams", ()):
         words = f"  {each['section']}/{each['diagram']}  cannot be drawn: {each['fault']}"
         shell.terminal.styled_line("  ", ("yellow", "diagram   "), words)
-
-
-def _print_diff(diff: str | None, shell: Shell) -> None:
-    """The first lines of a diff, below the ref that it is about."""
-    lines = (diff or "").split("\n")[2:]
-    for line in lines[:DIFF_LINES]:
-        shell.terminal.styled_line("      ", (DIFF_COLOURS.get(line[:1], "dim"), line))
-    if len(lines) > DIFF_LINES:
-        shell.terminal.line(f"      … {counted(len(lines) - DIFF_LINES, 'more line')}: packs show --diff")
 
 
 @command(
@@ -315,7 +300,8 @@ def _print_diff(diff: str | None, shell: Shell) -> None:
 def repair(options: Namespace, shell: Shell) -> int:
     """Rewrite the refs whose code has moved, so that they point at it again.
 
-    Only refs that moved are touched; what changed, vanished or became ambiguous is for you to decide. A
+    Refs that moved are followed, and those whose change is only cosmetic (white space, comments, names of
+    locals, type hints) are accepted; what else changed, vanished or became ambiguous is for you to decide. A
     finalized pack is never changed: set its status to draft first.
 
     Examples:

@@ -16,8 +16,8 @@ from threading import Event, Thread
 
 from context_pack.composition import UseCases
 from context_pack.kernel.errors import Code, Failure
-from context_pack.memory.domain.entries import CORPORA
-from context_pack.memory.usecases.indexing import CodeIndexer
+from context_pack.memory.entries import CORPORA
+from context_pack.memory.refresh import CodeIndexer
 from context_pack.retrieval.model import Scope
 from context_pack.retrieval.ports import EmbedderFailed
 from context_pack_adapters.cli.arguments import argument, command

@@ -15,10 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
-from context_pack.documents.domain import config
-from context_pack.documents.domain.config import CONFIG_FILE, Config, parse_config
-from context_pack.documents.domain.permits import address_of
-from context_pack.documents.domain.source_address import SourceAddress
+from context_pack.documents import config
+from context_pack.documents.config import CONFIG_FILE, Config, SourceAddress, address_of, parse_config
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.files.faults import translated
 from context_pack_adapters.files.folder import Folder

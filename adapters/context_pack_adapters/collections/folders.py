@@ -18,9 +18,9 @@ from itertools import islice
 
 from attrs import evolve
 
-from context_pack.documents.domain.manifest import DocumentManifest
-from context_pack.documents.domain.model import DocumentText, Failed, Survey
-from context_pack.documents.domain.reading import (
+from context_pack.documents.manifest import DocumentManifest
+from context_pack.documents.model import DocumentText, Failed, Survey
+from context_pack.documents.reading import (
     IGNORED,
     MAX_DOCUMENT_BYTES,
     NOT_WANTED,

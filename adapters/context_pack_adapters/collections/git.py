@@ -16,17 +16,16 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
-from context_pack.documents.domain.manifest import (
+from context_pack.documents.config import SourceAddress
+from context_pack.documents.manifest import (
     MANIFEST_FILE,
     MAX_BYTES,
     DocumentManifest,
     manifest_of,
     parse_manifest,
 )
-from context_pack.documents.domain.model import DocumentText, Failed, Survey
-from context_pack.documents.domain.reading import MAX_DOCUMENT_BYTES, document, ruled
-from context_pack.documents.domain.source_address import SourceAddress
-from context_pack.documents.domain.tree import TreeItem, below, surveyed
+from context_pack.documents.model import DocumentText, Failed, Survey
+from context_pack.documents.reading import MAX_DOCUMENT_BYTES, TreeItem, below, document, ruled, surveyed
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.collections.git_process import Git, failed, kill

@@ -14,27 +14,29 @@ from typing import Protocol
 
 from attrs import evolve
 
-from context_pack.documents.domain.config import (
+from context_pack.documents.config import (
     CONFIG_FILE,
     Config,
     ConfiguredCollection,
+    PlaceKind,
+    SourceAddress,
     changed,
     edited,
     entry_of,
     merged,
+    with_permit,
+    without_login,
 )
-from context_pack.documents.domain.manifest import (
+from context_pack.documents.manifest import (
     MANIFEST_FILE,
     DocumentManifest,
     manifest_of,
     parse_manifest,
 )
-from context_pack.documents.domain.manifest import MAX_BYTES as MAX_MANIFEST_BYTES
-from context_pack.documents.domain.model import Catalogue, Collection
-from context_pack.documents.domain.naming import collection_id
-from context_pack.documents.domain.permits import with_permit
-from context_pack.documents.domain.source_address import PlaceKind, SourceAddress, without_login
+from context_pack.documents.manifest import MAX_BYTES as MAX_MANIFEST_BYTES
+from context_pack.documents.model import Catalogue, Collection
 from context_pack.documents.ports import CollectionSource
+from context_pack.documents.sections import collection_id
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason

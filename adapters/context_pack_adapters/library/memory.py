@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from context_pack.composition import UseCases
-from context_pack.memory.domain.discovery import Discovery
+from context_pack.memory.discovery import Discovery
 from context_pack.memory.ports import Recorded
-from context_pack.memory.usecases.record import ContextRecord
-from context_pack.memory.usecases.search import DEFAULT_LIMIT, ContextSearch, FoundInMemory
+from context_pack.memory.record import ContextRecord
+from context_pack.memory.search import DEFAULT_LIMIT, ContextSearch, FoundInMemory
 
 
 class Memory:

@@ -20,7 +20,7 @@ from attrs import evolve
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ports import Reason
-from context_pack.memory.domain.discovery import (
+from context_pack.memory.discovery import (
     Discovery,
     from_record,
     id_of,

@@ -19,8 +19,8 @@ from attrs import evolve
 
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock
-from context_pack.memory.domain.discovery import is_id
-from context_pack.memory.domain.session import Session, from_record, summary, to_record
+from context_pack.memory.discovery import is_id
+from context_pack.memory.session import Session, from_record, summary, to_record
 from context_pack_adapters.files import front_matter
 from context_pack_adapters.files.private import PrivateFolder
 

@@ -15,7 +15,7 @@ from typing import Any, LiteralString
 from attrs import asdict, frozen
 from psycopg.types.json import Jsonb
 
-from context_pack.documents.domain.model import DocumentText, Failed, SourceDescription, Survey
+from context_pack.documents.model import DocumentText, Failed, SourceDescription, Survey
 from context_pack.documents.ports import CollectionSource
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ports import Clock

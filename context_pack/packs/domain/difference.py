@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from enum import StrEnum
 
 from attrs import frozen
 
 from context_pack.packs.domain.bodies import Body, Style
+from context_pack.packs.domain.kinds import COSMETIC, ChangeKind, SpansOf, cosmetic_kind
 
 CONTEXT = 3
 MANY_LINES = 300
@@ -17,16 +17,7 @@ MANY_LINES = 300
 Opcode = tuple[str, int, int, int, int]
 Bare = Callable[[str], str]
 """A text without its comments."""
-
-
-class ChangeKind(StrEnum):
-    """What of the code changed."""
-
-    WHITE_SPACE = "only white space"
-    COMMENTS = "only comments"
-    SIGNATURE = "signature"
-    BODY = "body"
-    BOTH = "signature and body"
+STATEMENT_CHARS = 80
 
 
 @frozen
@@ -37,9 +28,18 @@ class Difference:
     lines: int
     kind: ChangeKind
     diff: tuple[str, ...]
+    cosmetic: bool = False
+    """Whether behaviour cannot have changed."""
 
     def __str__(self) -> str:
         return f"{self.changed} of {self.lines} line{'' if self.lines == 1 else 's'}, {self.kind}"
+
+    @property
+    def statement(self) -> str:
+        """The first line of code that is new, else the first that is gone."""
+        lines = [line for line in self.diff[2:] if len(line[1:].strip(" \t(){}[];,")) > 1]
+        changed = [line for line in lines if line[0] == "+"] + [line for line in lines if line[0] == "-"]
+        return f"{changed[0][0]} {changed[0][1:].strip()[:STATEMENT_CHARS]}" if changed else ""
 
     @property
     def body(self) -> Body:
@@ -57,7 +57,7 @@ class ComparedText:
     signature: str | None = None
 
 
-def difference(old: ComparedText, new: ComparedText, bare: Bare) -> Difference:
+def difference(old: ComparedText, new: ComparedText, language: str, spans_of: SpansOf) -> Difference:
     """What changed from one side to the other."""
     before, after = old.text.split("\n"), new.text.split("\n")
     matcher = SequenceMatcher(None, before, after, autojunk=len(before) > MANY_LINES)
@@ -65,7 +65,18 @@ def difference(old: ComparedText, new: ComparedText, bare: Bare) -> Difference:
     changed = sum(max(i2 - i1, j2 - j1) for tag, i1, i2, j1, j2 in steps if tag != "equal")
     head = [f"--- {old.path}", f"+++ {new.path}"]
     hunks = _hunks(matcher.get_grouped_opcodes(CONTEXT), before, after, old.start, new.start)
-    return Difference(changed, max(len(before), len(after)), _kind(old, new, bare), (*head, *hunks))
+    kind = cosmetic_kind(old.text, new.text, language, spans_of)
+    cosmetic = kind in COSMETIC
+    if kind is None:
+
+        def bare(text: str) -> str:
+            spans = spans_of(text)
+            for start, end in reversed(spans.comments) if spans is not None else ():
+                text = text[:start] + text[end:]
+            return text
+
+        kind = _kind(old, new, bare)
+    return Difference(changed, max(len(before), len(after)), kind, (*head, *hunks), cosmetic)
 
 
 def _kind(old: ComparedText, new: ComparedText, bare: Bare) -> ChangeKind:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from attrs import evolve, field, frozen
@@ -21,17 +21,20 @@ from context_pack.kernel.ttl import human, remaining_seconds
 from context_pack.packs.domain.bodies import Body, BodyPart, Style
 from context_pack.packs.domain.bookmarks import Mode
 from context_pack.packs.domain.budget import GAP, Line, joined, shrunk
+from context_pack.packs.domain.claims import Doubt
 from context_pack.packs.domain.difference import Difference
 from context_pack.packs.domain.model import Diagram, Pack, Ref, Section
+from context_pack.packs.domain.prose import with_places
 from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes, outdated
 from context_pack.packs.domain.states import Resolution, State
+from context_pack.toolkit.budget import size
 
 LEGEND, CONTENT = "[LEGEND]", "[CONTENT]"
 CONTINUED = " (continued)"
+NEWLINE = "\n"
 WHAT_CHANGED = "> what changed:"
 WHAT_IT_WAS = "> what it was when it was anchored, and is nowhere now:"
 NOTHING_CHANGED = "> nothing has changed since it was anchored"
-UNCHANGED = frozenset({State.EXACT, State.UNANCHORED})
 _CLOSING = re.compile(r"(?:(?<= )|^)(#+)$")
 
 
@@ -69,6 +72,8 @@ class Item:
     part: Ref | Diagram | None = None
     opens: bool = False
     changed: Difference | None = None
+    claims: tuple[str, ...] = ()
+    """What the pack says about a ref, in the list of what must be read again."""
 
     @property
     def is_ref(self) -> bool:
@@ -115,21 +120,59 @@ def with_changes(items: Iterable[Item], states: States) -> Iterator[Item]:
             yield evolve(item, opens=False, changed=found.difference)
 
 
-def only_changes(items: Iterable[Item], states: States) -> Iterator[Item]:
-    """The refs that are not as they were, each under its section and group."""
-    opened: set[str] = set()
-    chapters: set[tuple[str, str]] = set()
-    for item in items:
-        found = states.get(id(item.part))
-        if found is None or found.state in UNCHANGED or not isinstance(item.part, Ref):
-            continue
-        key = item.section.key
-        if key not in opened:
-            yield Item(evolve(item.section, description=None))
-        chapter = (key, item.part.group or "")
-        yield evolve(item, opens=chapter not in chapters)
-        opened.add(key)
-        chapters.add(chapter)
+def review_of(doubts: Sequence[Doubt], heading: str, most: int) -> str:
+    """The list of what must be read again, in about so many bytes: sentences with what became of the code."""
+    lines: list[str] = []
+    for doubt in doubts:
+        line = f"- {doubt.claim.sentence} [{doubt.claim.section.key}]: {doubt.change}"
+        most -= size(line)
+        if most < 0:
+            lines.append(f"- and {len(doubts) - len(lines)} more: the mode diff has them all")
+            break
+        lines.append(line)
+    return f"> to be read again: {heading}\n\n{escape_structure(NEWLINE.join(lines))}"
+
+
+def only_changes(items: Iterable[Item], doubts: Iterable[Doubt]) -> Iterator[Item]:
+    """The refs of doubtful claims, the most doubtful first, each with all that is said about it."""
+    claims: dict[str, list[str]] = {}
+    order: dict[int, None] = {}
+    for doubt in doubts:
+        for ref, _ in doubt.refs:
+            order[id(ref)] = None
+            if ref.spellings:
+                sentence = f"{doubt.claim.sentence} [{doubt.claim.section.key}]"
+                claims.setdefault(str(id(ref)), []).append(sentence)
+    by_ref = {id(item.part): item for item in items if isinstance(item.part, Ref)}
+    for key in order:
+        yield evolve(by_ref[key], opens=False, claims=tuple(claims.get(str(key), ())))
+
+
+def with_lines_of_today(pack: Pack, resolve: Callable[[Ref], Resolution]) -> Pack:
+    """The pack with where the code stands now behind each place that its prose names."""
+    named = {spelling: ref for _, ref in pack.refs for spelling in ref.spellings}
+    if not named:
+        return pack
+
+    def today(spelling: str) -> str | None:
+        ref = named.get(spelling)
+        if ref is None:
+            return None
+        found = resolve(ref).found
+        if found is None:
+            return "gone"
+        place = f"{found.path}:{found.lines}"
+        if spelling == place or spelling.replace("#L", ":").replace("-L", "-") == place:
+            return None
+        return str(found.lines) if spelling.startswith(f"{found.path}#") else place
+
+    sections = [
+        section
+        if section.description is None
+        else evolve(section, description=with_places(section.description, today))
+        for section in pack.sections
+    ]
+    return evolve(pack, sections=sections)
 
 
 def counted(states: Iterable[Resolution]) -> str:
@@ -141,7 +184,9 @@ def counted(states: Iterable[Resolution]) -> str:
     return f"{counts.total()} ({each})"
 
 
-def legend_of(pack: Pack, now: datetime, scopes: Scopes = NOTHING_KNOWN, refs: str = "") -> list[Line]:
+def legend_of(
+    pack: Pack, now: datetime, scopes: Scopes = NOTHING_KNOWN, refs: str = "", claims: str = ""
+) -> list[Line]:
     """The legend: the pack's title, name, status and what may be out of date; absent values are left out."""
     remaining = human(remaining_seconds(pack.expires_at, now))
     lines = [
@@ -156,6 +201,7 @@ def legend_of(pack: Pack, now: datetime, scopes: Scopes = NOTHING_KNOWN, refs: s
         Line("- tags: ", ", ".join(pack.tags)),
         Line("- brief: ", pack.brief or ""),
         Line("- refs: ", refs),
+        Line("- claims: ", claims),
         Line("- stale_scopes: ", outdated(pack, scopes)),
     ]
     return [line for line in lines if line.text or not line.lead.endswith(": ")]
@@ -171,8 +217,12 @@ def block_of(item: Item, line: int, opening: bool, resolution: Resolution | None
         return ItemBlock(
             [_section_head(item.section, again)], body=_unless_past(_description(item.section), line)
         )
-    above = [_section_head(item.section, True), Line("")] if opening else []
-    if item.chapter is not None and (opening or item.opens):
+    listed = mode is Mode.DIFF
+    above = [_section_head(item.section, True), Line("")] if opening and not listed else []
+    if not again:
+        above += [Line("- ", escape_structure(claim)) for claim in item.claims]
+        above += [Line("")] if item.claims else []
+    if item.chapter is not None and (opening or item.opens) and not listed:
         resumed = again or not item.opens
         above.append(item.chapter._replace(tail=CONTINUED if resumed else ""))
     if isinstance(item.part, Diagram):

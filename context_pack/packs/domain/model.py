@@ -123,6 +123,10 @@ def _extra() -> Any:
     return field(factory=dict, eq=False, repr=False, kw_only=True)
 
 
+def _spellings(texts: Any) -> tuple[str, ...]:
+    return tuple(values.required_line(text, "spellings") for text in _parts(texts or ()))
+
+
 @frozen(cache_hash=True)
 class Ref:
     """A reference to code: lines of a file with an anchor, and why they matter."""
@@ -134,6 +138,8 @@ class Ref:
     why: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
     group: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
     anchor: Anchor | None = field(default=None, validator=_typed(Anchor, type(None)))
+    spellings: tuple[str, ...] = field(default=(), converter=_spellings)
+    """How the prose of the pack names the place; empty for a ref that was made by itself."""
     extra: Mapping[str, Any] = _extra()
 
 

@@ -29,7 +29,7 @@ MOMENTS = ("created_at", "updated_at", "expires_at")
 FIELDS: Mapping[type, Sequence[str]] = {
     Pack: ("id", "name", "title", "brief", "status", "tags", "sections", "revision", *MOMENTS),
     Section: ("key", "title", "description", "refs", "diagrams", "scope"),
-    Ref: ("key", "path", "lines", "title", "why", "group", "anchor"),
+    Ref: ("key", "path", "lines", "title", "why", "group", "anchor", "spellings"),
     CodeLocation: ("path", "lines"),
     LineRange: ("start", "end"),
     Diagram: ("key", "title", "mermaid", "why"),
@@ -37,8 +37,10 @@ FIELDS: Mapping[type, Sequence[str]] = {
     Symbol: ("kind", "name", "signature", "part"),
 }
 """The fields of a pack and of its parts, in the order in which they are written."""
-LATER = frozenset({"scope", "symbol"})
+LATER = frozenset({"scope", "symbol", "spellings"})
 """Fields that older readers do not know: they are written only where they are there."""
+STORED = frozenset({"anchor", "spellings"})
+"""Fields of a ref that only storage needs."""
 FORMER = frozenset({"before", "after", "first", "last", "rolling", "sketch", "beside"})
 """Fields of anchors of older packs: they say nothing any more, and are not written again."""
 
@@ -56,7 +58,7 @@ def to_record(
     record: Record = {"schema_version": SCHEMA_VERSION} if isinstance(part, Pack) and not fields else {}
     for name in fields or FIELDS[type(part)]:
         value = getattr(part, name)
-        if (value is not None or name not in LATER) and (anchors or name != "anchor"):
+        if (value not in (None, ()) or name not in LATER) and (anchors or name not in STORED):
             record[name] = value if type(value) in (str, int) else _plain(value, anchors)
     extra = getattr(part, "extra", None) if anchors else None
     if extra and isinstance(part, Ref):

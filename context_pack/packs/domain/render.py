@@ -17,6 +17,7 @@ from context_pack.packs.domain import layout
 from context_pack.packs.domain.bodies import part
 from context_pack.packs.domain.bookmarks import Bookmark, Mode, Position
 from context_pack.packs.domain.budget import GAP, Line, joined, shrunk
+from context_pack.packs.domain.claims import claims_of, doubts_of, headline
 from context_pack.packs.domain.layout import Item, ItemBlock
 from context_pack.packs.domain.model import Pack, Ref
 from context_pack.packs.domain.pages import Rendered as Rendered
@@ -26,7 +27,7 @@ from context_pack.toolkit.budget import room_of, size
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 
 LEGEND_SHARE, HEAD_SHARE = 0.4, 0.3
-CUT_SHARE = 0.2
+CUT_SHARE, REVIEW_SHARE = 0.2, 0.2
 """An item is cut rather than moved to the next page where it would leave more of this one empty."""
 LEAST_BODY = 200
 """In less room than this a body is not begun."""
@@ -48,16 +49,25 @@ def render(
     scopes: Scopes = NOTHING_KNOWN,
 ) -> Rendered:
     """One page of the pack from a position on."""
+    claims, bare = claims_of(pack)
+    doubts = doubts_of(claims, resolve)
+    pack = layout.with_lines_of_today(pack, resolve)
     items = layout.items_of(pack)
     states = {id(item.part): resolve(item.part) for item in items if isinstance(item.part, Ref)}
     if mode is Mode.FULL and any(found.difference is not None for found in states.values()):
         items = list(layout.with_changes(items, states))
     elif mode is Mode.DIFF:
-        items = list(layout.only_changes(items, states))
-    legend = layout.legend_of(pack, now, scopes, layout.counted(states.values()))
+        items = list(layout.only_changes(items, doubts))
+    told = headline(doubts, len(claims), bare)
+    # A pack that was built part by part looks as it always did: its refs say what became of them.
+    cited = told if any(ref.spellings for _, ref in pack.refs) else ""
+    legend = layout.legend_of(pack, now, scopes, layout.counted(states.values()), cited)
 
     room = max(LEAST_ROOM, room_of(max_tokens))
-    page = _Pages(pack, states, mode, room, items).page(legend, position or Position())
+    review = ""
+    if doubts and cited and mode is not Mode.DIFF and (position or Position()) == Position():
+        review = layout.review_of(doubts, told, int(room * REVIEW_SHARE)) + GAP
+    page = _Pages(pack, states, mode, room, items, review).page(legend, position or Position())
     return (
         page
         if items or mode is not Mode.DIFF
@@ -74,6 +84,8 @@ class _Pages:
     mode: Mode
     budget: int
     items: list[Item]
+    review: str = ""
+    """What stands above the content of the first page."""
     reserve: int = field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -93,7 +105,7 @@ class _Pages:
 
     def _filled(self, legend: list[Line], position: Position) -> Rendered:
         """Whole items as far as they fit after this legend; a piece of one that is larger than a page."""
-        top = f"{joined(legend)}{GAP}{layout.CONTENT}\n"
+        top = f"{joined(legend)}{GAP}{layout.CONTENT}\n{self.review}"
         room, used = self.budget - size(top), 0
         shown: list[str] = []
         kept = 0

@@ -38,8 +38,6 @@ class State(StrEnum):
 TRUSTED = frozenset({State.EXACT, State.UNANCHORED, State.MOVED})
 PLAIN = "text"
 """The language of files that have none: no fence names it."""
-DIFF_CHARS = 8_000
-"""A longer diff is not told with the state of a ref; `output` shows it."""
 CHANGED_SINCE = "changed since anchored"
 WORDS: Mapping[Reason, str] = {
     Reason.MISSING: "file not found",
@@ -96,6 +94,19 @@ class Resolution:
         return f"{CHANGED_SINCE}: {self.difference}{reason.removeprefix(CHANGED_SINCE)}"
 
     @property
+    def cosmetic(self) -> bool:
+        """Whether it changed, and what it does cannot have."""
+        return self.state is State.CHANGED and self.difference is not None and self.difference.cosmetic
+
+    @property
+    def summary(self) -> str:
+        """What became of the code, in a few words."""
+        if self.state is not State.CHANGED or self.difference is None:
+            return self.reason or self.state.value
+        parts = [f"{self.difference.kind}, {self.difference.changed} of {self.difference.lines} lines"]
+        return ": ".join([*parts, *filter(None, [self.difference.statement])])
+
+    @property
     def trusted(self) -> bool:
         """Whether the code is the promised code."""
         return self.state in TRUSTED
@@ -111,22 +122,12 @@ class Checked:
 
 
 def state_record(checked: Checked) -> dict[str, Any]:
-    """A ref's state with where it points, where its code is and why not."""
-    return {**problem_record(checked), **_change(checked.resolution.difference)}
-
-
-def _change(difference: Difference | None) -> dict[str, Any]:
+    """A ref's state with where it points, where its code is and why not; the diff is for `output`."""
+    record, difference = problem_record(checked), checked.resolution.difference
     if difference is None:
-        return {}
-    diff = "\n".join(difference.diff)
-    return {
-        "change": {
-            "lines": difference.changed,
-            "of": difference.lines,
-            "kind": difference.kind.value,
-            "diff": diff if len(diff) <= DIFF_CHARS else None,
-        }
-    }
+        return record
+    change = {"lines": difference.changed, "of": difference.lines, "kind": difference.kind.value}
+    return {**record, "change": change}
 
 
 def problem_record(checked: Checked) -> dict[str, Any]:
@@ -144,7 +145,9 @@ def repair_record(checked: Checked) -> dict[str, Any]:
     """A ref that was pointed at its code again: where it points now, and where it pointed before."""
     before, found = CodeLocation(checked.ref.path, checked.ref.lines), checked.resolution.found
     after = to_record(found or before)
-    return {"section": checked.section.key, "ref": checked.ref.key, **after, "from": to_record(before)}
+    record = {"section": checked.section.key, "ref": checked.ref.key, **after, "from": to_record(before)}
+    difference = checked.resolution.difference if checked.resolution.cosmetic else None
+    return record if difference is None else {**record, "accepted": difference.kind.value}
 
 
 def _place(checked: Checked) -> dict[str, Any]:

@@ -27,6 +27,7 @@ LEAST_TOKENS, MOST_TOKENS = 500, 200_000
 MOST_OPERATIONS = 100
 LEAST_QUESTION, MOST_QUESTION = 3, 500
 DRAFT_TOKENS = 8_000
+TEXT_CHARS = 400_000
 ID_CHARS = values.NAME_HIGH + 80
 """An id or a name with room for white space around it."""
 
@@ -65,6 +66,18 @@ class Create:
     title: str | None = arg(TITLE, "Title", default=None)
     brief: str | None = arg(BRIEF, "What the pack is for, in one line", default=None)
     tags: tuple[str, ...] | None = arg(TAGS, "Tags", default=None)
+
+
+@frozen(kw_only=True)
+class Write:
+    """Make a pack of a Markdown text, or put the text in place of what a draft says."""
+
+    action: str = arg(ACTION, "write", default="write")
+    text: str = arg(text(1, TEXT_CHARS, blank=False), "write: the pack as Markdown, places named in it")
+    id: str | None = arg(*ID, default=None)
+    name: str | None = arg(*NAME, default=None)
+    ttl_minutes: int | None = arg(*TTL, default=None)
+    expected_revision: int | None = arg(integer(), "The revision you last saw", default=None)
 
 
 @frozen(kw_only=True)

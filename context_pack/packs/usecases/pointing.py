@@ -34,11 +34,8 @@ def located(symbol: str, path: RelativePath | None, resolver: Resolver) -> Place
         Failure: `invalid_data`, field `symbol` or `path`; `details.near` names what is near.
     """
     texts, complete = resolver.defining(symbol) if path is None else ([_text(path, resolver)], True)
-    places = [(text, each) for text in texts for each in named(text.definitions, symbol)]
+    places = _definitions(symbol, texts)
     parts = name_parts(symbol)
-    places = [(text, each) for text, each in places if name_parts(each.qualified) == parts] or places
-    if len(places) > 1:
-        places = _with_bodies(places)
     if not places and complete:
         names = {name for text in texts for name in text.names}
         if path is None:
@@ -55,6 +52,18 @@ def located(symbol: str, path: RelativePath | None, resolver: Resolver) -> Place
     if found.end - found.start >= MAX_LINES:
         raise invalid(f"'{symbol}' has more than {MAX_LINES} lines; give lines of it", "symbol")
     return text.path, LineRange(found.start, found.end)
+
+
+def _definitions(symbol: str, texts: Sequence[Text]) -> list[tuple[Text, Definition]]:
+    places = [(text, each) for text in texts for each in named(text.definitions, symbol)]
+    parts = name_parts(symbol)
+    places = [(text, each) for text, each in places if name_parts(each.qualified) == parts] or places
+    return _with_bodies(places) if len(places) > 1 else places
+
+
+def definition_count(symbol: str, resolver: Resolver) -> int:
+    """How many definitions of the tree have that name."""
+    return len(_definitions(symbol, resolver.defining(symbol)[0]))
 
 
 def _with_bodies(places: list[tuple[Text, Definition]]) -> list[tuple[Text, Definition]]:

@@ -93,6 +93,7 @@ class Resolver:
     _fetched: bool = field(default=False, init=False)
     _end: float | None = field(default=None, init=False)
     _names: FileNames | None = field(default=None, init=False)
+    _defining: dict[str, tuple[Sequence[Text], bool]] = field(factory=dict, init=False)
 
     def __attrs_post_init__(self) -> None:
         self.files = SourceFiles(self.tree, self.max_bytes, self.check, self.syntax)
@@ -304,14 +305,12 @@ class Resolver:
         old = ComparedText(text.text, str(ref.path), ref.lines.start, head)
         new = ComparedText(found.excerpt, str(found.found.path), found.found.lines.start, found.signature)
         return evolve(
-            found, difference=difference(old, new, lambda part: self._without_comments(language, part))
+            found, difference=difference(old, new, language, lambda part: self._spans(language, part))
         )
 
-    def _without_comments(self, language: str, text: str) -> str:
+    def _spans(self, language: str, text: str) -> Spans | None:
         spans = self.syntax.spans(language, text) if self.syntax.knows(language) else None
-        for start, end in reversed(spans.comments) if isinstance(spans, Spans) else ():
-            text = text[:start] + text[end:]
-        return text
+        return spans if isinstance(spans, Spans) else None
 
     def tree_search(self) -> TreeSearch:
         """A search that ends when the caller's time is over; all of a call share the time."""
@@ -339,9 +338,15 @@ class Resolver:
 
     def defining(self, name: str) -> tuple[Sequence[Text], bool]:
         """The files that hold the parts of a name and can be parsed, and whether all were looked at."""
-        search = self.tree_search()
-        texts = search.holding({}, [name]).defining.get(name, [])
-        return texts, not search.stopped
+        if name not in self._defining:
+            self.look_up([name])
+        return self._defining[name]
+
+    def look_up(self, names: Iterable[str]) -> None:
+        """Look for the definitions of several names with one walk over the tree."""
+        search, asked = self.tree_search(), list(names)
+        defining = search.holding({}, asked).defining
+        self._defining |= {name: (defining.get(name, ()), not search.stopped) for name in asked}
 
     def names_like(self, name: str) -> set[str]:
         """Names of definitions in files with words like this one; those words too if the time was over."""

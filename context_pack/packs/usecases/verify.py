@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from attrs import evolve, frozen
 
@@ -10,7 +10,7 @@ from context_pack.kernel.errors import Code, Failure, clip, invalid
 from context_pack.kernel.text import sha256_hex
 from context_pack.packs.domain.changes import advanced, check_editable, put_ref, untrustworthy
 from context_pack.packs.domain.model import Pack, Ref
-from context_pack.packs.domain.states import Checked, State, problem_record
+from context_pack.packs.domain.states import Checked, Resolution, State, problem_record
 from context_pack.packs.usecases.commands import Accept, NamedPack, PackAtRevision, Repair
 from context_pack.packs.usecases.naming import located
 from context_pack.packs.usecases.resolving import Check, PackAccess, Resolver, unwatched
@@ -48,8 +48,8 @@ class PackVerifier(PackAccess):
         return Verified(pack, resolver.checked(pack))
 
     def repair(self, command: Repair, check: Check = unwatched) -> Repaired:
-        """Rewrite path and lines of the moved refs, and nothing else."""
-        return self._rewritten(command, check, State.MOVED)
+        """Point refs whose code moved at it again, and anchor those anew that changed only cosmetically."""
+        return self._rewritten(command, check, lambda found: found.state is State.MOVED or found.cosmetic)
 
     def accept(self, command: Accept, check: Check = unwatched) -> Repaired:
         """Anchor changed refs anew where they are found now: those that are named, or all of them.
@@ -57,19 +57,23 @@ class PackVerifier(PackAccess):
         Raises:
             Failure: `not_found` for a ref that is not there, `stale_ref` for one whose code is not found.
         """
-        return self._rewritten(command, check, State.CHANGED, command.refs)
+        return self._rewritten(command, check, lambda found: found.state is State.CHANGED, command.refs)
 
     def _rewritten(
-        self, command: PackAtRevision, check: Check, state: State, names: Sequence[str] | None = None
+        self,
+        command: PackAtRevision,
+        check: Check,
+        wants: Callable[[Resolution], bool],
+        names: Sequence[str] | None = None,
     ) -> Repaired:
-        """Point the refs in that state, or those of these names, at where they are found."""
+        """Point the refs that are wanted, or those of these names, at where they are found."""
         pack = located(self.store, command)
         _check_draft(pack, command)
         resolver = Resolver.over(self, check, (ref for _, ref in pack.refs))
         done: list[Checked] = []
         after = pack
         checked = resolver.checked(pack)
-        wanted = [one for one in checked if one.resolution.state is state]
+        wanted = [one for one in checked if wants(one.resolution)]
         for one in wanted if names is None else _named(checked, names):
             ref = _followed(one, resolver)
             if ref is not None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from context_pack.documents.domain.model import DocumentText, Failed, Survey
+from context_pack.documents.model import DocumentText, Failed, Survey
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.collections.config import ConfigFile

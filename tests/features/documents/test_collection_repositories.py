@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from private_folders import modes
 
-from context_pack.documents.domain.model import DocumentText, Survey
+from context_pack.documents.model import DocumentText, Survey
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.collections.sources import DiskCollections

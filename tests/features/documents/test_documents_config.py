@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from context_pack.documents.domain.config import edited, merged, parse_config
+from context_pack.documents.config import edited, merged, parse_config
 from context_pack.kernel.errors import Failure
 
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from context_pack.documents.domain.globs import expanded, matcher
-from context_pack.documents.domain.manifest import PLAIN_GLOBS, parse_manifest
+from context_pack.documents.manifest import PLAIN_GLOBS, expanded, matcher, parse_manifest
 from context_pack.kernel.errors import Failure
 
 HASH = "ab" * 32

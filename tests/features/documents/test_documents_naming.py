@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from context_pack.documents.domain.naming import collection_id, nearest, not_found
+from context_pack.documents.sections import collection_id, nearest, not_found
 
 
 @pytest.mark.clause("DC-09")

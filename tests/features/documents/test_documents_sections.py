@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from context_pack.documents.domain.sections import find_section, wanted_heading
+from context_pack.documents.sections import find_section, wanted_heading
 from context_pack.retrieval.headings import headings
 
 GUIDE = """\

@@ -11,13 +11,12 @@ from attrs import evolve
 from inmemory.collections import MemoryCollections, MemorySource
 from inmemory.search_index import MemoryIndex
 
-from context_pack.documents.domain.model import Collection, DocumentText, Failed, Survey
+from context_pack.documents import commands
+from context_pack.documents.model import Collection, DocumentText, Failed, Survey
 from context_pack.documents.ports import DocumentPorts
-from context_pack.documents.usecases import commands
-from context_pack.documents.usecases.search import Finder
-from context_pack.documents.usecases.shelf import DocumentShelf
-from context_pack.documents.usecases.sync import Syncing, entry_of
-from context_pack.documents.usecases.sync_all import sync_all, under_every_name
+from context_pack.documents.search import Finder
+from context_pack.documents.shelf import DocumentShelf, sync_all, under_every_name
+from context_pack.documents.sync import Syncing, entry_of
 from context_pack.kernel.errors import Failure
 from context_pack.retrieval.model import IndexEntry
 from context_pack_adapters.collections.locks import ThreadLocks

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from context_pack.documents.domain.config import entry_of
-from context_pack.documents.domain.source_address import PlaceKind, SourceAddress, parse_where
+from context_pack.documents.config import PlaceKind, SourceAddress, entry_of, parse_where
 from context_pack.kernel.errors import Failure
 
 

@@ -13,7 +13,7 @@ import pytest
 from stdio_client import environment
 
 from context_pack.kernel.errors import Failure
-from context_pack.memory.domain.discovery import Discovery, id_of, uuid_of
+from context_pack.memory.discovery import Discovery, id_of, uuid_of
 from context_pack_adapters.memory.discoveries import DiscoveryFiles
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
@@ -94,7 +94,7 @@ RECORDER = """
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from context_pack.memory.domain.discovery import Discovery, id_of, uuid_of
+from context_pack.memory.discovery import Discovery, id_of, uuid_of
 from context_pack_adapters.memory.discoveries import DiscoveryFiles
 store, now = DiscoveryFiles(Path(sys.argv[1])), datetime.now(UTC)
 for number in range(int(sys.argv[2])):

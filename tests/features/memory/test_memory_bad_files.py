@@ -17,7 +17,7 @@ from context_pack.composition import Ports
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.syntax import NotParsed, Parsed, Spans, Syntax
 from context_pack.memory.ports import CodeFile, CodeTree, GoOn, always
-from context_pack.memory.usecases.indexing import MOST_NAMED, CodeIndexer
+from context_pack.memory.refresh import MOST_NAMED, CodeIndexer
 from context_pack.retrieval.filling import fill
 from context_pack.retrieval.model import IndexEntry, Piece, Progress, Scope
 from context_pack.retrieval.ports import EmbedderFailed, Kind

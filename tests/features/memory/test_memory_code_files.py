@@ -16,7 +16,7 @@ from context_pack import open_workspace
 from context_pack.kernel.paths import PathPolicy
 from context_pack.kernel.syntax import NoSyntax
 from context_pack.memory.ports import GoOn, always
-from context_pack.memory.usecases.indexing import CodeIndexer
+from context_pack.memory.refresh import CodeIndexer
 from context_pack.retrieval.upkeep import File
 from context_pack_adapters.embed.hashed import HashedEmbedder
 from context_pack_adapters.source.code_files import CodeFiles

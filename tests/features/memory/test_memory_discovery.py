@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context_pack.kernel.errors import Failure
-from context_pack.memory.domain.discovery import (
+from context_pack.memory.discovery import (
     Discovery,
     DiscoveryType,
     clean,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from context_pack.memory.domain.excerpts import excerpt
+from context_pack.memory.excerpts import excerpt
 from context_pack.retrieval.words import tokens
 
 LONG = """\

@@ -7,8 +7,8 @@ from hanging import never_hanging
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack.memory.domain.discovery import DiscoveryType, clean
-from context_pack.memory.domain.notes import Note, PassedOver, notes_in
+from context_pack.memory.discovery import DiscoveryType, clean
+from context_pack.memory.notes import Note, PassedOver, notes_in
 
 NOTES = """\
 ---

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from context_pack.memory.domain.entries import CODE, DISCOVERY
-from context_pack.memory.domain.ranking import QuestionWords, ranked, shown
+from context_pack.memory.entries import CODE, DISCOVERY
+from context_pack.memory.ranking import QuestionWords, ranked, shown
 from context_pack.retrieval.model import FoundPiece, Ranked
 
 

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.syntax import Definition, DefinitionKind, NotParsed, Parsed
 from context_pack.kernel.text import split_lines
-from context_pack.memory.domain.code_entries import code_entry
-from context_pack.memory.domain.short_texts import MOST_CHARACTERS, shortened
-from context_pack.memory.domain.snippets import (
+from context_pack.memory.entries import MOST_CHARACTERS, shortened
+from context_pack.memory.snippets import (
     LEAST_BETWEEN,
     MOST_HOLDS,
     MOST_LINES,
     MOST_SNIPPETS,
     Snippet,
+    code_entry,
     snippets_of,
 )
 from context_pack_adapters.syntax.tree_sitter_syntax import TreeSitterSyntax

@@ -10,7 +10,7 @@ from inmemory import FixedClock
 from waiting import until
 
 from context_pack.kernel.paths import RelativePath
-from context_pack.memory.domain.discovery import uuid_of
+from context_pack.memory.discovery import uuid_of
 from context_pack_adapters.files.private import PrivateFolder
 from context_pack_adapters.memory import sessions as session_files
 from context_pack_adapters.memory.sessions import SessionFiles

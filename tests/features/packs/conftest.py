@@ -101,8 +101,13 @@ class Desk:
         return pack
 
     def state(self, pack: str, index: int = 0) -> Any:
-        """What `verify` says about one ref."""
-        return self.input(action="verify", id=pack)["refs"][index]
+        """What `verify` says about one ref; of an exact one it says only that there is one more."""
+        section, ref = self.store.get(pack).refs[index]
+        rows = self.input(action="verify", id=pack)["refs"]
+        place = {"path": ref.path.value, "lines": {"start": ref.lines.start, "end": ref.lines.end}}
+        exact = {"section": section.key, "ref": ref.key, **place, "state": "exact", "found": place}
+        named = (row for row in rows if (row["section"], row["ref"]) == (section.key, ref.key))
+        return next(named, {**exact, "reason": None})
 
 
 @pytest.fixture

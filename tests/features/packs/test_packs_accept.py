@@ -33,7 +33,8 @@ def shop(new_desk: Any) -> tuple[Any, str]:
 
 def states(desk: Any, pack: str) -> dict[str, str]:
     """The state of every ref."""
-    return {one["ref"]: one["state"] for one in desk.input(action="verify", id=pack)["refs"]}
+    refs = desk.store.get(pack).refs
+    return {ref.key: desk.state(pack, index)["state"] for index, (_, ref) in enumerate(refs)}
 
 
 @pytest.mark.clause("AN-21")

@@ -11,26 +11,25 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequenc
 
 from attrs import evolve
 
-from context_pack.documents.domain.config import (
+from context_pack.documents.config import (
     CONFIG_FILE,
     Config,
     ConfiguredCollection,
+    PlaceKind,
     edited,
     entry_of,
     merged,
     parse_config,
 )
-from context_pack.documents.domain.manifest import (
+from context_pack.documents.manifest import (
     MANIFEST_FILE,
     DocumentManifest,
     manifest_of,
     parse_manifest,
 )
-from context_pack.documents.domain.model import Catalogue, Collection, DocumentText, Failed, Survey
-from context_pack.documents.domain.naming import collection_id
-from context_pack.documents.domain.reading import document, failure
-from context_pack.documents.domain.source_address import PlaceKind
-from context_pack.documents.domain.tree import TreeItem, surveyed
+from context_pack.documents.model import Catalogue, Collection, DocumentText, Failed, Survey
+from context_pack.documents.reading import TreeItem, document, failure, surveyed
+from context_pack.documents.sections import collection_id
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import PathPolicy
 from context_pack.kernel.ports import Reason

@@ -10,9 +10,9 @@ from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Clock, Reason
 from context_pack.kernel.text import decode, sha256_hex
-from context_pack.memory.domain.discovery import Discovery
-from context_pack.memory.domain.session import Session
+from context_pack.memory.discovery import Discovery
 from context_pack.memory.ports import CodeFile, GoOn, Recorded, always
+from context_pack.memory.session import Session
 from context_pack.retrieval.upkeep import File
 
 

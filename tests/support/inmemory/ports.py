@@ -11,7 +11,7 @@ from context_pack.kernel.instants import format_instant
 from context_pack.kernel.paths import PathPolicy
 from context_pack.kernel.ports import Clock, IdSource
 from context_pack.kernel.text import sha256_hex
-from context_pack.memory.domain.discovery import uuid_of
+from context_pack.memory.discovery import uuid_of
 from context_pack.memory.ports import MemoryPorts
 from context_pack.retrieval.searching import Searching
 from context_pack_adapters.collections.locks import ThreadLocks

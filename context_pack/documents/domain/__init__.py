@@ -1,1 +1,0 @@
-"""What collections and documents are: their names, places, manifests, outlines and sections."""

@@ -1,0 +1,232 @@
+"""`manifest.json`: what a collection says of itself and which of its files are documents.
+
+Either globs, or files by name, perhaps with the SHA-256 that each must have. A manifest is foreign: it is
+read strictly, and what it says of a single file never spoils the others.
+
+A glob is compared with the whole path from the collection's root: `*`, `?` and `[…]` stay inside a segment,
+`**` as a segment crosses folders, `{a,b}` are alternatives, a leading `!` excludes. Exclusions win wherever
+they stand.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import translate
+from functools import lru_cache
+from typing import Any
+
+from attrs import field, frozen
+
+from context_pack.documents.model import Failed, SourceDescription
+from context_pack.kernel.errors import Failure, invalid
+from context_pack.kernel.globs import MOST_ALTERNATIVES, Step, alternatives, covers, matches
+from context_pack.kernel.paths import RelativePath
+
+MOST_CHARS = 1000
+MOST_BRACES = 16
+
+_PLAIN_ENDING = re.compile(r"\*\*/\*(\.[^*?\[\]/]+)")
+
+
+class Matcher:
+    """Whether paths are wanted by a list of globs."""
+
+    def __init__(self, globs: Sequence[str]) -> None:
+        wanted = [body for glob in globs if not glob.startswith("!") for body in expanded(glob)]
+        refused = [body for glob in globs if glob.startswith("!") for body in expanded(glob[1:])]
+        if len(wanted) + len(refused) > MOST_ALTERNATIVES:
+            raise invalid(f"the globs have more than {MOST_ALTERNATIVES} alternatives", "sources")
+        endings = [match[1] for body in wanted if (match := _PLAIN_ENDING.fullmatch(body))]
+        self._endings = tuple(endings)
+        self._wanted = [_steps(body) for body in wanted if not _PLAIN_ENDING.fullmatch(body)]
+        self._refused = [_steps(body) for body in refused]
+
+    def wants(self, path: str) -> bool:
+        """Whether a path is meant."""
+        ends = path.endswith(self._endings)
+        if not self._refused and (ends or not self._wanted):  # as in every folder without a manifest
+            return ends
+        parts = path.split("/")
+        meant = ends or any(matches(steps, parts) for steps in self._wanted)
+        # What excludes a folder excludes what is in it.
+        return meant and not any(covers(steps, parts) for steps in self._refused)
+
+
+@lru_cache(maxsize=64)
+def matcher(globs: tuple[str, ...]) -> Matcher:
+    """The matcher of these globs, made once.
+
+    Raises:
+        Failure: `invalid_data` for a glob that means nothing.
+    """
+    return Matcher(globs)
+
+
+def expanded(glob: str) -> list[str]:
+    """The glob without braces, written out, and without a leading `./`.
+
+    Raises:
+        Failure: `invalid_data` for braces that do not close, or too many alternatives.
+    """
+    body = glob.strip().removeprefix("./")
+    if not body or len(body) > MOST_CHARS or body.count("{") > MOST_BRACES:
+        raise invalid(f"a glob must have 1 to {MOST_CHARS} characters and few braces", "sources")
+    return alternatives(body, lambda reason: invalid(f"a glob has {reason}", "sources"))
+
+
+def leads_out(glob: str) -> bool:
+    """Whether a glob speaks of what lies outside the collection: an absolute path, or one that climbs."""
+    bodies = [body.replace("\\", "/") for body in expanded(glob.removeprefix("!"))]
+    return any(body.startswith("/") or body[1:3] == ":/" or ".." in body.split("/") for body in bodies)
+
+
+def _steps(body: str) -> tuple[Step[str], ...]:
+    parts = [part for part in body.split("/") if part not in ("", ".")]
+    if body.endswith("/"):
+        parts.append("**")
+    return tuple(None if part == "**" else re.compile(translate(part)).match for part in parts)
+
+
+MANIFEST_FILE = "manifest.json"
+PLAIN_GLOBS = ("**/*.{md,mdx,markdown,rst,txt}",)
+MAX_BYTES = 4 * 1024 * 1024
+MOST_PARTS = 500_000
+"""Objects, lists and their members: a few bytes each in the text, some fifty in memory."""
+MOST_FILES = 200_000
+MOST_GLOBS = 200
+MOST_SHOWN = 200
+MOST_TEXT = 10_000
+
+_HASH = re.compile(r"(?:sha256:)?([0-9a-f]{64})", re.IGNORECASE)
+
+
+@frozen
+class DocumentManifest:
+    """A parsed manifest: globs, or named files with the digest each must have, and entries that fail."""
+
+    about: SourceDescription = field(factory=SourceDescription)
+    globs: tuple[str, ...] = ()
+    files: Mapping[str, str | None] | None = None
+    """Path to hex SHA-256, or None where none is given."""
+    failed: tuple[Failed, ...] = ()
+
+    @property
+    def wants(self) -> Callable[[str], bool]:
+        """Whether a path is that of a document."""
+        return self.files.__contains__ if self.files is not None else matcher(self.globs).wants
+
+
+def plain(name: str) -> DocumentManifest:
+    """The manifest of a folder that has none."""
+    return DocumentManifest(SourceDescription(name), PLAIN_GLOBS)
+
+
+def manifest_of(text: str | None, name: str) -> DocumentManifest:
+    """What a folder's `manifest.json` says; one without, or with one that is about something else, is plain.
+
+    Raises:
+        Failure: `invalid_data` for a text that is meant as a manifest and is none.
+    """
+    return plain(name) if text is None or not _is_ours(text) else parse_manifest(text)
+
+
+def _is_ours(text: str) -> bool:
+    """Whether a file called `manifest.json` speaks of documents; many other things are called so."""
+    try:
+        value = _loaded(text)
+    except (Failure, ValueError, RecursionError):
+        # One that was ours until a comma went missing must not let in what it left out.
+        return '"sources"' in text
+    return isinstance(value, dict) and isinstance(value.get("sources"), dict)
+
+
+def parse_manifest(text: str) -> DocumentManifest:
+    """The manifest that the JSON text spells.
+
+    Raises:
+        Failure: `invalid_data` for a text that is none.
+    """
+    try:
+        value = _loaded(text)
+    except RecursionError as error:
+        raise _wrong("it is nested too deep") from error
+    except ValueError as error:
+        raise _wrong(f"it is not valid JSON ({error})") from error
+    if not isinstance(value, dict):
+        raise _wrong("it is not an object")
+    name, version = _text(value, "name", required=True), _text(value, "version", required=True)
+    about = SourceDescription(name or "", version, _text(value, "description"))
+    sources = value.get("sources")
+    if not isinstance(sources, dict) or ("glob" in sources) == ("files" in sources):
+        raise _wrong("'sources' must be an object with either 'glob' or 'files'")
+    if "glob" in sources:
+        globs = _globs(sources["glob"])
+        outside = {glob: leads_out(glob) for glob in globs}
+        leading_out = (glob for glob in globs if outside[glob] and not glob.startswith("!"))
+        failed = tuple(
+            Failed(glob[:MOST_SHOWN], "a glob cannot lead outside the collection") for glob in leading_out
+        )
+        return DocumentManifest(about, tuple(glob for glob in globs if not outside[glob]), failed=failed)
+    files, wrong = _files(sources["files"])
+    return DocumentManifest(about, files=files, failed=wrong)
+
+
+def _loaded(text: str) -> Any:
+    if sum(map(text.count, "[{,")) > MOST_PARTS:
+        raise _wrong("it holds too much")
+    return json.loads(text)
+
+
+def _text(value: Mapping[str, Any], name: str, required: bool = False) -> str | None:
+    found = value.get(name)
+    if found is None and not required:
+        return None
+    if not isinstance(found, str) or (required and not found.strip()) or len(found) > MOST_TEXT:
+        raise _wrong(f"'{name}' must be a text" + (" that is not blank" if required else ""))
+    return found
+
+
+def _globs(value: Any) -> tuple[str, ...]:
+    globs = [value] if isinstance(value, str) else value
+    if not isinstance(globs, list) or not globs or len(globs) > MOST_GLOBS:
+        raise _wrong(f"'glob' must be a list of 1 to {MOST_GLOBS} globs")
+    if not all(isinstance(glob, str) for glob in globs):
+        raise _wrong("'glob' must hold texts")
+    found = tuple(globs)
+    try:
+        matcher(found)
+    except Failure as failure:
+        raise _wrong(failure.message) from failure
+    return found
+
+
+def _files(value: Any) -> tuple[dict[str, str | None], tuple[Failed, ...]]:
+    """The named files, and the entries that name none; each fails alone."""
+    if not isinstance(value, list) or len(value) > MOST_FILES:
+        raise _wrong(f"'files' must be a list of at most {MOST_FILES} files")
+    files: dict[str, str | None] = {}
+    failed: list[Failed] = []
+    for number, entry in enumerate(value):
+        spelled = entry.get("path") if isinstance(entry, dict) else entry
+        if not isinstance(spelled, str):
+            failed.append(Failed(f"files[{number}]", "an entry is a path, or an object with a path"))
+            continue
+        shown = spelled[:MOST_SHOWN]
+        try:
+            path = RelativePath.lenient(spelled).value
+        except Failure as failure:
+            failed.append(Failed(shown, f"outside the collection: {failure.message}"))
+            continue
+        digest = entry.get("hash") if isinstance(entry, dict) else None
+        match = _HASH.fullmatch(digest) if isinstance(digest, str) else None
+        if digest is not None and match is None:
+            failed.append(Failed(shown, "'hash' is no hex SHA-256"))
+        else:
+            files[path] = match[1].lower() if match is not None else None
+    return files, tuple(failed)
+
+
+def _wrong(reason: str) -> Failure:
+    return invalid(f"{MANIFEST_FILE} cannot be used: {reason}", "manifest")

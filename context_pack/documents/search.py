@@ -1,0 +1,198 @@
+"""Searches collections: one question, several at once, or documents like another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from attrs import frozen
+
+from context_pack.documents.commands import (
+    MAX_QUERY,
+    BatchQuestion,
+    FindRelated,
+    SearchBatch,
+    SearchDocuments,
+)
+from context_pack.documents.model import Catalogue, Collection
+from context_pack.documents.ports import Check
+from context_pack.documents.shelf import NOTHING_CONFIGURED, DocumentShelf
+from context_pack.documents.sync import TASK, IndexFreshness
+from context_pack.kernel.errors import Failure, invalid
+from context_pack.retrieval.model import Progress, Scope
+from context_pack.retrieval.ports import Stop
+from context_pack.retrieval.searching import Question, Ranked, Ranking, Searching, budget_beside
+from context_pack.retrieval.upkeep import embed_rest
+
+AHEAD = 3
+"""How many times as many passages are looked at as are wanted, so that other sections come in."""
+
+
+@frozen
+class RankedPassage:
+    """A ranked passage and the collection it is in."""
+
+    collection: Collection
+    ranked: Ranked
+
+
+@frozen
+class Answered:
+    """What was found for one question, or why nothing could be."""
+
+    query: str
+    hits: tuple[RankedPassage, ...] = ()
+    error: str | None = None
+    embedder: str = ""
+    """The embedder that measured the distances; empty where nothing was searched."""
+
+
+@frozen
+class SearchAnswers:
+    """Answers, and what an answer says of the index behind them."""
+
+    answers: tuple[Answered, ...]
+    embedder: str
+    stale: bool = False
+    semantic: Progress | None = None
+    warning: str | None = None
+
+
+class Finder:
+    """Searches the collections of a shelf."""
+
+    def __init__(self, shelf: DocumentShelf, monotonic: Callable[[], float]) -> None:
+        ports = shelf.ports
+        self._shelf = shelf
+        self._searching = Searching(
+            ports.index,
+            ports.fast,
+            ports.semantic,
+            monotonic=monotonic,
+            budget=budget_beside(ports.background),
+        )
+
+    def search(self, command: SearchDocuments, check: Check = lambda: None) -> SearchAnswers:
+        """The passages that answer one question."""
+        catalogue = self._shelf.catalogue()
+        asked = (command.query, self._shelf.chosen(command.collections, catalogue))
+        return self._answered([asked], command, check, catalogue)
+
+    def batch(self, command: SearchBatch, check: Check = lambda: None) -> SearchAnswers:
+        """The passages that answer each question; a bad one fails alone."""
+        asked: list[tuple[str, list[Collection] | Failure]] = []
+        catalogue = self._shelf.catalogue()
+        for query in command.queries:
+            try:
+                asked.append((_checked(query), self._shelf.chosen(query.collections, catalogue)))
+            except Failure as failure:
+                asked.append((query.query, failure))
+        return self._answered(asked, command, check, catalogue)
+
+    def related(
+        self, command: FindRelated, check: Check = lambda: None
+    ) -> tuple[Collection, str, SearchAnswers]:
+        """What is like a document or a text, within the document's collection.
+
+        Raises:
+            Failure: `not_found`.
+        """
+        collection, freshness = self._shelf.current(command.collection, check)
+        document = self._shelf.document(collection, command.document, command.collection).key
+        ranking = self._searching.related(
+            collection.id, document, command.chunk, command.limit, command.same_document
+        )
+        answered = Answered("") if ranking is None else Answered("", _hits(ranking.hits, [collection]))
+        return collection, document, self._found((answered,), [] if ranking is None else [ranking], freshness)
+
+    def fill(
+        self, scope: Scope, stop: Stop, report: Callable[[Progress], None] = lambda _: None
+    ) -> Progress | None:
+        """Embed what has no semantic vector yet; None without a semantic embedder.
+
+        Raises:
+            EmbedderFailed: it cannot go on; what it did is kept.
+        """
+        if self._shelf.ports.semantic is None:
+            return None
+        return self._searching.fill(scope, stop, report)
+
+    def _answered(
+        self,
+        asked: Sequence[tuple[str, list[Collection] | Failure]],
+        command: SearchDocuments | SearchBatch,
+        check: Check,
+        catalogue: Catalogue,
+    ) -> SearchAnswers:
+        """Search the valid questions together; invalid ones keep their error in their place."""
+        good = [(query, where) for query, where in asked if not isinstance(where, Failure)]
+        freshness = self._shelf.bring_up_to_date(
+            list({one.id: one for _, where in good for one in where}.values()), check, catalogue.problems
+        )
+        questions = [
+            Question(
+                query,
+                Scope(corpora=tuple(one.id for one in where)),
+                command.limit * AHEAD,
+                command.max_distance,
+                command.hybrid,
+            )
+            for query, where in good
+            if where
+        ]
+        rankings = self._searching.ask(questions) if questions else []
+        left, answers = iter(rankings), []
+        for query, where in asked:
+            if isinstance(where, Failure):
+                answers.append(Answered(query, error=where.message))
+            elif not where:
+                answers.append(Answered(query))
+            else:
+                ranking = next(left)
+                hits = _hits(_by_section(ranking.hits)[: command.limit], where)
+                answers.append(Answered(query, hits, embedder=ranking.embedder))
+        return self._found(tuple(answers), rankings, freshness)
+
+    def _found(
+        self, answers: tuple[Answered, ...], rankings: Sequence[Ranking], freshness: IndexFreshness
+    ) -> SearchAnswers:
+        """The answers with what is to be said of the index, and every warning in one line."""
+        ports = self._shelf.ports
+        progress = next((one.semantic for one in rankings if one.semantic is not None), None)
+        trouble = embed_rest(ports.background, TASK, progress)
+        words = [ports.warning, *(one.warning for one in rankings), trouble, *freshness.warnings]
+        if not rankings and not self._shelf.catalogue().collections:
+            words.insert(1, NOTHING_CONFIGURED)
+        embedder = rankings[0].embedder if rankings else ports.fast.id
+        warning = "; ".join(dict.fromkeys(filter(None, words))) or None
+        return SearchAnswers(answers, embedder, freshness.stale, progress, warning)
+
+
+def _checked(query: BatchQuestion) -> str:
+    """The words of a question.
+
+    Raises:
+        Failure: `invalid_data` for none, or too many.
+    """
+    if not query.query.strip():
+        raise invalid("'query' must not be blank", "query")
+    if len(query.query) > MAX_QUERY:
+        raise invalid(f"'query' must have at most {MAX_QUERY} characters", "query")
+    return query.query
+
+
+def _by_section(hits: Sequence[Ranked]) -> list[Ranked]:
+    """The best passage of each section first, then the others; relevance never rises."""
+    best = {
+        (hit.found.corpus, hit.found.key, *hit.found.facts.get("path", ())): hit for hit in reversed(hits)
+    }
+    first = {hit.found.piece for hit in best.values()}
+    ordered: list[Ranked] = []
+    for hit in sorted(hits, key=lambda each: each.found.piece not in first):
+        lowest = min(hit.relevance, ordered[-1].relevance) if ordered else hit.relevance
+        ordered.append(hit._replace(relevance=lowest))
+    return ordered
+
+
+def _hits(ranked: Sequence[Ranked], collections: Sequence[Collection]) -> tuple[RankedPassage, ...]:
+    by_id = {collection.id: collection for collection in collections}
+    return tuple(RankedPassage(by_id[one.found.corpus], one) for one in ranked)

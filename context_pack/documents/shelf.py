@@ -1,0 +1,213 @@
+"""Reads collections and documents by alias or id, and syncs several collections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from attrs import evolve, frozen
+
+from context_pack.documents.config import without_login
+from context_pack.documents.model import Catalogue, Collection, Outcome
+from context_pack.documents.ports import Check, DocumentPorts
+from context_pack.documents.sections import (
+    DocumentSection,
+    find_section,
+    not_found,
+    wanted_heading,
+)
+from context_pack.documents.sync import IndexFreshness, IndexKeeper, Syncing
+from context_pack.kernel.errors import Code, Failure, invalid
+from context_pack.retrieval.headings import Heading, headings
+from context_pack.retrieval.model import IndexEntry, KnownEntry, Summary
+from context_pack.retrieval.ports import Stop
+from context_pack.retrieval.upkeep import Report
+
+NOTHING_CONFIGURED = (
+    "no collections are configured: add one with 'context-pack docs add NAME PLACE' "
+    'or in context.json, {"collections": {"docs": {"url": "./docs"}}}'
+)
+
+
+@frozen
+class Described:
+    """A collection with what is known of it."""
+
+    collection: Collection
+    documents: int
+    description: str | None
+    version: str | None
+
+
+@frozen
+class DocumentPage:
+    """A page of a collection."""
+
+    documents: Sequence[Summary]
+    total: int
+
+
+class DocumentShelf:
+    """Collections and documents, each as the disk is now."""
+
+    def __init__(self, ports: DocumentPorts, monotonic: Callable[[], float]) -> None:
+        self.ports = ports
+        self.catalogue = ports.sources.catalogue
+        self.syncing = Syncing(ports)
+        self.freshness = IndexKeeper(ports, self.syncing, monotonic)
+        self.bring_up_to_date = self.freshness.bring_up_to_date
+
+    def current(self, name: str, check: Check = lambda: None) -> tuple[Collection, IndexFreshness]:
+        """The collection of that alias or id, brought up to date as far as that is quick."""
+        catalogue = self.catalogue()
+        found = self.find(name, catalogue)
+        return found, self.bring_up_to_date([found], check, catalogue.problems)
+
+    def find(self, name: str, catalogue: Catalogue | None = None) -> Collection:
+        """The collection of that alias or id.
+
+        Raises:
+            Failure: `not_found`, with the nearest names.
+        """
+        known = (catalogue or self.catalogue()).collections
+        wanted = name.strip()
+        if wanted in known:
+            return known[wanted]
+        for collection in known.values():
+            if collection.id == wanted:
+                return collection
+        raise _missing(f'Collection "{without_login(name)}" not found.', name, known, "collections")
+
+    def chosen(self, names: Iterable[str], catalogue: Catalogue | None = None) -> list[Collection]:
+        """The collections of these names, or all of them without any."""
+        catalogue = catalogue or self.catalogue()
+        found = [self.find(name, catalogue) for name in names] or catalogue.collections.values()
+        return list({collection.id: collection for collection in reversed(list(found))}.values())[::-1]
+
+    def collections(self) -> list[Described]:
+        """Every configured collection."""
+        with self.ports.index.reading() as snapshot:
+            counts = snapshot.counts()
+            found = []
+            for collection in self.catalogue().collections.values():
+                facts = snapshot.corpus_facts(collection.id) or {}
+                described = collection.description
+                if described is None:
+                    described = facts.get("description")
+                count = counts.get(collection.id, 0)
+                found.append(Described(collection, count, described, facts.get("version")))
+            return found
+
+    def documents(self, collection: Collection, limit: int | None = None, offset: int = 0) -> DocumentPage:
+        """A page of the documents of a collection, in the order of their ids."""
+        with self.ports.index.reading() as snapshot:
+            total = snapshot.counts().get(collection.id, 0)
+            return DocumentPage(snapshot.summaries(collection.id, offset, limit), total)
+
+    def document(
+        self, collection: Collection, name: str, called: str = "", stale: bool = False
+    ) -> IndexEntry:
+        """One document with its text; `called` is what the caller calls the collection.
+
+        A `stale` index may not have it yet, which is then said too.
+
+        Raises:
+            Failure: `not_found`, with the nearest names.
+        """
+        with self.ports.index.reading() as snapshot:
+            for spelled in (name, name.strip().removeprefix("./")):
+                entry = snapshot.entry(collection.id, spelled)
+                if entry is not None:
+                    return entry
+            known = [summary.key for summary in snapshot.summaries(collection.id)]
+        sentence = f'Document "{name}" not found in collection "{called or collection.alias}".'
+        if stale:
+            sentence += " The collection is still being indexed: try again in a moment."
+        raise _missing(sentence, name, known, "documents in it yet" if stale else "documents in it")
+
+    def outline(self, entry: IndexEntry, max_depth: int) -> list[Heading]:
+        """The headings of a document down to a level."""
+        found = headings(entry.text, entry.key)
+        return [heading for heading in found if heading.level <= max_depth]
+
+    def section(self, entry: IndexEntry, wanted: str, subsections: bool) -> DocumentSection:
+        """One section of a document.
+
+        Raises:
+            Failure: `invalid_data` for an empty heading, `not_found` with the nearest headings.
+        """
+        if not wanted_heading(wanted):
+            raise invalid("'section' must not be blank: give the text of a heading", "section")
+        found = find_section(entry.key, entry.text, wanted, subsections)
+        if found is not None:
+            return found
+        known = [heading.text for heading in headings(entry.text, entry.key) if heading.text]
+        sentence = f'Section "{wanted}" not found in document "{entry.key}".'
+        raise _missing(sentence, wanted_heading(wanted), known, "headings in it")
+
+
+def _missing(sentence: str, word: str, known: Iterable[str], noun: str) -> Failure:
+    return Failure(Code.NOT_FOUND, not_found(sentence, word, known, noun))
+
+
+def sync_all(
+    shelf: DocumentShelf,
+    collections: Iterable[Collection],
+    *,
+    fetch: bool = True,
+    report: Report = lambda _, __, ___: None,
+    stop: Stop = lambda: False,
+    check: Check = lambda: None,
+) -> list[Outcome]:
+    """Bring these collections up to date; what fails in one does not keep the others.
+
+    A worker that does one large collection goes on with the others by itself: then what the index has now is
+    compared with what it had, whoever has done it.
+    """
+    outcomes, chosen = [], list(collections)
+    known = shelf.ports.index.known
+    before = {one.id: known(one.id) for one in chosen} if shelf.ports.background is not None else {}
+    for collection in chosen:
+        if stop():
+            break
+        outcome = shelf.syncing.sync(collection, fetch=fetch, report=report, stop=stop, check=check)
+        if collection.id in before:
+            outcome = _counted(outcome, before[collection.id], known(collection.id))
+        outcomes.append(outcome)
+        shelf.freshness.forget(collection)
+    forget_unnamed(shelf)
+    return outcomes
+
+
+def under_every_name(shelf: DocumentShelf, outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """The outcomes of all collections, with those that have several names under each of them."""
+    known = shelf.catalogue().collections
+    named = list(outcomes)
+    done = {known[one.collection].id: one for one in named if one.collection in known}
+    every = [evolve(done[one.id], collection=alias) for alias, one in known.items() if one.id in done]
+    return [*every, *(one for one in named if one.collection not in known)]
+
+
+def _counted(outcome: Outcome, before: Mapping[str, KnownEntry], after: Mapping[str, KnownEntry]) -> Outcome:
+    """The outcome with counts from comparing the index before and after."""
+    return evolve(
+        outcome,
+        added=len(after.keys() - before.keys()),
+        updated=sum(before[name].digest != after[name].digest for name in after.keys() & before.keys()),
+        removed=len(before.keys() - after.keys()),
+    )
+
+
+def forget_unnamed(shelf: DocumentShelf) -> None:
+    """Drop what the index has of this project's collections that are configured no more."""
+    catalogue, project = shelf.catalogue(), shelf.ports.sources.project
+    if catalogue.problems:
+        return  # a file that cannot be read names nothing, and that is no reason to forget everything
+    configured = {collection.id for collection in catalogue.collections.values()}
+    with shelf.ports.index.reading() as snapshot:
+        gone = [
+            corpus
+            for corpus in snapshot.counts()
+            if corpus not in configured and (snapshot.corpus_facts(corpus) or {}).get("project") == project
+        ]
+    for corpus in gone:
+        shelf.ports.index.forget(corpus)

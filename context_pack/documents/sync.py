@@ -1,0 +1,286 @@
+"""Bringing the index of a collection up to date, by state and then by content.
+
+A document that fails is told, not counted; its old version goes only when the document has gone or changed.
+What was noted of a collection says in which state its source was when all of it was indexed: where that is
+the state now, nothing more is looked at. `IndexKeeper` does it before an answer, as far as that is quick.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from attrs import evolve, frozen
+
+from context_pack.documents.model import Changes, Collection, DocumentText, Failed, Outcome, Survey
+from context_pack.documents.ports import Check, CollectionSource, DocumentPorts
+from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.text import sha256_hex
+from context_pack.retrieval.chunking import chunks
+from context_pack.retrieval.model import IndexEntry
+from context_pack.retrieval.ports import Stop
+from context_pack.retrieval.upkeep import Gone, IndexPlan, Report, Unchanged, Upkeep, compared
+from context_pack.retrieval.upkeep import Outcome as Read
+
+TASK = "documents"
+FEW_DOCUMENTS = 100
+"""Up to this many changed documents are indexed within a call."""
+
+
+def entry_of(corpus: str, found: DocumentText) -> IndexEntry:
+    """The document as the index stores it."""
+    title, pieces = chunks(found.text, found.document)
+    size = len(found.text)
+    return IndexEntry(
+        corpus, found.document, found.digest, found.stamp, title, size, found.text, pieces=pieces
+    )
+
+
+@frozen
+class Syncing:
+    """Brings collections up to date."""
+
+    ports: DocumentPorts
+    make: Callable[[str, DocumentText], IndexEntry] = entry_of
+
+    def sync(
+        self,
+        collection: Collection,
+        *,
+        fetch: bool = True,
+        report: Report = lambda _, __, ___: None,
+        stop: Stop = lambda: False,
+        check: Check = lambda: None,
+    ) -> Outcome:
+        """Bring one collection up to date, alone among processes; what fails is in the outcome."""
+        try:
+            done = self._attempt(collection, fetch, report, stop, check, self.ports.background is not None)
+            return self._delegated(collection, report, stop, check) if done is None else done
+        except Failure as failure:
+            return Outcome(collection.alias, failed=(Failed(collection.where.name, failure.message),))
+
+    def _attempt(
+        self, collection: Collection, fetch: bool, report: Report, stop: Stop, check: Check, leave: bool
+    ) -> Outcome | None:
+        """Do the work here and now; None if it is large and is to be left."""
+        with self.ports.locks.across_processes(collection.id, check):
+            source = self.ports.sources.open(collection, fetch, check)
+            changes = self.changes(collection, source, again=True)
+            if leave and not changes.plan.is_small(FEW_DOCUMENTS):
+                return None
+            return self.carry_out(collection, source, changes, report, stop, check)
+
+    def _delegated(self, collection: Collection, report: Report, stop: Stop, check: Check) -> Outcome:
+        """Let the background worker do a large sync, wait for it, and do what is left."""
+        worker, corpus = self.ports.background, collection.id
+        state = self.facts(corpus).get("state")
+
+        def done() -> bool:
+            now = self.facts(corpus).get("state")
+            return worker is None or not worker.running(TASK) or (bool(now) and now != state)
+
+        if worker is not None and worker.start(TASK):
+            self.ports.locks.wait_until(done, check)
+        outcome = self._attempt(collection, False, report, stop, check, False)
+        assert outcome is not None
+        return outcome
+
+    def look(self, collection: Collection, explain: bool = True) -> Changes:
+        """The changes a sync would find, without writing; unreadable documents are among the failed."""
+        source = self.ports.sources.open(collection)
+        changes = self.changes(collection, source, again=True, explain=explain)
+        survey, plan = changes.survey, changes.plan
+        assert survey is not None
+        failed = [one for one in source.read(list(plan.changed)) if isinstance(one, Failed)]
+        bad = {one.document for one in failed}
+        changed = {name: file for name, file in plan.changed.items() if name not in bad}
+        survey = evolve(survey, failed=(*survey.failed, *failed))
+        return evolve(changes, survey=survey, plan=evolve(plan, changed=changed))
+
+    def changes(
+        self, collection: Collection, source: CollectionSource, again: bool = False, explain: bool = False
+    ) -> Changes:
+        """Compare source and index; `again` includes documents that failed before and are unchanged."""
+        facts = self.facts(collection.id)
+        failed = {name: (str(why[0]), str(why[1])) for name, why in dict(facts.get("failed", {})).items()}
+        survey = source.survey("" if again else str(facts.get("signature", "")), explain)
+        state = "" if survey is None else state_of(survey)
+        if survey is None or (facts.get("state") == state and not (again and failed)):
+            return Changes(survey, failed=failed, facts=facts, state=state)
+        failed = {} if again else failed
+        stamps = {name: stamp for name, (stamp, _) in failed.items()}
+        known = self.ports.index.known(collection.id)
+        plan = compared(known, survey.files, stamps)
+        if plan.gone:  # only a look that is later than the question can tell
+            survey = source.survey("", explain)
+            assert survey is not None
+            plan, state = compared(known, survey.files, stamps), state_of(survey)
+        same = survey.files.keys() - plan.changed.keys() - known.keys()
+        failed = {name: why for name, why in failed.items() if name in same}
+        return Changes(survey, plan, failed, facts, state)
+
+    def carry_out(
+        self,
+        collection: Collection,
+        source: CollectionSource,
+        changes: Changes,
+        report: Report = lambda _, __, ___: None,
+        stop: Stop = lambda: False,
+        check: Check = lambda: None,
+    ) -> Outcome:
+        """Do what the changes ask for."""
+        survey, plan, index = changes.survey, changes.plan, self.ports.index
+        if not plan.is_idle and changes.facts.get("state"):
+            # Whoever finds the work half done must not take the index for the state it had before.
+            index.note(collection.id, {**changes.facts, "state": ""})
+        reading = _Reading(collection.id, plan, self.make, dict(changes.failed))
+        work = Upkeep(index, collection.id, plan, reading.spoiled)
+        finished = work.carry_out(reading.outcomes(source, check), stop, report)
+        failed = {} if survey is None else {one.document: one for one in survey.failed}
+        if survey is not None:
+            self._note(collection.id, changes, survey, reading.failed, finished)
+        failed |= {name: Failed(name, reason) for name, (_, reason) in reading.failed.items()}
+        return Outcome(
+            collection.alias, work.added, work.updated, len(plan.gone), tuple(failed.values()), finished
+        )
+
+    def facts(self, corpus: str) -> Mapping[str, Any]:
+        """What was noted of a collection; nothing before its first sync."""
+        with self.ports.index.reading() as snapshot:
+            return snapshot.corpus_facts(corpus) or {}
+
+    def _note(
+        self,
+        corpus: str,
+        changes: Changes,
+        survey: Survey,
+        failed: Mapping[str, tuple[str, str]],
+        finished: bool,
+    ) -> None:
+        """Remember what the source says of itself and its state; an unchanged note is not written again."""
+        state = changes.state if finished else ""
+        if state and state == changes.facts.get("state") and changes.plan.is_idle:
+            return
+        about = survey.about
+        facts = {
+            "project": self.ports.sources.project,
+            "name": about.name,
+            "version": about.version,
+            "description": about.description,
+            "signature": survey.signature if finished else "",
+            "state": state,
+            "failed": {name: list(why) for name, why in failed.items()},
+        }
+        self.ports.index.note(corpus, facts)
+
+
+@frozen
+class _Reading:
+    """Reads the changed documents of a collection; notes stamp and reason of those that fail."""
+
+    corpus: str
+    plan: IndexPlan
+    make: Callable[[str, DocumentText], IndexEntry]
+    failed: dict[str, tuple[str, str]]
+
+    def outcomes(self, source: CollectionSource, check: Check) -> Iterator[Read]:
+        """Read every changed document."""
+        for found in source.read(list(self.plan.changed)) if self.plan.changed else ():
+            check()
+            if isinstance(found, Failed):
+                yield self._fail(found.document, found.reason, found.passing)
+            elif self.plan.has(found.document, found.digest):
+                yield Unchanged(found.document, found.stamp)
+            else:
+                try:
+                    made: Read = self.make(self.corpus, found)
+                except Exception as error:  # a text that our own code cannot take apart costs no other one
+                    made = self._fail(found.document, f"it cannot be taken apart ({type(error).__name__})")
+                yield made
+
+    def spoiled(self, entry: IndexEntry, error: Exception) -> Read:
+        """A document that cannot be tokenised or embedded."""
+        return self._fail(entry.key, f"it cannot be indexed ({type(error).__name__})")
+
+    def _fail(self, document: str, reason: str, passing: bool = False) -> Read:
+        file = self.plan.changed.get(document)
+        self.failed[document] = ("" if file is None else file.stamp, reason)
+        return Unchanged(document, "") if passing else Gone(document)
+
+
+def state_of(survey: Survey) -> str:
+    """One digest of all that a survey says: the same digest, nothing to do."""
+    about = survey.about
+    rows = [f"{document}\n{file.stamp}" for document, file in survey.files.items()]
+    rows.sort()
+    told = [f"{one.document}\n{one.reason}" for one in survey.failed]
+    return sha256_hex("\n".join([about.name, about.version or "", about.description or "", *told, "", *rows]))
+
+
+LOOK_SECONDS = 2.0
+
+
+@frozen
+class IndexFreshness:
+    """Whether the index lags behind its sources, and the warnings for the caller."""
+
+    stale: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+class IndexKeeper:
+    """Keeps the index of local collections in step with the disk."""
+
+    def __init__(self, ports: DocumentPorts, syncing: Syncing, monotonic: Callable[[], float]) -> None:
+        self._ports = ports
+        self._syncing = syncing
+        self._monotonic = monotonic
+        self._known: dict[str, tuple[float, IndexFreshness]] = {}
+
+    def bring_up_to_date(
+        self, collections: Sequence[Collection], check: Check = lambda: None, problems: Sequence[str] = ()
+    ) -> IndexFreshness:
+        """Bring these collections up to date as far as that is quick, and say how fresh they are.
+
+        The `problems` of their configuration are among the warnings.
+        """
+        found = [self._one(collection, check) for collection in collections]
+        warnings = dict.fromkeys(words for freshness in found for words in freshness.warnings)
+        warnings.update(dict.fromkeys(self._ports.index.notices()))
+        return IndexFreshness(any(freshness.stale for freshness in found), (*problems, *warnings))
+
+    def forget(self, collection: Collection) -> None:
+        """Drop the last results, so that the next answer checks again."""
+        self._known.pop(collection.id, None)
+
+    def _one(self, collection: Collection, check: Check) -> IndexFreshness:
+        """The last result if it is recent and the index was not lost since, else a new check."""
+        with self._ports.locks.in_process(collection.id):
+            at, freshness = self._known.get(collection.id, (None, IndexFreshness()))
+            recent = at is not None and self._monotonic() - at < LOOK_SECONDS and not collection.shared
+            if not recent or (freshness == IndexFreshness() and not self._syncing.facts(collection.id)):
+                freshness = self._look(collection, check)
+                self._known[collection.id] = (self._monotonic(), freshness)
+            return freshness
+
+    def _look(self, collection: Collection, check: Check) -> IndexFreshness:
+        remote = not (collection.shared or collection.where.is_local)
+        fetched = remote and bool(self._syncing.facts(collection.id))
+        if fetched and self._known.get(collection.id, (0.0, None))[1] == IndexFreshness():
+            return IndexFreshness()
+        try:
+            source = self._ports.sources.open(collection, check=check)
+            changes = self._syncing.changes(collection, source)
+            if changes.survey is None:
+                return IndexFreshness()
+            if changes.plan.is_left_to(self._ports.background, TASK, FEW_DOCUMENTS):
+                return IndexFreshness(stale=True)
+            self._syncing.carry_out(collection, source, changes, check=check)
+            return IndexFreshness()
+        except Failure as failure:
+            if fetched:
+                return IndexFreshness()
+            words = f'collection "{collection.alias}": {failure.message}'
+            if remote and failure.code is Code.NOT_FOUND:
+                words = f'collection "{collection.alias}" was never fetched: call documents_sync first'
+            return IndexFreshness(warnings=(words,))

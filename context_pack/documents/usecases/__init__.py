@@ -1,1 +1,0 @@
-"""What is done with collections: bringing them up to date, reading, searching."""

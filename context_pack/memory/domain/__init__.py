@@ -1,1 +1,0 @@
-"""Rules about discoveries, sessions and snippets of code: values only."""

@@ -1,0 +1,371 @@
+"""Ranks hits by keyword and vector scores, and by names, paths and roles of their files.
+
+A hit's score is its share of the best score by words and of the best cosine. To that is added what its name,
+its file and its folders have in common with the question and how much else of the file was found; then it is
+multiplied for what usually repeats other code (tests, examples, old versions). Every number was tried alone
+over ten repositories by `benches/quality/code_search.py --annotated`: beside each is the nDCG@10 that is lost
+without it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import chain
+from math import log
+from operator import itemgetter
+from typing import NamedTuple
+
+from attrs import frozen
+
+from context_pack.kernel.paths import RelativePath, is_test
+from context_pack.memory.entries import CODE, DISCOVERY, NO_CODE
+from context_pack.memory.excerpts import SUPERSEDED_BY
+from context_pack.retrieval.answering import FLOOR
+from context_pack.retrieval.model import FoundPiece, Ranked
+from context_pack.retrieval.short_forms import related
+from context_pack.retrieval.words import split_identifier, tokens
+
+MEANING = 0.7  # 0.022 against the 0.2 of documents: the share of the vectors in the score of code
+MEANING_OF_MANY = 0.35  # 0.014 against 0.7: the same for a long question, of which most words say little
+MANY_WORDS = 7
+SUPPORT = 0.15  # 0.028: for the best hit of a file, by how much of the file was found
+DEFINED = 1.5  # 0.010: the definition that a question asks for by nothing but its name, at its first line
+NAMESAKE = 0.5  # 0.002: more of that where the file is called like it
+SPELLED = 0.4  # 0.005: a definition whose name stands in a sentence
+CALLED = 0.03  # 0.005: by how much of a definition's name is in the question
+CALLING = 0.1  # 0.003: by how much of the question is in a definition's name
+FILE = 0.2  # 0.013: for the best hit of a file, by how much of the file's name is in the question
+FOLDER = 0.25  # 0.004: the same for its folders, the rare ones above those that most files are in
+TEST = 0.6  # 0.026
+OLD = 0.7  # 0.004: in a folder v1 when there is a v2 beside it
+NO_CODE_SHARE = 0.6  # 0.005: prose and configuration
+NAMELESS = 0.9  # 0.002: lines outside of any definition
+SHORT = 0.9  # 0.005: up to three lines, mostly declarations of what is defined elsewhere
+ASIDE = 0.8  # 0.002: examples, documentation, vendored and generated code
+AGAIN = (
+    0.85  # 0.023: for each better hit in the same file; 0.75 gains 0.003, and costs whoever wants the second
+)
+AGAIN_OF_MANY = 1.0
+"""Where more hits than a page are asked for, as drafts do: they want the others of a file, too."""
+SAID = 0.3
+"""For a discovery, by how much of the question it says in its own words: short forms and beginnings count."""
+ALWAYS = 30
+"""The best so many discoveries that say a word of the question are never left out: what a word is worth falls
+as more texts have it, and in a small memory most have the same words."""
+OWN_PLACES, FIRST_PLACES = 2, 5
+"""What people wrote down has so many of the first places, where it answers the question."""
+ANSWERS = 0.4
+"""How much of a question a discovery says that has a place of its own."""
+SHORT_LINES = 3
+CERTAIN, LIKELY = 0.5, 0.2
+"""The least relevance of a definition that was asked for by its name, alone or in a sentence."""
+
+_SYMBOL = re.compile(r"[A-Za-z_$][\w$]*(?:(?:::|->|[.#])[A-Za-z_$][\w$]*)*")
+_IDENTIFIER = re.compile(r"\b(?:[A-Za-z]\w*[a-z0-9][A-Z]\w*|\w*[A-Za-z]_\w+|[A-Z]{2,}[a-z]\w+)\b")
+_TESTING = frozenset({"test", "tests", "testing", "tested", "spec", "specs", "fixture", "fixtures"})
+_ASIDE = re.compile(
+    r"(?:^|/)_?(?:examples?|demos?|samples?|docs?|bench(?:es|marks?)?|fixtures?|testdata|vendor|third_party"
+    r"|node_modules|generated|dist)/",
+    re.IGNORECASE,
+)
+_VERSION = re.compile(r"(?:^|/)v(\d+)/")
+LEAST_PREFIX = 4
+_NONE = frozenset[str]()
+_FIRST = itemgetter(0)
+
+
+@frozen
+class QuestionWords:
+    """A question's words, and the code names in it."""
+
+    words: frozenset[str]
+    names: frozenset[str]
+    is_symbol: bool
+    is_long: bool
+    about_tests: bool
+    about_versions: bool
+
+    @classmethod
+    @lru_cache(maxsize=16)  # a search asks twice
+    def of(cls, query: str) -> QuestionWords:
+        """Parse a question."""
+        text = query.strip()
+        is_symbol = bool(_SYMBOL.fullmatch(text)) and (not text.islower() or "_" in text)
+        names = [re.split(r"::|->|[.#]", text)[-1]] if is_symbol else _IDENTIFIER.findall(text)
+        return cls(
+            frozenset(tokens(text)),
+            frozenset(names),
+            is_symbol,
+            len(text.split()) >= MANY_WORDS,
+            not _TESTING.isdisjoint(text.lower().split()),
+            re.search(r"\bv\d", text) is not None,
+        )
+
+
+def ranked(
+    hits: Sequence[Ranked], query: str, weight: float, again: float = AGAIN
+) -> list[tuple[float, Ranked]]:
+    """The hits with their relevance, the best first; `weight` is that of the vectors for what is no code."""
+    if not hits:
+        return []
+    asked = QuestionWords.of(query)
+    meaning = MEANING_OF_MANY if asked.is_long else MEANING
+    scores = [_score(hit, meaning if hit.found.corpus == CODE else weight) for hit in hits]
+    best = max(scores) or 1.0
+    files = _Files(asked, hits, scores)
+    said = _said(asked.words, [hit.found for hit in hits if hit.found.corpus == DISCOVERY])
+    names, least = asked.names, CERTAIN if asked.is_symbol else LIKELY
+    weighed, always = [], ALWAYS
+    for score, hit in sorted(zip(scores, hits, strict=True), key=_FIRST, reverse=True):
+        found = hit.found
+        is_code = found.corpus == CODE
+        own = SAID * said.get(found.piece, 0.0)
+        gain = files.gain(found) if is_code else SUPPORT + own
+        total = (score + best * gain) * (files.share(found) if is_code else 1.0)
+        change = total / score / (1 + SUPPORT) if score else 1.0
+        relevance = hit.relevance * change
+        if names and is_code and _name_of(found.heading) in names:
+            relevance = max(relevance, least * min(change, 1.0))
+        if own and always:
+            relevance, always = max(relevance, FLOOR), always - 1
+        weighed.append((total, 1.0 if relevance > 1.0 else relevance, hit))
+    return _spread(weighed, again)
+
+
+def _said(question: Collection[str], discoveries: Sequence[FoundPiece]) -> dict[int, float]:
+    """How much of the question each discovery says, the rare words above those that most of them say.
+
+    The name of its module is a word of it, unless all have the same.
+    """
+    modules = {found.module for found in discoveries}
+    met = {found.piece: _met(question, found, len(modules) > 1) for found in discoveries}
+    having = Counter(chain.from_iterable(met.values()))
+    worth = {word: log(1 + len(met) / times) for word, times in having.items()}
+    most = sum(worth.values()) or 1.0
+    return {piece: sum(worth[word] for word in some) / most for piece, some in met.items()}
+
+
+def _met(question: Collection[str], found: FoundPiece, with_module: bool) -> set[str]:
+    """The words of a question that a discovery says, or that name the code it is about."""
+    code = found.entry_facts.get("code") or {}
+    about = f"{code.get('path', '')} {code.get('symbol') or ''} {found.module if with_module else ''}"
+    said = frozenset(tokens(f"{about} {found.text}"))
+    return {word for word in question if any(_mean_the_same(word, other) for other in said)}
+
+
+def with_own_places(
+    hits: Sequence[tuple[float, Ranked]], query: str, limit: int
+) -> list[tuple[float, Ranked]]:
+    """The hits with the best discoveries that answer among the first; no other order is changed."""
+    first = min(limit, FIRST_PLACES)
+    places = OWN_PLACES if first > OWN_PLACES + 1 else first // 2
+    words = QuestionWords.of(query).words
+    own = [
+        each
+        for each in hits
+        if (found := each[1].found).corpus == DISCOVERY
+        and SUPERSEDED_BY not in found.entry_facts
+        and len(_met(words, found, with_module=True)) >= ANSWERS * len(words) > 0
+    ][:places]
+    late = [each for each in own if each in hits[first:]]
+    if not late:
+        return list(hits)
+    others = [each for each in hits if each not in late]
+    return [*others[: first - len(late)], *late, *others[first - len(late) :]]
+
+
+def _score(hit: Ranked, weight: float) -> float:
+    return (1 - weight) * hit.words + weight * hit.meaning
+
+
+def _spread(weighed: list[tuple[float, float, Ranked]], again: float) -> list[tuple[float, Ranked]]:
+    """The best first, and further hits of a file behind the first hits of others."""
+    left: dict[str, float] = {"": 1.0}
+    spread = []
+    for total, relevance, hit in sorted(weighed, key=_FIRST, reverse=True):
+        file = hit.found.key if hit.found.corpus == CODE else ""
+        share = left.get(file, 1.0)
+        spread.append((total * share, relevance, hit))
+        if file:
+            left[file] = share * again
+    spread.sort(key=_FIRST, reverse=True)
+    return [(relevance, hit) for _, relevance, hit in spread]
+
+
+def shown(hits: Iterable[tuple[float, Ranked]]) -> Iterator[Ranked]:
+    """The hits with their relevance, none with a greater one than the hit before it."""
+    lowest = 1.0
+    for relevance, hit in hits:
+        lowest = min(lowest, relevance)
+        yield hit._replace(relevance=lowest)
+
+
+class _Files:
+    """Bonuses of hits for names and paths that match the question; call in the order of the scores."""
+
+    def __init__(self, asked: QuestionWords, hits: Sequence[Ranked], scores: Sequence[float]) -> None:
+        self._asked = asked
+        self._sums: dict[str, float] = defaultdict(float)
+        for hit, score in zip(hits, scores, strict=True):
+            self._sums[hit.found.key] += score
+        self._most = max(self._sums.values()) or 1.0
+        self._paths = {key: _path(key) for key in self._sums}
+        self._shares = self._shares_of_files()
+        self._pieces = len(hits)
+        self._beginnings = {word[:LEAST_PREFIX] for word in asked.words}
+        self._met: dict[str, frozenset[str]] = {}
+        self._firsts = _first_lines(hits, asked.names)
+        self._called: dict[str, float] = {}
+        self._seen: set[str] = set()
+        if not asked.is_symbol:
+            self._called = self._in_common([hit.found.heading for hit in hits])
+            self._stems = Counter([word for path in self._paths.values() for word in path.stems])
+            self._folders = Counter(
+                [word for path in self._paths.values() for word in frozenset(path.folders)]
+            )
+
+    def gain(self, found: FoundPiece) -> float:
+        """The bonus of a hit for its name, and of the first hit of a file for its path."""
+        key = found.key
+        gained = self._called.get(found.heading, 0.0)
+        if self._firsts.get((key, found.heading)) == found.start:
+            gained += self._defined(found)
+        if key not in self._seen:
+            self._seen.add(key)
+            gained += SUPPORT * self._sums[key] / self._most
+            if not self._asked.is_symbol:
+                gained += self._path_bonus(self._paths[key])
+        return gained
+
+    def _defined(self, found: FoundPiece) -> float:
+        """The bonus of the first piece of a definition whose name is in the question."""
+        if not self._asked.is_symbol:
+            return SPELLED
+        like_it = self._paths[found.key].bare == _bare(_name_of(found.heading))
+        return DEFINED * (1 + NAMESAKE * like_it)
+
+    def _in_common(self, headings: Sequence[str]) -> dict[str, float]:
+        """How much of each name is in the question, and of the question in the name, where any is."""
+        names = list(map(_name_words, headings))
+        having = Counter(chain.from_iterable(names))
+        met = {word: near for word in having if (near := self._meeting(word))}
+        rarity = {word: log(1 + self._pieces / times) for word, times in having.items()}
+        called, asked = {}, len(self._asked.words)
+        for heading, words in dict(zip(headings, names, strict=True)).items():
+            if not met.keys().isdisjoint(words):
+                common = [word for word in words if word in met]
+                share = sum(map(rarity.__getitem__, common)) / sum(map(rarity.__getitem__, words))
+                covered = _NONE.union(*map(met.__getitem__, common))
+                called[heading] = CALLED * share + CALLING * len(covered) / asked
+        return called
+
+    def _path_bonus(self, path: _Path) -> float:
+        """The bonus for path words of a file that are in the question."""
+        count, bonus = len(self._sums), 0.0
+        if any(map(self._meeting, path.stems)):
+            stem = {word: log(1 + count / self._stems[word]) for word in path.stems}
+            named = sum(rarity for word, rarity in stem.items() if self._meeting(word))
+            bonus = FILE * named / sum(stem.values())
+        rare = sum([log(count / self._folders[word]) for word in path.folders if self._meeting(word)])
+        return bonus + FOLDER * rare / (log(count) or 1.0)
+
+    def _meeting(self, word: str) -> frozenset[str]:
+        """The words of the question that are this word, or begin with it, or it with them."""
+        if word[:LEAST_PREFIX] not in self._beginnings:
+            return _NONE
+        met = self._met.get(word)
+        if met is None:
+            met = self._met[word] = frozenset(other for other in self._asked.words if _meet(word, other))
+        return met
+
+    def _shares_of_files(self) -> dict[str, float]:
+        """How much of its score a piece of each file keeps."""
+        asked, newest = self._asked, max(path.version for path in self._paths.values())
+        return {
+            key: path.aside
+            * (1.0 if asked.about_tests else path.tests)
+            * (OLD if 0 < path.version < newest and not asked.about_versions else 1.0)
+            for key, path in self._paths.items()
+        }
+
+    def share(self, found: FoundPiece) -> float:
+        """How much of its score a piece of code keeps."""
+        share = self._shares[found.key]
+        if not found.heading:
+            share *= NAMELESS
+        if found.kind in NO_CODE:
+            share *= NO_CODE_SHARE
+        if found.end - found.start < SHORT_LINES:
+            share *= SHORT
+        return share
+
+
+def _first_lines(hits: Sequence[Ranked], names: Collection[str]) -> dict[tuple[str, str], int]:
+    """The first line that was found of each definition with one of these names, by file and heading."""
+    firsts: dict[tuple[str, str], int] = {}
+    for hit in hits if names else ():
+        found = hit.found
+        if _name_of(found.heading) in names:
+            place = (found.key, found.heading)
+            firsts[place] = min(found.start, firsts.get(place, found.start))
+    return firsts
+
+
+class _Path(NamedTuple):
+    """What a file's path says of it: its words, the shares of its score that it keeps, and its version."""
+
+    stems: tuple[str, ...]
+    folders: tuple[str, ...]
+    bare: str
+    tests: float
+    aside: float
+    version: int
+
+
+@lru_cache(maxsize=4096)
+def _path(key: str) -> _Path:
+    folder, _, name = key.rpartition("/")
+    stem = name.rpartition(".")[0] or name
+    version = _VERSION.search(key)
+    return _Path(
+        tuple(dict.fromkeys(parts(stem))),
+        parts(folder),
+        _bare(stem),
+        TEST if is_test(RelativePath(key)) else 1.0,
+        ASIDE if _ASIDE.search(key) else 1.0,
+        int(version[1]) if version else 0,
+    )
+
+
+def _name_of(heading: str) -> str:
+    return heading.rpartition(".")[2]
+
+
+def _bare(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower().rstrip("s")
+
+
+@lru_cache(maxsize=4096)
+def _name_words(heading: str) -> tuple[str, ...]:
+    """The different words of a definition's own name."""
+    return tuple(dict.fromkeys(parts(_name_of(heading))))
+
+
+def parts(name: str) -> tuple[str, ...]:
+    """The words of a name, as they are searched."""
+    return tuple(tokens(" ".join([part for part in split_identifier(name) if len(part) > 1])))
+
+
+def _mean_the_same(word: str, other: str) -> bool:
+    """Whether both are one word, one begins with the other, or one is a short form of the other."""
+    return _meet(word, other) or other in related(word)
+
+
+def _meet(word: str, other: str) -> bool:
+    """Whether both are one word, or one of them begins with the other."""
+    if word == other:
+        return True
+    return min(len(word), len(other)) >= LEAST_PREFIX and (word.startswith(other) or other.startswith(word))

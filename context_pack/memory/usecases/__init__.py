@@ -1,1 +1,0 @@
-"""What memory does: record, import, keep its index true, search."""

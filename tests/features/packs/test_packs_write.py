@@ -1,0 +1,160 @@
+"""A pack written as one Markdown text: its places become refs, its sentences claims that know their code."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from inmemory import MemoryExcerptStore
+
+from context_pack.app import build
+from context_pack.composition import Ports
+from context_pack.toolkit.budget import tokens_of
+from context_pack_adapters.syntax import shared_syntax
+
+CODE = """\
+def read_total(items):
+    # every item counts
+    total = 0
+    for item in items:
+        total += item.price
+    return total
+
+
+def discount(total):
+    return total * 0.9
+"""
+TEXT = """\
+# How prices are made
+
+Prices are whole cents, for reasons of law.
+
+## Totals
+
+- The sum of all items comes from `src/shop.py#read_total`; it starts at zero.
+- `src/shop.py:9-10` gives ten percent, and `read_total()` knows nothing of it.
+- See src/shop.py#nothing for taxes.
+
+```mermaid
+graph TD
+  items --> total
+```
+
+## Next
+
+A table of discounts, perhaps.
+"""
+
+
+@pytest.fixture
+def shop(new_desk: Any) -> Any:
+    """A desk with a parser and kept texts."""
+    desk = new_desk({"src/shop.py": CODE})
+    ports = Ports(desk.clock, desk.tree, desk.store, shared_syntax(), MemoryExcerptStore(desk.clock))
+    desk.registry = build(ports)
+    return desk
+
+
+def write(desk: Any, text: str = TEXT, **more: Any) -> Any:
+    """Write a pack."""
+    return desk.input(action="write", text=text, name="prices", **more)
+
+
+@pytest.mark.clause("PK-80")
+def test_a_text_becomes_a_pack_and_the_answer_says_what_became_of_its_places(shop: Any) -> None:
+    answer = write(shop, ttl_minutes=60)
+    pack = answer.pop("id")
+    missing = answer.pop("not_found")
+    assert answer == {
+        "name": "prices",
+        "revision": 1,
+        "sections": 3,
+        "diagrams": 1,
+        "claims": 2,
+        "without_code": 3,
+        "found": {"src/shop.py": "read_total 1-6, shop-py-9-10 9-10"},
+    }
+    assert list(missing) == ["src/shop.py#nothing"]
+    whole = shop.input(action="get", id=pack)
+    assert whole["title"] == "How prices are made"
+    assert [section["key"] for section in whole["sections"]] == ["how-prices-are-made", "totals", "next"]
+    assert whole["sections"][1]["diagrams"][0]["mermaid"] == "graph TD\n  items --> total"
+    text = shop.output(id=pack)
+    assert "- claims: 0 of 2 claims; 3 statements without code\n" in text
+    assert "`src/shop.py#read_total` (1-6); it starts" in text
+    assert "`read_total()` (src/shop.py:1-6) knows" in text
+
+
+@pytest.mark.clause("PK-81")
+def test_writing_again_keeps_the_anchors_of_what_is_said_as_before(shop: Any) -> None:
+    pack = write(shop, ttl_minutes=60)["id"]
+    before = {ref.key: ref.anchor for _, ref in shop.store.get(pack).refs}
+    shop.files["src/shop.py"] = CODE.replace("total = 0", "total = 1").replace("0.9", "0.8")
+    refused = shop.refused("input", action="write", text=TEXT, name="prices")
+    assert refused["details"]["field"] == "expected_revision"
+    write(shop, TEXT.replace("ten percent", "a fifth"), expected_revision=1)
+    after = {ref.key: ref.anchor for _, ref in shop.store.get(pack).refs}
+    assert after.keys() == before.keys()
+    assert after["read_total"] == before["read_total"], "nobody says that it was read again"
+    assert after["shop-py-9-10"] != before["shop-py-9-10"]
+    error = shop.refused("input", action="write", text=TEXT, name="prices", expected_revision=1)
+    assert error["code"] == "revision_conflict"
+    assert shop.refused("input", action="write", text=TEXT, name="other")["code"] == "ttl_required"
+
+
+@pytest.mark.clause("PK-82", "PK-57")
+def test_reading_starts_with_the_claims_whose_code_changed(shop: Any) -> None:
+    pack = write(shop, ttl_minutes=60)["id"]
+    shop.files["src/shop.py"] = "import os\n\n\n" + CODE.replace("total = 0", "total = 1")
+    text = shop.output(id=pack)
+    assert (
+        "[CONTENT]\n> to be read again: 2 of 2 claims; 3 statements without code\n\n- The sum of all" in text
+    )
+    assert "[totals]: src/shop.py:4-9 body, 1 of 6 lines: + total = 1\n" in text
+    assert "`src/shop.py:9-10` (src/shop.py:12-13) gives" in text
+    diff = shop.output(id=pack, mode="diff")
+    assert diff.count("```diff") == diff.count("\n#### ") == 1
+    assert "- The sum of all items comes from" in diff
+    row = shop.input(action="verify", id=pack)["refs"][0]
+    assert row["claims"][0].startswith("The sum of all items")
+
+
+@pytest.mark.clause("AN-24")
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [
+        ("    # every item counts\n", "", "only comments"),
+        ("for item in items", "for item  in  items", "only white space"),
+        ("total", "summed", "only names of locals"),
+        ("(items)", "(items: list) -> int", "only types or lifetimes"),
+    ],
+)
+def test_a_cosmetic_change_leaves_claims_alone_and_repair_accepts_it(
+    shop: Any, old: str, new: str, kind: str
+) -> None:
+    pack = write(shop, ttl_minutes=60)["id"]
+    head, gap, tail = CODE.partition("\n\n\n")
+    shop.files["src/shop.py"] = head.replace("(items)", "(items)").replace(old, new) + gap + tail
+    if old == "total":
+        shop.files["src/shop.py"] = head.replace(" total", f" {new}") + gap + tail
+    assert "to be read again" not in shop.output(id=pack)
+    (done,) = [one for one in shop.change(pack, "repair")["repaired"] if one["ref"] == "read_total"]
+    assert done["accepted"] == kind
+    assert shop.input(action="verify", id=pack)["refs"] == []
+
+
+@pytest.mark.clause("PK-16", "AN-12")
+def test_answers_about_thirty_refs_are_short(desk: Any) -> None:
+    pack = desk.create()
+    desk.section(pack)
+    place = {
+        "section_key": "main",
+        "path": "src/app.py",
+        "line_start": 5,
+        "line_end": 7,
+        "ref_why": "why " * 20,
+    }
+    many = [{"action": "upsert_ref", "ref_key": f"the-ref-{n}", **place} for n in range(30)]
+    assert tokens_of(json.dumps(desk.change(pack, "batch", operations=many))) <= 800
+    assert tokens_of(json.dumps(desk.input(action="verify", id=pack))) <= 60
