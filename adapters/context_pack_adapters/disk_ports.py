@@ -35,7 +35,7 @@ from context_pack_adapters.packs.excerpts import FileExcerptStore
 from context_pack_adapters.packs.history import FilePackHistory
 from context_pack_adapters.packs.store import FilePackStore
 from context_pack_adapters.packs.watch import folder_mark
-from context_pack_adapters.page.drawing import DrawnDiagrams
+from context_pack_adapters.page.diagrams import DrawnDiagrams
 from context_pack_adapters.postgres.opening import open_team
 from context_pack_adapters.private_places import PrivatePlaces, open_places
 from context_pack_adapters.settings import Settings

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,7 +31,6 @@ OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clie
 DRAWN = (
     "[...document.images].every(image => image.complete && image.naturalWidth > 0) && document.images.length"
 )
-NUMBERS_LEFT = "[...document.querySelectorAll('#flow-loose .l .n')].map(n => n.getBoundingClientRect().left)"
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium on this machine")
 
@@ -178,6 +179,23 @@ def test_the_html_page_makes_no_request_and_logs_no_error(browser: Browser, tmp_
     assert browser.happened("Runtime.exceptionThrown") == []
 
 
+@pytest.mark.clause("HTML-10")
+def test_a_picture_with_a_script_runs_and_loads_nothing(browser: Browser, tmp_path: Path) -> None:
+    evil = (
+        b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" onload="alert(1)">'
+        b"<script>alert(2)</script>"
+        b'<style>@import url(https://evil.example/x.css);</style><image href="https://evil.example/x.png"/></svg>'
+    )
+    file = tmp_path / "page.html"
+    markup = re.sub('base64,[^"]+', f"base64,{b64encode(evil).decode()}", page(FULL))
+    file.write_text(markup, "utf-8")
+    browser.show(file, 1280, "light")
+    assert browser.value(DRAWN) == 1
+    asked = {event["request"]["url"] for event in browser.happened("Network.requestWillBeSent")}
+    assert {url for url in asked if not url.startswith("data:")} == {file.as_uri()}
+    assert browser.happened("Page.javascriptDialogOpening") == []
+
+
 @pytest.mark.clause("HTML-01")
 def test_the_content_policy_blocks_an_injected_script(browser: Browser, tmp_path: Path) -> None:
     file = tmp_path / "page.html"
@@ -192,13 +210,12 @@ def test_the_content_policy_blocks_an_injected_script(browser: Browser, tmp_path
 def test_the_html_page_follows_the_browsers_colour_scheme(browser: Browser, tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     file.write_text(page(FULL), "utf-8")
-    seen = {}
+    seen = []
     for scheme in ("light", "dark"):
         browser.show(file, 1280, scheme)
-        seen[scheme] = browser.value("getComputedStyle(document.body).backgroundColor")
-        seen[scheme + " picture"] = browser.value("document.images[0].currentSrc")
-    assert (seen["light"], seen["dark"]) == ("rgb(246, 247, 249)", "rgb(13, 17, 23)")
-    assert seen["light picture"] != seen["dark picture"]
+        ground = browser.value("getComputedStyle(document.body).backgroundColor")
+        seen.append((ground, browser.value("getComputedStyle(document.images[0]).filter") == "none"))
+    assert seen == [("rgb(246, 247, 249)", True), ("rgb(22, 27, 34)", False)]
 
 
 @pytest.mark.clause("HTML-07")
@@ -206,20 +223,8 @@ def test_a_copied_excerpt_is_the_code_without_its_numbers(browser: Browser, tmp_
     file = tmp_path / "page.html"
     file.write_text(page(FULL), "utf-8")
     browser.show(file, 1280, "light")
-    browser.value("getSelection().selectAllChildren(document.querySelector('#flow-loose pre'))")
+    browser.value(
+        "getSelection().selectAllChildren(document.getElementById('flow.loose').querySelector('pre'))"
+    )
     copied = browser.value("getSelection().toString()")
     assert copied.rstrip("\n").split("\n") == [f"line_{number} = {number}" for number in range(42, 46)]
-
-
-@pytest.mark.clause("HTML-07")
-@pytest.mark.parametrize("width", [400, 1280])
-def test_tabs_are_as_wide_at_the_beginning_of_a_line_as_anywhere(
-    browser: Browser, tmp_path: Path, width: int
-) -> None:
-    file = tmp_path / "page.html"
-    tabbed = page(FULL).replace("line_42", "\tline_42").replace("line_43", "\t\tline_43")
-    file.write_text(tabbed.replace("line_44", "\t\t\tline_44"), "utf-8")
-    browser.show(file, width, "light")
-    one, two, three, none = browser.value(NUMBERS_LEFT)
-    assert one - none == pytest.approx(two - one, abs=0.1)
-    assert two - one == pytest.approx(three - two, abs=0.1)

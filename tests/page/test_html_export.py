@@ -57,8 +57,8 @@ def test_export_writes_one_page_with_code_states_and_drawings(shop: CommandLine)
     assert (done.code, done.out) == (0, "auth.html\n")
     page = (shop.folder / "auth.html").read_text("utf-8")
     Structure(page)
-    assert '<span class="k">def</span> <span class="f">login</span>(user):' in page
-    assert 'id="main-login-L4"' in page
+    assert '<span class="k">def</span><span class="w"> </span><span class="nf">login</span>' in page
+    assert 'id="main.login-L-4"' in page
     assert "</span> exact</span>" in page
     assert "file not found" in page
     assert 'src="data:image/svg+xml;base64,' in page
@@ -68,9 +68,9 @@ def test_export_writes_one_page_with_code_states_and_drawings(shop: CommandLine)
 @pytest.mark.clause("HTML-03", "HTML-15")
 def test_export_shows_moved_and_changed_code_as_such(shop: CommandLine) -> None:
     (shop.folder / "auth.py").write_text("import sys\n" + CODE)
-    assert "(moved from <code>4-5</code>)" in shop("packs", "export", "auth", "--html", "-o", "-").out
+    assert "moved from <code>auth.py:4-5</code>" in shop("packs", "export", "auth", "--html", "-o", "-").out
     (shop.folder / "auth.py").write_text(CODE.replace("user.name", "user.id"))
-    assert "This code has changed since" in shop("packs", "export", "auth", "--html", "-o", "-").out
+    assert "What changed since it was anchored" in shop("packs", "export", "auth", "--html", "-o", "-").out
 
 
 @pytest.mark.clause("HTML-15")

@@ -1,60 +1,73 @@
-"""Text as markup and the ids of a page."""
+"""Code, Markdown and plain text as HTML: nothing changed, nothing forged, nothing that steers."""
 
 from __future__ import annotations
 
+import re
 from html import unescape
-from html.parser import HTMLParser
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack.kernel.sentences import counted
-from context_pack_adapters.page.markup import Ids, text
+from context_pack.kernel import languages
+from context_pack_adapters.page.markup import (
+    LONGEST_LINE,
+    MOST_CHARS,
+    coloured,
+    numbered,
+    prose,
+    spans,
+    visible,
+)
 
-HOSTILE = st.text(alphabet=st.sampled_from("<>&\"'/=! abc-\\\x00\r\t\n\u2028\u202e`;#x"))
-
-
-class Seen(HTMLParser):
-    """The tags, attributes and text of some markup, as an HTML parser reads them."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.tags: list[tuple[str, list[tuple[str, str | None]]]] = []
-        self.texts: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, attrs))
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
+SOURCES = st.text(alphabet=st.sampled_from("def class=(){}[]<>\"'`#/*\\\n\r\t $@:;&|0aé\u2028")) | st.text()
+LANGUAGES = ["python", "javascript", "html", "rust", "bash", "yaml", "markdown", "php", "c", "diff", "none"]
 
 
-def read(markup: str) -> Seen:
-    """Parse the markup."""
-    seen = Seen()
-    seen.feed(markup)
-    seen.close()
-    return seen
+def text_of(markup: str) -> str:
+    """The words of some markup."""
+    return unescape(re.sub("<[^>]*>", "", markup))
 
 
-@pytest.mark.clause("HTML-04")
-@given(st.text() | HOSTILE)
-def test_no_string_can_become_markup_in_text_or_in_an_attribute(value: str) -> None:
-    seen = read(f'<p title="{text(value)}">{text(value)}</p>')
-    assert [tag for tag, _ in seen.tags] == ["p"]
-    assert [name for name, _ in seen.tags[0][1]] == ["title"]
-    assert seen.tags[0][1][0][1] == unescape(text(value))
-    assert "".join(seen.texts) == unescape(text(value))
+@pytest.mark.clause("HTML-07")
+def test_code_is_coloured_by_its_language_and_numbered_as_in_its_file() -> None:
+    shown = numbered("def f(x):\n    return 1", "python", 42, "flow.one")
+    assert '<span class="k">def</span>' in shown
+    assert '<a id="flow.one-L-43"' in shown
+    assert '<a href="#flow.one-L-43"><span class="linenos">43</span></a>' in shown
+    paths = ["Dockerfile", "Makefile", "a.jsonl", "a.svelte", "BUILD.bzl"]
+    endings = "py ts rs go java kt c cpp cs swift rb php sh sql html css yml toml md"
+    paths += [f"a.{ending}" for ending in endings.split()]
+    code = '# x\n// y\n/* z */ "s" 1\nclass A\n[a]\nkey = "v"\n<p a="b">\n- x: y\n'
+    plain = [path for path in paths if "<span class" not in coloured(code, languages.language_of(path))]
+    assert plain == []
+
+
+@pytest.mark.clause("HTML-07")
+@pytest.mark.parametrize(
+    "code, language",
+    [("def <a>\n&", "no-such-language"), ("x" * (LONGEST_LINE + 1), "c"), ("if x:\n" * MOST_CHARS, "python")],
+)
+def test_unknown_languages_and_very_large_code_are_plain(code: str, language: str) -> None:
+    shown = coloured(code, language)
+    assert "<span class" not in shown
+    assert text_of(shown).rstrip("\n") == code.rstrip("\n")
+
+
+@pytest.mark.clause("HTML-04", "HTML-07")
+@given(SOURCES, st.sampled_from(LANGUAGES))
+def test_colouring_changes_no_line_and_adds_only_spans(code: str, language: str) -> None:
+    shown = coloured(code, language)
+    assert text_of(shown).removesuffix("\n").removesuffix("\n") == visible(code).removesuffix("\n")
+    assert {name for name, _ in re.findall(r"<(\w+)([^>]*)>", shown)} <= {"div", "pre", "code", "span"}
 
 
 @pytest.mark.clause("HTML-05")
 @pytest.mark.parametrize(
-    "steering, shown",
+    "steering, picture",
     [
         ("\r", "\u240d"),
         ("\x00", "\u2400"),
-        ("\x0c", "\u240c"),
         ("\x7f", "\u2421"),
         ("\x85", "⟨U+0085⟩"),
         ("\u2028", "⟨U+2028⟩"),
@@ -63,33 +76,65 @@ def test_no_string_can_become_markup_in_text_or_in_an_attribute(value: str) -> N
         ("\ud800", "⟨U+D800⟩"),
     ],
 )
-def test_control_characters_are_shown_as_visible_symbols(steering: str, shown: str) -> None:
-    assert text(f"a{steering}b") == f"a{shown}b"
+def test_control_characters_are_shown_as_visible_symbols(steering: str, picture: str) -> None:
+    assert visible(f"a{steering}\tb\n") == f"a{picture}\tb\n"
+    assert steering not in coloured(f"a = 1{steering}b = 2\n", "python")
+    assert steering not in prose(f"a {steering} b &#x{ord(steering):x}; `{steering}`")
 
 
-@given(st.text())
-def test_text_without_control_characters_is_unchanged(value: str) -> None:
-    plain = "".join(
-        char for char in value if text(char) in (char, "&lt;", "&gt;", "&amp;", "&quot;", "&#x27;")
+@pytest.mark.clause("HTML-08")
+def test_a_description_is_markdown_without_html_images_and_large_headings() -> None:
+    shown = prose(
+        "A **bold** `x<y` word.\n\n- one\n\n```python\ndef f(): ...\n```\n\n<b>no</b> ![i](http://h/x.png) "
+        "[l](javascript:x)\n\n# Title\n\n| a |\n|---|\n| b |\n"
     )
-    assert unescape(text(plain)) == plain
-    text(value).encode()
+    assert "<strong>bold</strong> <code>x&lt;y</code>" in shown
+    assert '<span class="k">def</span>' in shown
+    assert "<td>b</td>" in shown
+    assert "&lt;b&gt;no&lt;/b&gt;" in shown
+    assert '<a href="http://h/x.png">i</a>' in shown
+    assert not re.search(r"<(?:img|b|h[1-4]|script)\b", shown)
 
 
-@pytest.mark.clause("HTML-06")
-def test_keys_that_join_to_the_same_id_get_distinct_ids() -> None:
-    ids = Ids()
-    taken = [ids.take("a-b", "cd"), ids.take("a", "b-cd"), ids.take("a", "b", "cd"), ids.take("a-b-cd-2")]
-    assert taken[0] == "a-b-cd"
-    assert len(set(taken)) == 4
+@pytest.mark.clause("HTML-08")
+def test_links_of_a_description_work_but_for_those_that_run_something() -> None:
+    links = "[a](https://x.example/y?z=1&q) <mailto:me@x.example> [b](../docs/b.md#c) [d][1]\n\n[1]: http://r.example"
+    assert re.findall('<a href="([^"]*)">', prose(links)) == [
+        "https://x.example/y?z=1&amp;q",
+        "mailto:me@x.example",
+        "../docs/b.md#c",
+        "http://r.example",
+    ]
+    for scheme in (
+        "javascript:alert(1)",
+        "JaVaScRiPt:x",
+        "&#106;avascript:x",
+        "data:text/html,x",
+        "file:///x",
+    ):
+        for written in (f"[l]({scheme})", f"[l](<{scheme}>)", f"<{scheme}>", f"[l][1]\n\n[1]: {scheme}"):
+            assert "<a" not in prose(written), written
 
 
-@given(st.lists(st.lists(st.sampled_from(["a", "b", "a-b", "2", "a-2", "b-3"]), min_size=1, max_size=3)))
-def test_ids_are_never_given_twice(parts: list[list[str]]) -> None:
-    ids = Ids()
-    taken = [ids.take(*keys) for keys in parts]
-    assert len(set(taken)) == len(taken)
+ALLOWED = {"p", "em", "strong", "code", "pre", "span", "ul", "ol", "li", "blockquote", "hr", "br", "h5", "h6"}
+ALLOWED |= {"a", "div", "table", "thead", "tbody", "tr", "th", "td"}
+WORDS = (
+    "<script> <b\tonclick=x> ![a](b) [a](b) <http://h> [a](javascript:b) [a]:\tb <!-- &lt; ` ``` ~~~ "
+    """|\ta\t| |---| *a* ** " ' = \\ x"""
+)
+PIECES = (*WORDS.split(" "), "\n", "\n\n", "- ", "> ", "# ", "##### ", "    ", "1. ", '~~~ "><x>')
 
 
-def test_numbers_agree_with_their_nouns() -> None:
-    assert [counted(number, "ref") for number in (0, 1, 2)] == ["0 refs", "1 ref", "2 refs"]
+@pytest.mark.clause("HTML-04", "HTML-08")
+@given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
+def test_no_description_makes_other_elements_than_the_allowed(description: str) -> None:
+    for name, attributes in re.findall(r"<\s*/?\s*([^\s>/]*)([^>]*)>", prose(description)):
+        assert name in ALLOWED
+        assert " on" not in attributes
+        assert '="javascript' not in attributes
+
+
+@pytest.mark.clause("HTML-16")
+def test_backticks_of_a_line_are_code_and_nothing_else_is_markup() -> None:
+    shown = spans("calls `a<b>()` and ``x`y``, *not* [l](x) <b> ` alone")
+    assert shown == ("calls <code>a&lt;b&gt;()</code> and <code>x`y</code>, *not* [l](x) &lt;b&gt; ` alone")

@@ -32,7 +32,7 @@ RUN_TIME = {
     "regex",
 }
 WORDS = {"pystemmer"}
-PAGES = {"markdown-it-py", "mmdr", "pygments"}
+PAGES = {"jinja2", "markdown-it-py", "pygments"}
 GRAMMARS = "python javascript typescript go rust java kotlin c cpp objc c-sharp ruby php swift bash scala lua"
 SYNTAX = {"tree-sitter", *(f"tree-sitter-{name}" for name in GRAMMARS.split())}
 

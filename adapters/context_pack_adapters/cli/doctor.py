@@ -19,6 +19,7 @@ from shutil import which
 from context_pack import __version__
 from context_pack.kernel.errors import Failure
 from context_pack.retrieval.ports import EmbedderFailed
+from context_pack_adapters.about import install_command
 from context_pack_adapters.cli.arguments import command, flag
 from context_pack_adapters.cli.doctor_places import Finding, examined_places
 from context_pack_adapters.cli.shell import Shell, nearest
@@ -220,7 +221,7 @@ def _drawing() -> Finding:
     if _loads("mmdr"):
         return Finding("mmdr", "ok", "loads")
     found = "does not load: exported pages show diagrams as their source"
-    return Finding("mmdr", "warn", found, "pip install mmdr, where there is a wheel of it")
+    return Finding("mmdr", "warn", found, install_command("html"))
 
 
 def _loads(module: str) -> bool:

@@ -1,38 +1,40 @@
-"""Text made into HTML, and the ids of a page. Every string of a pack or of a source passes through `text`.
+"""Code, Markdown and plain text as HTML, by the libraries made for each.
 
-Theory: a character that steers instead of showing is replaced by a picture of itself. HTML parsers turn a
-carriage return into a line break and drop NUL, and direction overrides let a line of code read differently
-from what it does; none of them survives here. Tabs and line feeds stay.
+A character that steers instead of showing (a carriage return, NUL, a direction override that lets code read
+differently from what it does) is replaced by a picture of itself, in all three.
 """
 
 from __future__ import annotations
 
 import re
-from html import escape
+from functools import cache
+from typing import Any
 
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import TextLexer, get_lexer_by_name
+from pygments.util import ClassNotFound
+
+from context_pack.kernel.markdown import escape_structure
+
+# Colouring is not worth its time above these, and lexers may be slow on long lines.
+MOST_CHARS, LONGEST_LINE = 512 * 1024, 4_000
+LIGHT, DARK = "xcode", "github-dark"
+"""Styles of Pygments whose every colour has a contrast of 4.5 on its ground."""
+# Where the kernel's name of a language is not one that Pygments knows.
+_LEXER_NAMES = {"astro": "html", "gitignore": "bash", "jsonl": "json", "starlark": "python", "svelte": "html"}
 _STEERING = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff]"
 )
-_CODE_SPAN = re.compile("(?<!`)(`+)(?!`)(.*?[^`])\\1(?!`)")
-MOST_SPANNED = 4_000
 
 
-def text(value: str) -> str:
-    """The string as text of an element or a quoted attribute, with nothing left that could be markup."""
-    return escape(_STEERING.sub(_picture, value), quote=True)
-
-
-def spans(value: str) -> str:
-    """The string as `text` makes it, with what stands between backticks as code."""
-    if len(value) > MOST_SPANNED:
-        return text(value)
-    # Between the texts come the runs of backticks and what they hold.
-    parts = _CODE_SPAN.split(value)
-    return "".join(
-        text(part) if index % 3 == 0 else f"<code>{text(part.strip(' ') or part)}</code>"
-        for index, part in enumerate(parts)
-        if index % 3 != 1
-    )
+def visible(value: Any) -> Any:
+    """A text without characters that steer; other values, and HTML made here, as they are."""
+    if isinstance(value, Markup) or not isinstance(value, str):
+        return value
+    return _STEERING.sub(_picture, value)
 
 
 def _picture(match: re.Match[str]) -> str:
@@ -42,22 +44,60 @@ def _picture(match: re.Match[str]) -> str:
     return "\u2421" if code == 0x7F else f"\u27e8U+{code:04X}\u27e9"
 
 
-class Ids:
-    """The ids of one page, each given once.
+def numbered(code: str, language: str, first: int, name: str) -> Markup:
+    """Coloured code with the file's line numbers; line 42 has the address `#NAME-L-42`."""
+    lines = {"lineanchors": f"{name}-L", "linespans": f"{name}-S", "anchorlinenos": True}
+    return _coloured(code, language, linenos="inline", linenostart=first, **lines)
 
-    Keys are lower case, so ids of the page's own parts and of lines (`-L42`) hold an upper case letter and
-    meet no key. Only keys joined to keys can meet: section `a-b` with ref `cd`, section `a` with ref `b-cd`.
-    """
 
-    def __init__(self) -> None:
-        self._taken: dict[str, int] = {}
+def coloured(code: str, language: str) -> Markup:
+    """Coloured code without numbers: it stands in no file."""
+    return _coloured(code, language)
 
-    def take(self, *keys: str) -> str:
-        """The keys joined by hyphens, with a number behind them where that is taken."""
-        wanted = "-".join(keys)
-        found = wanted
-        while found in self._taken:
-            self._taken[wanted] += 1
-            found = f"{wanted}-{self._taken[wanted]}"
-        self._taken[found] = 1
-        return found
+
+def _coloured(code: str, language: str, **options: Any) -> Markup:
+    lexer: Any = TextLexer
+    if len(code) <= MOST_CHARS and max(map(len, code.split("\n"))) <= LONGEST_LINE:
+        lexer = _lexer(_LEXER_NAMES.get(language, language))
+    formatter = HtmlFormatter(wrapcode=True, **options)
+    # `startinline`: an excerpt from inside a PHP file does not say `<?php`.
+    return Markup(highlight(visible(code), lexer(stripnl=False, startinline="<?" not in code), formatter))
+
+
+@cache
+def _lexer(language: str) -> Any:
+    try:
+        return type(get_lexer_by_name(language))
+    except ClassNotFound:
+        return TextLexer
+
+
+def style_defs() -> Markup:
+    """The style rules of coloured code, dark ones for dark screens only: paper stays white."""
+    light, dark = (HtmlFormatter(style=name).get_token_style_defs(".highlight") for name in (LIGHT, DARK))
+    return Markup("\n".join([*light, "@media screen and (prefers-color-scheme:dark){", *dark, "}"]))
+
+
+def prose(description: str) -> Markup:
+    """A description as Markdown of which HTML stays text and images are links, so a page loads nothing."""
+    return Markup(visible(_markdown().render(escape_structure(description))))
+
+
+def spans(value: str) -> Markup:
+    """A line of text with what stands between backticks as code."""
+    return Markup(visible(_code_spans().renderInline(value)))
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    markdown = MarkdownIt("commonmark", {"html": False, "highlight": _fence})
+    return markdown.enable("table").disable(["html_block", "html_inline", "image"])
+
+
+def _fence(code: str, language: str, _attributes: str) -> str:
+    return _coloured(code, language.lower(), nowrap=True)
+
+
+@cache
+def _code_spans() -> MarkdownIt:
+    return MarkdownIt("zero").enable("backticks")
