@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 MOST_TOKENS = 5_400
-MOST_WITH_ALL = 8_000
+MOST_WITH_ALL = 8_400
 ALTERNATIVES = ("anyOf", "oneOf", "allOf", "not", "if")
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 

@@ -12,7 +12,7 @@ import yaml
 from bundle_maker import LONG_AGO, SAMPLE, nodes, write_files
 from command_line import CommandLine
 
-from context_pack_adapters.page.drawing import draw
+from context_pack_adapters.page.diagrams import Drawing, draw
 
 
 @pytest.fixture
@@ -173,7 +173,7 @@ def test_graph_prints_a_diagram_that_can_be_drawn_and_held_by_a_pack(shop: Comma
     done = shop("bundles", "graph", "ride-start", "--depth", "1")
     assert done.code == 0
     assert done.out.startswith('flowchart LR\n  e0["Feature ride-start<br/>Start a ride"]\n')
-    assert isinstance(next(iter(draw([done.out]))), str)
+    assert isinstance(draw([done.out])[0], Drawing)
     pack = shop.payload("action=create", "ttl_minutes=5")
     section = shop.payload(
         "action=upsert_section",

@@ -31,7 +31,7 @@ def start(spawn: Spawn) -> Start:
 
 
 def states(client: StdioClient, *paths: str) -> list[tuple[str, str | None]]:
-    """The states of refs to the first lines of these files."""
+    """The states of refs to the first lines of these files that do not hold, and `exact` for the others."""
     made = client.payload("input", {"action": "create", "ttl_minutes": 5})["payload"]
     section = {"action": "upsert_section", "section_key": "all", "section_title": "All"}
     refs = [
@@ -47,8 +47,10 @@ def states(client: StdioClient, *paths: str) -> list[tuple[str, str | None]]:
     ]
     batch = {"action": "batch", "id": made["id"], "expected_revision": 1, "operations": [section, *refs]}
     client.payload("input", batch)
-    found = client.payload("input", {"action": "verify", "id": made["id"]})["payload"]["refs"]
-    return [(ref["state"], ref["reason"]) for ref in found]
+    verified = client.payload("input", {"action": "verify", "id": made["id"]})["payload"]
+    assert verified["exact"] == len(paths) - len(verified["refs"])
+    doubtful = {ref["ref"]: (ref["state"], ref["reason"]) for ref in verified["refs"]}
+    return [doubtful.get(f"r{number}", ("exact", None)) for number in range(len(paths))]
 
 
 @pytest.mark.clause("ENV-01", "ENV-02")

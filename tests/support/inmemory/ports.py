@@ -19,7 +19,7 @@ from context_pack_adapters.embed.hashed import HashedEmbedder
 from context_pack_adapters.files.gitignore import IgnoreFile
 from context_pack_adapters.files.ignore import IgnoredPaths
 from context_pack_adapters.library import Workspace
-from context_pack_adapters.page.drawing import DrawnDiagrams
+from context_pack_adapters.page.diagrams import DrawnDiagrams
 from context_pack_adapters.settings import DEFAULT_MAX_SOURCE_BYTES
 from context_pack_adapters.syntax import shared_syntax
 from context_pack_adapters.system import SystemClock, SystemIds
