@@ -193,6 +193,7 @@ def filled(value: Callable[[], str], path: str, source: str) -> tuple[Pack, Call
 PLAIN_TAGS = Structure(page(*filled(lambda: "plain text", "plain", "plain source"))).tags
 
 
+@pytest.mark.slow
 @pytest.mark.clause("HTML-04")
 @settings(max_examples=60)
 @given(st.data())

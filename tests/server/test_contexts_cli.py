@@ -226,6 +226,7 @@ def watches(project: Path) -> Iterator[list[Watching]]:
             stream.close()
 
 
+@pytest.mark.slow
 @pytest.mark.clause("CX-45")
 def test_contexts_watch_reports_every_change_until_interrupted(
     project: Path, contexts: CommandLine, watches: list[Watching]

@@ -213,6 +213,7 @@ def test_a_damaged_index_is_made_again(spawn: Spawn, tmp_path: Path) -> None:
     assert again.payload("context_search", {"query": "work_2"})["results"][0]["symbol"] == "work_2"
 
 
+@pytest.mark.slow
 @pytest.mark.clause("ME-35")
 def test_search_falls_back_to_keywords_without_the_endpoint(spawn: Spawn, tmp_path: Path) -> None:
     plant(tmp_path, 3)

@@ -85,6 +85,7 @@ def test_a_listening_client_is_notified_of_packs_made_elsewhere(
     until(client, "notifications/resources/list_changed")
 
 
+@pytest.mark.slow
 @pytest.mark.clause("MCP-80", "MCP-84")
 def test_removing_the_folder_notifies_about_a_pack_made_while_listening(
     client: StdioClient, other: Workspace, file_of: FileOf
@@ -99,6 +100,7 @@ def test_removing_the_folder_notifies_about_a_pack_made_while_listening(
     assert told == {f"context://pack/{pack.id}" for pack in (first, second)}
 
 
+@pytest.mark.slow
 @pytest.mark.clause("MCP-82", "MCP-84")
 def test_a_modern_listener_gets_updates_and_lists_with_its_id(spawn: Spawn, other: Workspace) -> None:
     client = spawn("unframed")
@@ -143,6 +145,7 @@ SPELLINGS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.clause("MCP-80", "MCP-87")
 @pytest.mark.parametrize("uri", SPELLINGS)
 def test_a_subscriber_by_name_is_notified_under_that_uri(spawn: Spawn, other: Workspace, uri: str) -> None:
@@ -194,6 +197,7 @@ def expiring(file: Path, seconds: float) -> datetime:
     return end
 
 
+@pytest.mark.slow
 @pytest.mark.clause("MCP-88")
 def test_a_subscriber_is_notified_of_an_expiry(
     client: StdioClient, other: Workspace, file_of: FileOf
@@ -217,6 +221,7 @@ def test_a_subscriber_is_notified_of_an_expiry(
     assert all(told.count(uri) <= 2 for uri in uris)
 
 
+@pytest.mark.slow
 @pytest.mark.clause("MCP-88")
 def test_a_postponed_expiry_is_not_notified(spawn: Spawn, other: Workspace, file_of: FileOf) -> None:
     client = spawn("unframed")
@@ -231,6 +236,7 @@ def test_a_postponed_expiry_is_not_notified(spawn: Spawn, other: Workspace, file
     assert client.notifications == []
 
 
+@pytest.mark.slow
 @pytest.mark.clause("MCP-92")
 def test_a_subscriber_is_notified_of_edits_to_the_code_of_its_pack(
     client: StdioClient, other: Workspace, tmp_path: Path

@@ -64,6 +64,7 @@ def test_requests_received_before_end_of_input_are_answered(spawn: Spawn, mode: 
     assert client.wait() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.clause("TR-41")
 def test_work_of_seconds_is_answered_after_the_end_of_input(spawn: Spawn, tmp_path: Path) -> None:
     """The searches never end by themselves; each says after three seconds that its time is over."""
@@ -78,6 +79,7 @@ def test_work_of_seconds_is_answered_after_the_end_of_input(spawn: Spawn, tmp_pa
     assert client.wait() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.clause("TR-41")
 def test_end_of_input_is_noticed_while_replies_are_unread(spawn: Spawn) -> None:
     """So many replies are unread that the server has stopped reading; it waits for no reader for ever."""

@@ -66,6 +66,7 @@ def updates(messages: list[Any]) -> set[str]:
     return {each["params"]["uri"] for each in messages if each["method"] == UPDATED}
 
 
+@pytest.mark.slow
 @pytest.mark.clause("MCP-80", "MCP-81", "MCP-86")
 def test_a_legacy_subscriber_is_notified_of_another_process(client: StdioClient, other: CommandLine) -> None:
     pack, unwatched = own(client), own(client)
@@ -83,6 +84,7 @@ def test_a_legacy_subscriber_is_notified_of_another_process(client: StdioClient,
     assert [each for each in client.notifications if each["method"] == UPDATED] == []
 
 
+@pytest.mark.slow
 @pytest.mark.clause("MCP-82", "MCP-86")
 def test_a_listen_stream_is_notified_of_another_process(spawn: Spawn, mode: Mode, other: CommandLine) -> None:
     client = spawn(mode)

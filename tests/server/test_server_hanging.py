@@ -112,6 +112,7 @@ class Hang:
             yield "export_context", {"targets": [target(f"n{number}")]}
 
 
+@pytest.mark.slow
 @pytest.mark.clause("TR-53", "TR-52")
 @pytest.mark.parametrize("family", ["packs", "documents", "memory", "code", "contexts", "bundles"])
 def test_a_hanging_tool_family_blocks_no_other(

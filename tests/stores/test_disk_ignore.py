@@ -261,6 +261,6 @@ def test_of_too_many_patterns_the_first_count_with_all_plain_lines_and_it_is_sai
     assert rules.verdict("out29999/a/x.tmp299991", False) is None
     assert rules.verdict("made/file29999.py", False) is True
     assert rules.verdict("a/name29999", False) is True
-    assert [record.getMessage() for record in caplog.records] == [
+    assert {record.getMessage() for record in caplog.records} == {
         "an ignore file has 30000 patterns: the first 1000 count, and all plain names and paths"
-    ]
+    }

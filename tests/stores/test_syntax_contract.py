@@ -147,6 +147,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.clause("CD-15", "CD-98")
 @pytest.mark.parametrize("language", sorted(SOURCES))
 def test_no_text_makes_a_grammar_hang_or_raise(language: str) -> None:

@@ -201,6 +201,7 @@ def closed() -> int:
         return int(probe.getsockname()[1])
 
 
+@pytest.mark.slow
 @pytest.mark.clause("TM-08", "TM-09")
 @pytest.mark.parametrize("which", ["silent", "closed"])
 def test_a_database_that_is_down_is_reported_while_local_tools_work(

@@ -42,6 +42,7 @@ PACKAGES: Mapping[str, str] = {
     "PyStemmer": "Stemmer",
     "markdown-it-py": "markdown_it",
     "pygments": "pygments",
+    "jinja2": "jinja2",
     "tree-sitter": "tree_sitter",
 }
 """Required packages; optional ones are checked by functions of their own."""

@@ -93,6 +93,7 @@ def test_a_search_that_saw_no_file_in_time_fails(tmp_path: Path) -> None:
         assert caught.value.details["pattern"] == query.pattern
 
 
+@pytest.mark.slow
 @pytest.mark.clause("CD-68")
 def test_a_search_that_nobody_hurries_goes_on_to_the_end(tmp_path: Path) -> None:
     for number in range(300):

@@ -212,6 +212,7 @@ def test_sentences_end_where_people_end_them() -> None:
     assert one_line("a" * 300).endswith("…")
 
 
+@pytest.mark.slow
 @pytest.mark.clause("CX-31")
 @pytest.mark.parametrize(
     "extension", ["py", "ts", "go", "rs", "java", "c", "php", "rb", "md", "sql", "vue", "html", "xyz"]
