@@ -624,7 +624,9 @@ def test_a_changed_index_answers_like_one_made_anew(
         for action, value in changes:
             if action == "replace":
                 index.replace(value)
-                live |= {(each.corpus, each.key): each for each in value}
+                for each in value:  # of equal scores the first written counts, and this one is written anew
+                    live.pop((each.corpus, each.key), None)
+                    live[each.corpus, each.key] = each
             else:
                 corpus, key = value
                 index.forget(corpus, None if key is None else [key])

@@ -98,7 +98,7 @@ class Body:
 
     def _reopened(self, start: int, lines: list[str]) -> list[str]:
         """Lines of a description with the fences closed and opened again that the page breaks go through."""
-        stop, before = start + len(lines), []
+        stop, before, skipped = start + len(lines), [], 0
         for fence in self.fences:
             if not start <= fence.start < stop and not fence.start < start < fence.end:
                 continue
@@ -112,10 +112,10 @@ class Body:
                 lines.append(fence.closing if moved else self._indent(fence) + fence.closing)
             if fence.start < start:
                 if fence.closes and start == fence.end - 1:
-                    lines.pop(0)  # its end alone would be an empty fence
+                    skipped = 1  # its end alone would be an empty fence
                 else:
                     before = [fence.opening]
-        return before + lines
+        return before + lines[skipped:]
 
     def _indent(self, fence: Fence) -> str:
         """What stands before the end of a fence where it stood."""
