@@ -9,9 +9,9 @@ known and until it is known what must be read again, and how well the flags judg
 every file that the text names (places), and the text with `git diff` of these files (what changed).
 
 What is true is computed without the pack: a definition is looked for in the newer tree by its path, which
-git follows, and its qualified name, by its whole text, or by its name where the lines are alike. Whether only comments, white space or type hints
-changed is asked of Pygments' tokens and, for Python, of `ast`; renamed locals count as a change here, so
-cosmetic flags are undercounted and missed ones overcounted, if anything.
+git follows, and its qualified name, by its whole text, or by its name where the lines are alike. Whether
+only comments, white space or type hints changed is asked of Pygments' tokens and, for Python, of `ast`;
+renamed locals count as a change here, so that claims about them count as missed, never as rightly passed.
 """
 
 from __future__ import annotations
