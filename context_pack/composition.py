@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from context_pack.documents.search import Finder
     from context_pack.documents.shelf import DocumentShelf
     from context_pack.knowledge.about import KnownHere
+    from context_pack.knowledge.gate import Gate
     from context_pack.knowledge.ports import ChangesSince, KnownSource
     from context_pack.memory.ports import DiscoveryStore, MemoryPorts, SessionLog
     from context_pack.memory.record import Recorder
@@ -166,6 +167,22 @@ class UseCases:
         if ports.contexts is not None:
             sources.append(known.KnownByContexts(self.contexts.queries))
         return KnownHere(ports.source, sources, known.DefinitionsOfTree(reader), ports.changes)
+
+    @cached_property
+    def gate(self) -> Gate:
+        """The one gate over packs, discoveries, contexts and bundles."""
+        from context_pack import knowledge_sources as known
+        from context_pack.knowledge.gate import Gate
+
+        ports = self.ports
+        sources: dict[str, KnownSource] = {"packs": known.KnownByPacks(self.packs.reader, drafted=True)}
+        if ports.discoveries is not None:
+            sources["discoveries"] = known.KnownByDiscoveries(ports.discoveries, self.places)
+        if ports.contexts is not None:
+            sources["contexts"] = known.CheckedContexts(self.contexts.queries)
+        if ports.bundles is not None:
+            sources["bundles"] = known.CheckedBundles(self.bundles)
+        return Gate(self.knowledge, sources)
 
     @cached_property
     def bundles(self) -> BundleShelf:
