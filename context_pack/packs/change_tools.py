@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from context_pack.kernel.ports import Clock
-from context_pack.kernel.ttl import remaining_seconds
+from context_pack.kernel.times import remaining_seconds
 from context_pack.packs.domain.claims import claims_of
 from context_pack.packs.domain.model import Pack, Ref, Status
 from context_pack.packs.domain.record import to_record

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pygments.styles import get_style_by_name
 
-from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.text import LineRange
 from context_pack.packs.domain.bodies import Body, Style
 from context_pack.packs.domain.difference import Difference
 from context_pack.packs.domain.kinds import ChangeKind

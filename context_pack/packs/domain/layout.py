@@ -15,9 +15,8 @@ from datetime import datetime
 
 from attrs import evolve, field, frozen
 
-from context_pack.kernel.instants import format_instant
 from context_pack.kernel.markdown import escape_structure
-from context_pack.kernel.ttl import human, remaining_seconds
+from context_pack.kernel.times import format_instant, human, remaining_seconds
 from context_pack.packs.domain.bodies import Body, BodyPart, Style
 from context_pack.packs.domain.bookmarks import Mode
 from context_pack.packs.domain.budget import GAP, Line, joined, shrunk

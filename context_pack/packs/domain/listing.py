@@ -10,7 +10,7 @@ from typing import TypeVar
 from attrs import frozen
 
 from context_pack.kernel.paging import Page, page
-from context_pack.kernel.ttl import human, remaining_seconds
+from context_pack.kernel.times import human, remaining_seconds
 from context_pack.packs.domain.budget import Line, joined, shrunk
 from context_pack.packs.domain.model import Listed, Status
 from context_pack.toolkit.budget import size

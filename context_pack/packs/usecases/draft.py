@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from attrs import define, evolve, field, frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
-from context_pack.kernel.lines import MAX_LINES, LineRange
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.ttl import expiry
+from context_pack.kernel.text import MAX_LINES, LineRange
+from context_pack.kernel.times import expiry
 from context_pack.packs.domain import values
 from context_pack.packs.domain.findings import CODE, TITLES, key_of, quote, reason, title_of
 from context_pack.packs.domain.model import FIRST, Pack, Ref, Section, Status

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from context_pack.kernel.errors import Code, Failure, invalid
-from context_pack.kernel.ids import is_pack_id
-from context_pack.kernel.suggestions import close
+from context_pack.kernel.text import close, is_pack_id
 from context_pack.packs.domain.listing import Filter, chosen
 from context_pack.packs.domain.model import Listed, Pack
 from context_pack.packs.ports import PackStore, last_expired

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 from attrs import evolve, frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
-from context_pack.kernel.lines import LineRange
-from context_pack.kernel.ttl import expiry, extended
+from context_pack.kernel.text import LineRange
+from context_pack.kernel.times import expiry, extended
 from context_pack.packs.domain import changes, values
 from context_pack.packs.domain.model import Diagram, Pack, Ref, Section
 from context_pack.packs.usecases import commands

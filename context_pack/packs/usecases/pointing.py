@@ -10,11 +10,10 @@ import re
 from collections.abc import Sequence
 
 from context_pack.kernel.errors import Failure, invalid
-from context_pack.kernel.lines import MAX_LINES, LineRange
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.ports import Reason
-from context_pack.kernel.suggestions import MOST_NEAR, close, near_paths
+from context_pack.kernel.ports import Reason, near_paths
 from context_pack.kernel.syntax import Definition, DefinitionKind, name_parts, named
+from context_pack.kernel.text import MAX_LINES, MOST_NEAR, LineRange, close
 from context_pack.packs.domain.following import Text
 from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.source import SourceText

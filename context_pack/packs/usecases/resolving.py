@@ -17,8 +17,8 @@ from context_pack.kernel.errors import Failure
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock, FileNames, Reason, SourceTree
-from context_pack.kernel.suggestions import close
 from context_pack.kernel.syntax import NoSyntax, Spans, Syntax, name_parts
+from context_pack.kernel.text import close
 from context_pack.packs.domain import following
 from context_pack.packs.domain.anchors import Anchor, anchor_of
 from context_pack.packs.domain.bodies import Body, Style

@@ -13,10 +13,10 @@ from itertools import islice
 from attrs import define, field, frozen
 
 from context_pack.kernel.languages import language_of
-from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import FileNames, Reason
 from context_pack.kernel.syntax import Syntax, name_parts
+from context_pack.kernel.text import LineRange
 from context_pack.packs.domain.following import Text
 from context_pack.packs.domain.model import CodeLocation
 from context_pack.packs.domain.source import SourceText

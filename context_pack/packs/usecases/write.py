@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 from attrs import evolve, frozen
 
 from context_pack.kernel.errors import Failure, invalid
-from context_pack.kernel.ttl import expiry
+from context_pack.kernel.times import expiry
 from context_pack.packs.domain import values
 from context_pack.packs.domain.changes import advanced, check_editable, check_has_content, untrustworthy
 from context_pack.packs.domain.model import FIRST, Diagram, Pack, Ref, Status

@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context_pack.kernel.errors import Failure
-from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.text import is_single_line
+from context_pack.kernel.text import LineRange, is_single_line
 from context_pack.packs.domain.anchors import Anchor, anchor_of
 from context_pack.packs.domain.changes import put_ref
 from context_pack.packs.domain.model import Diagram, Pack, Ref, Section, Status
