@@ -48,17 +48,27 @@ class KnownByDiscoveries:
     def known(self, paths: Collection[str] | None, check: Check = never_cancelled, /) -> Iterator[Known]:
         """Each discovery with the state of its code; a superseded one says nothing any more."""
         about = [
-            (each.type.value, each.content, each.id[:ID_CHARS], each.code)
+            (each, each.code)
             for each in self.discoveries.all()
             if each.code is not None and each.superseded_by is None
             if paths is None or str(each.code.path) in paths
         ]
-        states = self.places.states([place for *_, place in about], check)
-        for (kind, content, short, place), state in zip(about, states, strict=True):
+        states = self.places.states([place for _, place in about], check)
+        for (each, place), state in zip(about, states, strict=True):
             written = PlaceInCode(str(place.path), place.lines)
             lines = place.lines if state.lines is None else _lines(state.lines)
-            path = state.path or written.path
-            yield Known(kind, content, f"discovery {short}", state.state, path, lines, state.reason, written)
+            known = Known(
+                each.type.value,
+                each.content,
+                f"discovery {each.id[:ID_CHARS]}{_of(each.worktree)}",
+                state.state,
+                state.path or written.path,
+                lines,
+                state.reason,
+                written,
+            )
+            if each.worktree is None or known.holds:
+                yield known
 
 
 @frozen
@@ -85,10 +95,10 @@ class KnownByPacks:
         for pack, claim, ref in chosen:
             resolution = resolver(ref)
             now = resolution.found
-            yield Known(
+            known = Known(
                 "claim" if ref.spellings else "ref",
                 claim.text,
-                f"pack {pack.name or pack.id}, ref {ref.key}",
+                f"pack {pack.name or pack.id}, ref {ref.key}{_of(pack.worktree)}",
                 "cosmetic" if resolution.cosmetic else resolution.state.value,
                 str(ref.path if now is None else now.path),
                 ref.lines if now is None else now.lines,
@@ -96,6 +106,13 @@ class KnownByPacks:
                 PlaceInCode(str(ref.path), ref.lines),
                 () if resolution.difference is None else resolution.difference.diff,
             )
+            if pack.worktree is None or known.holds:
+                yield known
+
+
+def _of(worktree: str | None) -> str:
+    """What a source adds that is in another worktree: only what holds here too is told of those."""
+    return "" if worktree is None else f", from worktree {worktree}"
 
 
 @frozen

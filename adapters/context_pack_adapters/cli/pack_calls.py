@@ -92,7 +92,8 @@ def readable_packs(
         Failure: the store cannot be read at all.
     """
     try:
-        return [pack["id"] for pack in every_pack(workspace, status=status)], {}
+        packs = every_pack(workspace, status=status)
+        return [pack["id"] for pack in packs if "worktree" not in pack], {}
     except Failure as failure:
         if failure.code not in {Code.MALFORMED_PACK, Code.MIGRATION_REQUIRED}:
             raise

@@ -96,7 +96,8 @@ def _list_expired(options: Namespace, shell: Shell) -> None:
 
 def _by(pack: Mapping[str, Any]) -> str:
     """The last author of a pack, if that is known."""
-    return f" (by {pack['author']})" if "author" in pack else ""
+    tree = f" (from worktree {pack['worktree']})" if "worktree" in pack else ""
+    return f" (by {pack['author']})" if "author" in pack else tree
 
 
 def _life(pack: Mapping[str, Any]) -> str:
