@@ -8,8 +8,8 @@ from attrs import frozen
 
 from context_pack.contexts.queries import CheckedContext, CheckFreshness, ContextQueries
 from context_pack.kernel.errors import Failure, invalid
-from context_pack.kernel.lines import MAX_LINES, LineRange
 from context_pack.kernel.ports import Reason
+from context_pack.kernel.text import MAX_LINES, LineRange
 from context_pack.memory.discovery import CodePlace, CodeState
 from context_pack.memory.ports import PackNote
 from context_pack.packs.anchors import SourceText

@@ -16,10 +16,10 @@ from context_pack.contexts.queries import (
 )
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.languages import language_of
-from context_pack.kernel.lines import MAX_LINES, LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceFile
 from context_pack.kernel.syntax import readable_part
+from context_pack.kernel.text import MAX_LINES, LineRange
 from context_pack.knowledge.model import Known, PlaceInCode
 from context_pack.memory.ports import DiscoveryStore
 from context_pack.packs.draft import is_own

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from attrs import frozen
 
-from context_pack.kernel.lines import LineRange
-from context_pack.kernel.sentences import one_line
+from context_pack.kernel.text import LineRange, one_line
 from context_pack.knowledge.diffs import ChangedFile
 from context_pack.toolkit.budget import tokens_of
 

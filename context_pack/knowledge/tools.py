@@ -8,8 +8,7 @@ from context_pack.knowledge.about import ContextFor, KnowledgeOfPlaces, KnownHer
 from context_pack.knowledge.model import Known, PlaceInCode
 from context_pack.toolkit.budget import fit, room_of
 from context_pack.toolkit.call import Call
-from context_pack.toolkit.shapes import shape
-from context_pack.toolkit.spec import READS, Answer, Family, Tool, json_answer, tool
+from context_pack.toolkit.spec import READS, Answer, Family, Tool, json_answer, shape, tool
 
 ABOUT = """\
 What is known of a file, lines, symbol, diff or stack trace: rules, decisions, claims, each with its state. \

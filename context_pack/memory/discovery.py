@@ -19,10 +19,9 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from context_pack.kernel.errors import Failure, invalid
-from context_pack.kernel.instants import format_instant, parse_instant
-from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.text import sha256_hex
+from context_pack.kernel.text import LineRange, sha256_hex
+from context_pack.kernel.times import format_instant, parse_instant
 
 PLACE_FIELDS = frozenset({"path", "start", "end", "symbol", "anchor"})
 SYMBOL_CHARS = 500

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from context_pack.kernel.instants import format_instant
 from context_pack.kernel.text import canonical_json, sha256_hex, split_lines
+from context_pack.kernel.times import format_instant
 from context_pack.memory.discovery import Discovery, place_record
 from context_pack.memory.session import Session, summary
 from context_pack.retrieval.model import IndexEntry, Piece

@@ -16,9 +16,8 @@ from typing import Any
 from attrs import field, frozen
 
 from context_pack.kernel.errors import invalid
-from context_pack.kernel.lines import MAX_LINES, LineRange
 from context_pack.kernel.syntax import Definition
-from context_pack.kernel.text import is_single_line, sha256_hex
+from context_pack.kernel.text import MAX_LINES, LineRange, is_single_line, sha256_hex
 
 
 class SourceText:

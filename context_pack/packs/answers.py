@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from context_pack.kernel.ports import Clock
-from context_pack.kernel.ttl import remaining_seconds
+from context_pack.kernel.times import remaining_seconds
 from context_pack.packs import commands
 from context_pack.packs.cases import PackUseCases
 from context_pack.packs.claims import claims_of

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 from attrs import evolve
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.sentences import counted
+from context_pack.kernel.text import counted
 from context_pack.packs.model import Diagram, Pack, Ref, Section, Status
 
 

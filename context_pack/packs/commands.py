@@ -12,8 +12,8 @@ from typing import Any
 
 from attrs import frozen
 
-from context_pack.kernel.lines import LAST_LINE
-from context_pack.kernel.ttl import MAX_MINUTES
+from context_pack.kernel.text import LAST_LINE
+from context_pack.kernel.times import MAX_MINUTES
 from context_pack.packs import values
 from context_pack.packs.anchors import NAME_CHARS
 from context_pack.packs.model import Status

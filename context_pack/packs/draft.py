@@ -19,9 +19,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from attrs import define, evolve, field, frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
-from context_pack.kernel.lines import MAX_LINES, LineRange
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.ttl import expiry
+from context_pack.kernel.text import MAX_LINES, LineRange
+from context_pack.kernel.times import expiry
 from context_pack.packs import commands, values
 from context_pack.packs.model import FIRST, Pack, Ref, Section, Status
 from context_pack.packs.ports import Excerpt, Excerpts

@@ -20,11 +20,10 @@ from itertools import accumulate, islice
 
 from attrs import frozen
 
-from context_pack.kernel.lines import MAX_LINES, LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.syntax import Definition, DefinitionKind, name_parts
-from context_pack.kernel.text import sha256_hex
+from context_pack.kernel.text import MAX_LINES, LineRange, sha256_hex
 from context_pack.packs.anchors import BARE, Anchor, SourceText, Symbol, innermost, symbol_of
 from context_pack.packs.likeness import SimilarLines, Words, alike, longest, similar_block, words_of
 from context_pack.packs.model import CodeLocation, Ref

@@ -15,9 +15,8 @@ from datetime import datetime
 
 from attrs import evolve, field, frozen
 
-from context_pack.kernel.instants import format_instant
 from context_pack.kernel.markdown import escape_structure
-from context_pack.kernel.ttl import human, remaining_seconds
+from context_pack.kernel.times import format_instant, human, remaining_seconds
 from context_pack.packs.claims import Doubt, with_places
 from context_pack.packs.difference import Difference
 from context_pack.packs.model import NOTHING_KNOWN, Diagram, Pack, Ref, Scopes, Section, outdated

@@ -15,7 +15,7 @@ from difflib import SequenceMatcher
 
 from attrs import frozen
 
-from context_pack.kernel.lines import MAX_LINES, LineRange
+from context_pack.kernel.text import MAX_LINES, LineRange
 
 TELLING_CHARS = 3
 """Letters and digits from which on a line says where it is: braces and blank lines do not."""

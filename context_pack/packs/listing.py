@@ -13,11 +13,10 @@ from typing import TypeVar
 from attrs import frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
-from context_pack.kernel.ids import is_pack_id
 from context_pack.kernel.paging import Page, page
 from context_pack.kernel.ports import Clock
-from context_pack.kernel.suggestions import close
-from context_pack.kernel.ttl import human, remaining_seconds
+from context_pack.kernel.text import close, is_pack_id
+from context_pack.kernel.times import human, remaining_seconds
 from context_pack.packs.commands import DEFAULT_LIMIT, ListPacks, ListText, NamedPack
 from context_pack.packs.model import Listed, Pack, Status
 from context_pack.packs.pages import Line, joined, shrunk

@@ -16,10 +16,9 @@ from typing import Any
 from attrs import Attribute, field, frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
-from context_pack.kernel.ids import is_pack_id
-from context_pack.kernel.instants import format_instant
-from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.text import LineRange, is_pack_id
+from context_pack.kernel.times import format_instant
 from context_pack.packs import values
 from context_pack.packs.anchors import Anchor
 

@@ -15,12 +15,11 @@ from typing import Any, TypeVar
 from attrs import evolve, frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
-from context_pack.kernel.lines import MAX_LINES, LineRange
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.ports import Reason
-from context_pack.kernel.suggestions import MOST_NEAR, close, near_paths
+from context_pack.kernel.ports import Reason, near_paths
 from context_pack.kernel.syntax import Definition, DefinitionKind, name_parts, named
-from context_pack.kernel.ttl import expiry, extended
+from context_pack.kernel.text import MAX_LINES, MOST_NEAR, LineRange, close
+from context_pack.kernel.times import expiry, extended
 from context_pack.packs import changes, commands, values
 from context_pack.packs.anchors import SourceText
 from context_pack.packs.following import Text

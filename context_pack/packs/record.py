@@ -15,9 +15,9 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.instants import format_instant, parse_instant
-from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.text import LineRange
+from context_pack.kernel.times import format_instant, parse_instant
 from context_pack.packs.anchors import Anchor, Symbol
 from context_pack.packs.model import CodeLocation, Diagram, Listed, Pack, Ref, Section, Status
 

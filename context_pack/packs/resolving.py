@@ -18,8 +18,8 @@ from context_pack.kernel.errors import Failure
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock, FileNames, Reason, SourceTree
-from context_pack.kernel.suggestions import close
 from context_pack.kernel.syntax import NoSyntax, Spans, Syntax, name_parts
+from context_pack.kernel.text import close
 from context_pack.packs import following
 from context_pack.packs.anchors import Anchor, SourceText, anchor_of
 from context_pack.packs.difference import ComparedText, difference

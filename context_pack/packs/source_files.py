@@ -14,10 +14,10 @@ from itertools import islice
 from attrs import define, field, frozen
 
 from context_pack.kernel.languages import language_of
-from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import FileNames, Reason, SourceFile, SourceTree, Unreadable
 from context_pack.kernel.syntax import Definition, Syntax, name_parts
+from context_pack.kernel.text import LineRange
 from context_pack.packs.anchors import SourceText
 from context_pack.packs.following import Text
 from context_pack.packs.model import CodeLocation

@@ -15,8 +15,8 @@ from attrs import frozen
 
 from context_pack.kernel.errors import Failure, clip, invalid
 from context_pack.kernel.ports import Clock
-from context_pack.kernel.suggestions import close
-from context_pack.kernel.ttl import human, remaining_seconds
+from context_pack.kernel.text import close
+from context_pack.kernel.times import human, remaining_seconds
 from context_pack.packs import commands
 from context_pack.packs.answers import Payload, answer_of
 from context_pack.packs.cases import PackUseCases
@@ -28,8 +28,7 @@ from context_pack.packs.write import for_each
 from context_pack.toolkit.arguments import arguments_of, command_schema, parse, respelled
 from context_pack.toolkit.budget import MORE, fit, json_size, room_of, shrunk
 from context_pack.toolkit.call import Call
-from context_pack.toolkit.shapes import shape
-from context_pack.toolkit.spec import READS, WRITES, Answer, FailedCall, Family, Tool, json_answer
+from context_pack.toolkit.spec import READS, WRITES, Answer, FailedCall, Family, Tool, json_answer, shape
 
 INPUT_ABOUT = """\
 Build a context pack: prose, anchored code references and diagrams that hand knowledge to an agent or a \

@@ -14,9 +14,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from context_pack.kernel.errors import Code, Failure, invalid
-from context_pack.kernel.ids import is_pack_id
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.text import is_single_line
+from context_pack.kernel.text import is_pack_id, is_single_line
 
 ROOT_SCOPE = "."
 KEY_PATTERN = "^[a-z0-9][a-z0-9_-]{1,63}$"

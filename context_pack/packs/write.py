@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 from attrs import evolve, frozen
 
 from context_pack.kernel.errors import Failure, invalid
-from context_pack.kernel.ttl import expiry
+from context_pack.kernel.times import expiry
 from context_pack.packs import values
 from context_pack.packs.changes import advanced, check_editable, check_has_content, untrustworthy
 from context_pack.packs.commands import (

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from attrs import evolve, field, frozen
 
 from context_pack.kernel.errors import Failure, invalid
-from context_pack.kernel.lines import LineRange
-from context_pack.kernel.ttl import expiry
+from context_pack.kernel.text import LineRange
+from context_pack.kernel.times import expiry
 from context_pack.packs import values
 from context_pack.packs.changes import advanced, check_editable
 from context_pack.packs.claims import (

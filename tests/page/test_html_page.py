@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pygments.styles import get_style_by_name
 
-from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.text import LineRange
 from context_pack.packs.difference import ChangeKind, Difference
 from context_pack.packs.model import CodeLocation, Diagram, Pack, Ref, Section
 from context_pack.packs.pages import Body, Style

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from typing import Any
 
-from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason
+from context_pack.kernel.text import LineRange
 from context_pack.packs.anchors import SourceText
 from context_pack.packs.following import unreadable
 from context_pack.packs.model import CodeLocation, Diagram, Pack, Ref, Section, Status

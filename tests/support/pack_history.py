@@ -15,9 +15,8 @@ from pathlib import Path
 from attrs import define, field, frozen
 from inmemory import MemorySourceTree
 
-from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.text import sha256_hex, split_lines
+from context_pack.kernel.text import LineRange, sha256_hex, split_lines
 from context_pack.packs.anchors import SourceText
 from context_pack.packs.following import where_it_was
 from context_pack.packs.model import CodeLocation, Ref

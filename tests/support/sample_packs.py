@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.text import LineRange
 from context_pack.packs.anchors import Anchor
 from context_pack.packs.model import Diagram, Pack, Ref, Section, Status
 

@@ -6,9 +6,10 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from context_pack.kernel.times import format_instant
+
 from context_pack.kernel.errors import Code
-from context_pack.kernel.instants import format_instant
-from context_pack.kernel.sentences import counted
+from context_pack.kernel.text import counted
 from context_pack.packs.ports import last_expired
 from context_pack_adapters.cli.arguments import argument, command, flag, one_of
 from context_pack_adapters.cli.github import annotated

@@ -16,9 +16,10 @@ from datetime import datetime
 from threading import Lock, Timer
 from typing import Any
 
+from context_pack.kernel.times import format_instant, parse_instant
+
 from context_pack.code.access import ContextItem, ranked
 from context_pack.kernel.errors import Failure
-from context_pack.kernel.instants import format_instant, parse_instant
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock
 from context_pack_adapters.files.events import Event, EventKind, Tell

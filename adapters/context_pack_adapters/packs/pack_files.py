@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from context_pack.kernel.errors import Failure
-from context_pack.kernel.ids import is_pack_id
 from context_pack.kernel.ports import Reason
+from context_pack.kernel.text import is_pack_id
 from context_pack.packs.model import Pack
 from context_pack_adapters.files.faults import io_failure
 from context_pack_adapters.files.folder import Folder

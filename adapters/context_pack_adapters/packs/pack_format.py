@@ -7,8 +7,9 @@ broke them.
 
 from __future__ import annotations
 
+from context_pack.kernel.times import format_instant
+
 from context_pack.kernel.errors import Code, Failure, invalid
-from context_pack.kernel.instants import format_instant
 from context_pack.packs.model import Pack
 from context_pack.packs.record import from_record, to_record
 from context_pack_adapters.files import front_matter

@@ -14,13 +14,12 @@ from itertools import groupby
 from typing import Any
 
 from attrs import frozen
+from context_pack.kernel.times import format_instant, human, is_expired, remaining_seconds
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from context_pack.kernel.instants import format_instant
 from context_pack.kernel.languages import language_of
-from context_pack.kernel.sentences import counted
-from context_pack.kernel.ttl import human, is_expired, remaining_seconds
+from context_pack.kernel.text import counted
 from context_pack.packs.model import (
     NOTHING_KNOWN,
     CodeLocation,

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from context_pack.kernel.patterns import alternatives
+
 from context_pack.kernel.errors import Failure, invalid
-from context_pack.kernel.globs import alternatives
 from context_pack_adapters.files.gitignore import IgnoreFile
 
 FIELD = "filePattern"

@@ -11,9 +11,9 @@ from attrs import evolve
 from inmemory import MemorySourceTree
 from pack_history import KeptTexts
 
-from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import FileNames, Reason, SourceFile, Unreadable
+from context_pack.kernel.text import LineRange
 from context_pack.packs import following
 from context_pack.packs.anchors import Anchor, Symbol
 from context_pack.packs.changes import put_ref

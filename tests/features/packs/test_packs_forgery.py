@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from pack_history import resolve
 
-from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.text import is_single_line
+from context_pack.kernel.text import LineRange, is_single_line
 from context_pack.packs.anchors import SourceText, anchor_of
 from context_pack.packs.model import Diagram, Pack, Ref, Section, Status
 from context_pack.packs.pages import Bookmark

@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context_pack.kernel.errors import Failure
-from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.text import is_single_line
+from context_pack.kernel.text import LineRange, is_single_line
 from context_pack.packs.anchors import Anchor, SourceText, anchor_of
 from context_pack.packs.changes import put_ref
 from context_pack.packs.model import Diagram, Pack, Ref, Section, Status

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from context_pack.kernel.times import format_instant
+
 import inmemory as twins
 from context_pack.composition import Ports
 from context_pack.documents.ports import DocumentPorts
-from context_pack.kernel.instants import format_instant
 from context_pack.kernel.paths import PathPolicy
 from context_pack.kernel.ports import Clock, IdSource
 from context_pack.kernel.text import sha256_hex
