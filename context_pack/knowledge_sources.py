@@ -22,11 +22,11 @@ from context_pack.kernel.syntax import readable_part
 from context_pack.kernel.text import MAX_LINES, LineRange
 from context_pack.knowledge.model import Known, PlaceInCode
 from context_pack.memory.ports import DiscoveryStore
-from context_pack.packs.domain.findings import is_own
-from context_pack.packs.domain.model import Pack, Ref, Section
-from context_pack.packs.usecases.pointing import located
-from context_pack.packs.usecases.read import PackReader
-from context_pack.packs.usecases.resolving import Resolver
+from context_pack.packs.draft import is_own
+from context_pack.packs.model import Pack, Ref, Section
+from context_pack.packs.plans import located
+from context_pack.packs.read import PackReader
+from context_pack.packs.resolving import Resolver
 from context_pack.toolkit.call import Check, never_cancelled
 
 ID_CHARS = 8
