@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.ids import is_pack_id
+from context_pack.kernel.text import is_pack_id
 from context_pack.packs.ports import patiently
 from context_pack.packs.tools import choose_input, payload_of
 from context_pack.toolkit.arguments import parse
@@ -92,7 +92,8 @@ def readable_packs(
         Failure: the store cannot be read at all.
     """
     try:
-        return [pack["id"] for pack in every_pack(workspace, status=status)], {}
+        packs = every_pack(workspace, status=status)
+        return [pack["id"] for pack in packs if "worktree" not in pack], {}
     except Failure as failure:
         if failure.code not in {Code.MALFORMED_PACK, Code.MIGRATION_REQUIRED}:
             raise

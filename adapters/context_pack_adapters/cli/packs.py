@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from context_pack.kernel.errors import Code
-from context_pack.kernel.instants import format_instant
-from context_pack.kernel.sentences import counted
+from context_pack.kernel.text import counted
+from context_pack.kernel.times import format_instant
 from context_pack.packs.ports import last_expired
 from context_pack_adapters.cli.arguments import argument, command, flag, one_of
 from context_pack_adapters.cli.github import annotated
@@ -96,7 +96,8 @@ def _list_expired(options: Namespace, shell: Shell) -> None:
 
 def _by(pack: Mapping[str, Any]) -> str:
     """The last author of a pack, if that is known."""
-    return f" (by {pack['author']})" if "author" in pack else ""
+    tree = f" (from worktree {pack['worktree']})" if "worktree" in pack else ""
+    return f" (by {pack['author']})" if "author" in pack else tree
 
 
 def _life(pack: Mapping[str, Any]) -> str:

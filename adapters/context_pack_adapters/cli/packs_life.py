@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.instants import format_instant
+from context_pack.kernel.times import format_instant
 from context_pack.packs.ports import last_expired
 from context_pack_adapters.cli.arguments import argument, command, flag
 from context_pack_adapters.cli.pack_calls import ask, each_pack, mutate

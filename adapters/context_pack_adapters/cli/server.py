@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 
-from context_pack.kernel.sentences import counted
+from context_pack.kernel.text import counted
 from context_pack_adapters.cli.arguments import argument, command, flag
 from context_pack_adapters.cli.shell import Shell, WrongUsage
 from context_pack_adapters.memory.stats import StatsFiles, merge
