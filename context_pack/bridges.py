@@ -12,17 +12,16 @@ from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import MAX_LINES, LineRange
 from context_pack.memory.discovery import CodePlace, CodeState
 from context_pack.memory.ports import PackNote
-from context_pack.packs.domain.findings import is_own, own_description, own_heading, own_title, own_why
-from context_pack.packs.domain.model import Pack, Ref
-from context_pack.packs.domain.record import anchor_from, to_record
-from context_pack.packs.domain.scopes import Scopes, ScopeState
-from context_pack.packs.domain.source import SourceText
-from context_pack.packs.domain.states import Resolution, State
-from context_pack.packs.domain.values import path as parse_path
+from context_pack.packs.anchors import SourceText
+from context_pack.packs.draft import is_own, own_description, own_heading, own_title, own_why
+from context_pack.packs.model import Pack, Ref, Scopes, ScopeState
+from context_pack.packs.plans import located, warning_of
 from context_pack.packs.ports import PackStore
-from context_pack.packs.usecases.pointing import located, warning_of
-from context_pack.packs.usecases.read import PackReader
-from context_pack.packs.usecases.resolving import Resolver
+from context_pack.packs.read import PackReader
+from context_pack.packs.record import anchor_from, to_record
+from context_pack.packs.resolving import Resolver
+from context_pack.packs.states import Resolution, State
+from context_pack.packs.values import path as parse_path
 from context_pack.toolkit.call import Check, never_cancelled
 
 CHANGED_LINES = "its lines are no longer as they were when this was recorded"

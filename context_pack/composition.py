@@ -15,7 +15,10 @@ from attrs import evolve, field, frozen
 
 from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.kernel.syntax import NoSyntax, Syntax
-from context_pack.packs.domain.scopes import Scopes
+from context_pack.packs.cases import PackUseCases
+from context_pack.packs.draft import PackDrafter
+from context_pack.packs.listing import PackLister
+from context_pack.packs.model import Scopes
 from context_pack.packs.ports import (
     DiagramCheck,
     Excerpted,
@@ -24,12 +27,9 @@ from context_pack.packs.ports import (
     PackHistory,
     PackStore,
 )
-from context_pack.packs.usecases.cases import PackUseCases
-from context_pack.packs.usecases.draft import PackDrafter
-from context_pack.packs.usecases.listing import PackLister
-from context_pack.packs.usecases.read import PackReader
-from context_pack.packs.usecases.verify import PackVerifier
-from context_pack.packs.usecases.write import PackWriter
+from context_pack.packs.read import PackReader
+from context_pack.packs.verify import PackVerifier
+from context_pack.packs.write import PackWriter
 from context_pack.toolkit.call import Check, never_cancelled
 
 if TYPE_CHECKING:

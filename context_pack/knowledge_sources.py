@@ -26,11 +26,11 @@ from context_pack.kernel.syntax import readable_part
 from context_pack.kernel.text import MAX_LINES, LineRange
 from context_pack.knowledge.model import Known, PlaceInCode
 from context_pack.memory.ports import DiscoveryStore
-from context_pack.packs.domain.claims import claims_of
-from context_pack.packs.domain.findings import is_own
-from context_pack.packs.usecases.pointing import located
-from context_pack.packs.usecases.read import PackReader
-from context_pack.packs.usecases.resolving import Resolver
+from context_pack.packs.claims import claims_of
+from context_pack.packs.draft import is_own
+from context_pack.packs.plans import located
+from context_pack.packs.read import PackReader
+from context_pack.packs.resolving import Resolver
 from context_pack.toolkit.call import Check, CheckedCall, never_cancelled
 
 STALE_CONTEXT = "files of this folder have changed since; `contexts refresh` brings it up to date"

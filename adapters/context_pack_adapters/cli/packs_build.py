@@ -12,9 +12,9 @@ from context_pack.kernel.languages import language_of
 from context_pack.kernel.ports import Reason, Unreadable
 from context_pack.kernel.text import counted, split_lines
 from context_pack.kernel.times import format_instant
-from context_pack.packs.domain import values
-from context_pack.packs.domain.model import Pack, Ref, Section
-from context_pack.packs.domain.states import WORDS
+from context_pack.packs import values
+from context_pack.packs.model import Pack, Ref, Section
+from context_pack.packs.states import WORDS
 from context_pack_adapters.cli.arguments import argument, command, flag
 from context_pack_adapters.cli.pack_calls import ask
 from context_pack_adapters.cli.packs_life import TTL, minutes

@@ -6,7 +6,7 @@ import os
 import re
 from argparse import Namespace
 
-from context_pack.packs.domain.model import Pack
+from context_pack.packs.model import Pack
 from context_pack_adapters.cli.arguments import argument, command, flag, one_of
 from context_pack_adapters.cli.shell import Shell, WrongUsage
 from context_pack_adapters.files.folder import write_named

@@ -1,23 +1,138 @@
-"""Renders a body whole, or the lines of it that fit a page.
+"""A page of a pack: how much is shown, where it begins, and how its texts are fitted into bytes.
 
-Pages break between lines; a single line that is larger than a page is cut and ends in `…`. Each part is
-Markdown of its own: code and diagrams get a fence each, and a fence of a description that a page break goes
-through is closed at the end of the one page and opened again on the next.
+A cursor carries the pack's revision: pages of two packs, or of two revisions of one, never mix. A page is
+never larger than its budget, whatever a field holds: only the free text of a line is ever cut (never its
+marker or its key), the longest first, and a cut ends in `…`. Bodies break between lines; a single line that
+is larger than a page is cut. Each part is Markdown of its own: code and diagrams get a fence each, and a
+fence of a description that a page break goes through is closed at the end of the one page and opened again
+on the next.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from enum import Enum
+from collections.abc import Iterable, Sequence
+from enum import Enum, StrEnum
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from attrs import frozen
 
+from context_pack.kernel.errors import invalid
 from context_pack.kernel.markdown import block_parser, escape_structure
+from context_pack.kernel.paging import decode_cursor, encode_cursor
 from context_pack.kernel.text import MIN_FENCE, fence_for
-from context_pack.toolkit.budget import cut_text, size
+from context_pack.packs.model import Pack
+from context_pack.toolkit.budget import ELLIPSIS, cut_text, size
+
+
+class Mode(StrEnum):
+    """How much of a pack is shown."""
+
+    FULL = "full"
+    COMPACT = "compact"
+    DIFF = "diff"
+
+
+@frozen
+class Rendered:
+    """One page; `cursor` leads to the next, None on the last."""
+
+    text: str
+    cursor: str | None = None
+
+
+CURSOR_KIND = "pack"
+
+
+@frozen
+class Position:
+    """Where the next page begins: an item, and the line of its body to go on with."""
+
+    item: int = 0
+    line: int = 0
+
+
+@frozen
+class Bookmark:
+    """What a cursor carries: the pack, its revision, the mode and the position."""
+
+    pack_id: str
+    revision: int
+    mode: Mode
+    position: Position
+
+    def encode(self) -> str:
+        """The cursor."""
+        at = [self.position.item, self.position.line]
+        payload = {"id": self.pack_id, "revision": self.revision, "mode": self.mode.value, "at": at}
+        return encode_cursor(CURSOR_KIND, payload)
+
+    @classmethod
+    def decode(cls, cursor: str) -> Bookmark:
+        """The bookmark of a cursor.
+
+        Raises:
+            Failure: `invalid_data`, field `cursor`.
+        """
+        payload = decode_cursor(CURSOR_KIND, cursor)
+        try:
+            position = Position(*map(_natural, payload["at"]))
+            return cls(str(payload["id"]), _natural(payload["revision"]), Mode(payload["mode"]), position)
+        except (KeyError, TypeError, ValueError):
+            raise invalid("'cursor' does not lead anywhere; render the pack without it", "cursor") from None
+
+    def check(self, pack: Pack) -> None:
+        """Return only if the cursor belongs to this pack as it now is.
+
+        Raises:
+            Failure: `invalid_data` for another pack, `revision_conflict` for a changed one.
+        """
+        if self.pack_id != pack.id:
+            raise invalid("'cursor' belongs to another pack; render this one without it", "cursor")
+        pack.check_revision(self.revision)
+
+
+def _natural(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ValueError("not a natural number")
+    return value
+
+
+GAP = "\n\n"
+
+
+class Line(NamedTuple):
+    """One line of a page: a fixed beginning, free text that may be cut, a fixed end."""
+
+    lead: str
+    text: str = ""
+    tail: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.lead}{self.text}{self.tail}"
+
+
+def joined(lines: Iterable[Line]) -> str:
+    """The lines as text."""
+    return "\n".join([f"{lead}{text}{tail}" for lead, text, tail in lines])
+
+
+def shrunk(lines: Sequence[Line], most: int) -> list[Line]:
+    """The lines in at most `most` bytes together: free texts are cut to one common length."""
+    if size(joined(lines)) <= most:
+        return list(lines)
+    texts = sorted(size(line.text) for line in lines)
+    room = most - (size(joined(lines)) - sum(texts))
+    level = 0
+    for index, text in enumerate(texts):
+        level = max(0, room // (len(texts) - index))
+        if text > level:
+            break
+        room -= text
+    most = max(level, size(ELLIPSIS))
+    return [line._replace(text=cut_text(line.text, most)) if line.text else line for line in lines]
+
 
 LEAST_WIDTH = 4
 MOST_INFO = 200

@@ -14,12 +14,9 @@ from attrs import evolve, frozen
 
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.times import expiry
-from context_pack.packs.domain import values
-from context_pack.packs.domain.changes import advanced, check_editable, check_has_content, untrustworthy
-from context_pack.packs.domain.model import FIRST, Diagram, Pack, Ref, Status
-from context_pack.packs.domain.states import Resolution, State, problem_record
-from context_pack.packs.ports import DiagramCheck
-from context_pack.packs.usecases.commands import (
+from context_pack.packs import values
+from context_pack.packs.changes import advanced, check_editable, check_has_content, untrustworthy
+from context_pack.packs.commands import (
     MOST_OPERATIONS,
     Create,
     DeletePack,
@@ -27,10 +24,12 @@ from context_pack.packs.usecases.commands import (
     PackAtRevision,
     SetStatus,
 )
-from context_pack.packs.usecases.naming import handle_of, id_of, located
-from context_pack.packs.usecases.plans import Part, optional_line, planned
-from context_pack.packs.usecases.pointing import warning_of
-from context_pack.packs.usecases.resolving import Check, PackAccess, Resolver, unwatched
+from context_pack.packs.listing import handle_of, id_of, located
+from context_pack.packs.model import FIRST, Diagram, Pack, Ref, Status
+from context_pack.packs.plans import Part, optional_line, planned, warning_of
+from context_pack.packs.ports import DiagramCheck
+from context_pack.packs.resolving import Check, PackAccess, Resolver, unwatched
+from context_pack.packs.states import Resolution, State, problem_record
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -5,15 +5,14 @@ from __future__ import annotations
 from attrs import evolve, field, frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
-from context_pack.packs.domain.bookmarks import Bookmark, Mode, Position
-from context_pack.packs.domain.model import Pack, Status
-from context_pack.packs.domain.render import Rendered, render
-from context_pack.packs.domain.revisions import Step, steps_between
-from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes, scopes_in
+from context_pack.packs.changes import Step, steps_between
+from context_pack.packs.commands import Diff, NamedPack, RenderPack
+from context_pack.packs.listing import located
+from context_pack.packs.model import NOTHING_KNOWN, Pack, Scopes, Status, scopes_in
+from context_pack.packs.pages import Bookmark, Mode, Position
 from context_pack.packs.ports import PackHistory, ScopeWatch
-from context_pack.packs.usecases.commands import Diff, NamedPack, RenderPack
-from context_pack.packs.usecases.naming import located
-from context_pack.packs.usecases.resolving import Check, PackAccess, Resolver, unwatched
+from context_pack.packs.render import Rendered, render
+from context_pack.packs.resolving import Check, PackAccess, Resolver, unwatched
 
 WITHOUT_END = 10**12
 """A token budget that no pack exceeds."""

@@ -17,15 +17,11 @@ from attrs import evolve, field, frozen
 
 from context_pack.kernel.markdown import escape_structure
 from context_pack.kernel.times import format_instant, human, remaining_seconds
-from context_pack.packs.domain.bodies import Body, BodyPart, Style
-from context_pack.packs.domain.bookmarks import Mode
-from context_pack.packs.domain.budget import GAP, Line, joined, shrunk
-from context_pack.packs.domain.claims import Doubt
-from context_pack.packs.domain.difference import Difference
-from context_pack.packs.domain.model import Diagram, Pack, Ref, Section
-from context_pack.packs.domain.prose import with_places
-from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes, outdated
-from context_pack.packs.domain.states import Resolution, State
+from context_pack.packs.claims import Doubt, with_places
+from context_pack.packs.difference import Difference
+from context_pack.packs.model import NOTHING_KNOWN, Diagram, Pack, Ref, Scopes, Section, outdated
+from context_pack.packs.pages import GAP, Body, BodyPart, Line, Mode, Style, joined, shrunk
+from context_pack.packs.states import Resolution, State
 from context_pack.toolkit.budget import size
 
 LEGEND, CONTENT = "[LEGEND]", "[CONTENT]"

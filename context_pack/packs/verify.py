@@ -8,12 +8,12 @@ from attrs import evolve, frozen
 
 from context_pack.kernel.errors import Code, Failure, clip, invalid
 from context_pack.kernel.text import sha256_hex
-from context_pack.packs.domain.changes import advanced, check_editable, put_ref, untrustworthy
-from context_pack.packs.domain.model import Pack, Ref
-from context_pack.packs.domain.states import Checked, Resolution, State, problem_record
-from context_pack.packs.usecases.commands import Accept, NamedPack, PackAtRevision, Repair
-from context_pack.packs.usecases.naming import located
-from context_pack.packs.usecases.resolving import Check, PackAccess, Resolver, unwatched
+from context_pack.packs.changes import advanced, check_editable, put_ref, untrustworthy
+from context_pack.packs.commands import Accept, NamedPack, PackAtRevision, Repair
+from context_pack.packs.listing import located
+from context_pack.packs.model import Pack, Ref
+from context_pack.packs.resolving import Check, PackAccess, Resolver, unwatched
+from context_pack.packs.states import Checked, Resolution, State, problem_record
 
 
 @frozen

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from context_pack.packs.usecases.draft import PackDrafter
-from context_pack.packs.usecases.listing import PackLister
-from context_pack.packs.usecases.read import PackReader
-from context_pack.packs.usecases.verify import PackVerifier
-from context_pack.packs.usecases.write import PackWriter
+from context_pack.packs.draft import PackDrafter
+from context_pack.packs.listing import PackLister
+from context_pack.packs.read import PackReader
+from context_pack.packs.verify import PackVerifier
+from context_pack.packs.write import PackWriter
 
 
 class PackUseCases(NamedTuple):

@@ -1,8 +1,9 @@
 """Where the code of refs is now: given refs and a source tree, the state of each.
 
 The only calls of the pack feature to `SourceTree`; what files say about a ref is decided by `following`. A
-file is read once per call and nothing is kept for the next one. The first ref whose lines are not its code
-has all such refs of the call looked for, with one walk over the tree.
+file is read once per call and nothing is kept for the next one, and parsed when definitions are asked for.
+The first ref whose lines are not its code has all such refs of the call looked for, with one walk over the
+tree.
 """
 
 from __future__ import annotations
@@ -19,17 +20,15 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock, FileNames, Reason, SourceTree
 from context_pack.kernel.syntax import NoSyntax, Spans, Syntax, name_parts
 from context_pack.kernel.text import close
-from context_pack.packs.domain import following
-from context_pack.packs.domain.anchors import Anchor, anchor_of
-from context_pack.packs.domain.bodies import Body, Style
-from context_pack.packs.domain.difference import ComparedText, difference
-from context_pack.packs.domain.following import Candidate, Elsewhere, KeptText, Text
-from context_pack.packs.domain.model import CodeLocation, Pack, Ref
-from context_pack.packs.domain.source import SourceText
-from context_pack.packs.domain.states import Checked, Resolution, State, fence_language
+from context_pack.packs import following
+from context_pack.packs.anchors import Anchor, SourceText, anchor_of
+from context_pack.packs.difference import ComparedText, difference
+from context_pack.packs.following import Candidate, Elsewhere, KeptText, Text
+from context_pack.packs.model import CodeLocation, Pack, Ref
+from context_pack.packs.pages import Body, Style
 from context_pack.packs.ports import ExcerptStore, NoExcerptStore, PackStore
-from context_pack.packs.usecases.source_files import SourceFiles
-from context_pack.packs.usecases.tree_search import TreeSearch
+from context_pack.packs.source_files import SourceFiles, TreeSearch
+from context_pack.packs.states import Checked, Resolution, State, fence_language
 
 MOST_SOURCE_BYTES = 2 * 1024 * 1024
 """How large a source file may be if no setting says so."""

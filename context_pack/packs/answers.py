@@ -7,15 +7,15 @@ from typing import Any
 
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.times import remaining_seconds
-from context_pack.packs.domain.claims import claims_of
-from context_pack.packs.domain.model import Pack, Ref, Status
-from context_pack.packs.domain.record import to_record
-from context_pack.packs.domain.states import State, repair_record, state_record
-from context_pack.packs.usecases import commands
-from context_pack.packs.usecases.cases import PackUseCases
-from context_pack.packs.usecases.verify import Verified
-from context_pack.packs.usecases.write import WrittenPart
-from context_pack.packs.usecases.write_text import WrittenText, counts_of, places_by_file, write_text
+from context_pack.packs import commands
+from context_pack.packs.cases import PackUseCases
+from context_pack.packs.claims import claims_of
+from context_pack.packs.model import Pack, Ref, Status
+from context_pack.packs.record import to_record
+from context_pack.packs.states import State, repair_record, state_record
+from context_pack.packs.verify import Verified
+from context_pack.packs.write import WrittenPart
+from context_pack.packs.write_text import WrittenText, counts_of, places_by_file, write_text
 
 Payload = dict[str, Any]
 LINE_CHARS = 200

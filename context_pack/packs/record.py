@@ -18,8 +18,8 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.text import LineRange
 from context_pack.kernel.times import format_instant, parse_instant
-from context_pack.packs.domain.anchors import Anchor, Symbol
-from context_pack.packs.domain.model import CodeLocation, Diagram, Listed, Pack, Ref, Section, Status
+from context_pack.packs.anchors import Anchor, Symbol
+from context_pack.packs.model import CodeLocation, Diagram, Listed, Pack, Ref, Section, Status
 
 T = TypeVar("T")
 Record = dict[str, Any]

@@ -1,13 +1,16 @@
 """What a ref remembers of its code: the digest of its text, its number of lines, and its definition's name.
 
 The text itself is kept beside the packs by its digest (`ExcerptStore`). Together they find the code again, as
-`following` says; the digest alone decides that code is the same.
+`following` says; the digest alone decides that code is the same. Lines of a source end at `\\n` only, one
+trailing `\\r` of a line is dropped, and a final newline adds no line, as in `kernel.text.split_lines`: so
+anchors do not depend on line endings.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from attrs import field, frozen
@@ -15,7 +18,40 @@ from attrs import field, frozen
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.syntax import Definition
 from context_pack.kernel.text import MAX_LINES, LineRange, is_single_line, sha256_hex
-from context_pack.packs.domain.source import SourceText
+
+
+class SourceText:
+    """The text of one file with its lines."""
+
+    def __init__(self, text: str) -> None:
+        # The last line drops a carriage return too when the file ends without a newline.
+        normal = text.replace("\r\n", "\n").removesuffix("\r") if "\r" in text else text
+        self.text = normal if not text or text.endswith("\n") else f"{normal}\n"
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Every line."""
+        return self.text.split("\n")[:-1]
+
+    @property
+    def count(self) -> int:
+        """How many lines there are."""
+        return len(self.lines)
+
+    def cut(self, start: int, end: int) -> str | None:
+        """Lines `start` to `end` (1-based, both included), joined by newlines; None unless all are there."""
+        return "\n".join(self.lines[start - 1 : end]) if 1 <= start <= end <= self.count else None
+
+    def occurrences(self, excerpt: str) -> Iterator[int]:
+        """The lines, from 1, at which whole lines begin that read like `excerpt`, in file order."""
+        text, needle, seen, line = self.text, f"\n{excerpt}\n", 0, 1
+        if text.startswith(needle[1:]):
+            yield line
+        while (at := text.find(needle, seen)) >= 0:
+            line += text.count("\n", seen, at + 1)
+            seen = at + 1
+            yield line
+
 
 NAME_CHARS, SIGNATURE_CHARS = 500, 500
 ALL, BARE = "all", "bare"

@@ -13,24 +13,23 @@ from attrs import evolve, field, frozen
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.text import LineRange
 from context_pack.kernel.times import expiry
-from context_pack.packs.domain import values
-from context_pack.packs.domain.changes import advanced, check_editable
-from context_pack.packs.domain.claims import claims_of
-from context_pack.packs.domain.model import FIRST, Diagram, Pack, Ref, Section, Status
-from context_pack.packs.domain.prose import (
+from context_pack.packs import values
+from context_pack.packs.changes import advanced, check_editable
+from context_pack.packs.claims import (
     HandOver,
     HandOverPart,
     NamedPlace,
     blocks_of,
+    claims_of,
     key_of,
     read_hand_over,
 )
-from context_pack.packs.domain.states import Resolution
-from context_pack.packs.usecases.commands import NamedPack, Write
-from context_pack.packs.usecases.naming import located as pack_named
-from context_pack.packs.usecases.plans import ttl_required
-from context_pack.packs.usecases.pointing import definition_count, located, warning_of
-from context_pack.packs.usecases.resolving import Check, PackAccess, Resolver, unwatched
+from context_pack.packs.commands import NamedPack, Write
+from context_pack.packs.listing import located as pack_named
+from context_pack.packs.model import FIRST, Diagram, Pack, Ref, Section, Status
+from context_pack.packs.plans import definition_count, located, ttl_required, warning_of
+from context_pack.packs.resolving import Check, PackAccess, Resolver, unwatched
+from context_pack.packs.states import Resolution
 
 SOME_ID = "pk_aaaaaaaa"
 MOST_TITLE = values.TITLE_CHARS

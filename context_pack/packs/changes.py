@@ -1,4 +1,4 @@
-"""Every change to a pack's content, as pure functions from pack to pack, and what may be done in its status.
+"""Every change to a pack's content, as pure functions from pack to pack; and what two revisions differ in.
 
 None of them counts revisions: `advanced` does, once for however many changes were made, and only if they made
 a difference. In an optional text None means "as it is" and an empty text means "nothing". A finalized pack
@@ -7,15 +7,15 @@ keeps its content, because others rely on it; only its time to live and its stat
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from attrs import evolve
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.text import counted
-from context_pack.packs.domain.model import Diagram, Pack, Ref, Section, Status
+from context_pack.packs.model import Diagram, Pack, Ref, Section, Status
 
 
 class Keyed(Protocol):
@@ -173,3 +173,71 @@ def _absent(what: str, **keys: str) -> Failure:
         f"the pack has no {what} '{named}' there; get the pack to see its keys, or upsert the {what} first"
     )
     return Failure(Code.NOT_FOUND, message, keys)
+
+
+WORDS = {"pack": ("title", "brief", "tags", "status"), "section": ("title", "description", "scope")}
+REF_WORDS, DIAGRAM_WORDS = ("title", "why", "group"), ("title", "mermaid", "why")
+
+
+class Step(NamedTuple):
+    """One change: what happened (`added`, `removed`, `re-anchored`, `words`), to what, and the details."""
+
+    what: str
+    part: str
+    name: str
+    details: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.part} {self.name}{f' ({self.details})' if self.details else ''}".strip()
+
+
+def steps_between(old: Pack, new: Pack) -> Iterator[Step]:
+    """The changes from one revision to another, the pack's own words first, then section by section."""
+    yield from _words("pack", "", old, new, WORDS["pack"])
+    before = {section.key: section for section in old.sections}
+    after = {section.key: section for section in new.sections}
+    yield from _keys("section", "", before, after)
+    for key, section in after.items():
+        was = before.get(key, Section(key, section.title))
+        if key in before:
+            yield from _words("section", key, was, section, WORDS["section"])
+        yield from _refs(key, was, section)
+        yield from _diagrams(key, was, section)
+
+
+def _refs(key: str, was: Section, section: Section) -> Iterator[Step]:
+    before, after = {ref.key: ref for ref in was.refs}, {ref.key: ref for ref in section.refs}
+    yield from _keys("ref", f"{key}/", before, after)
+    for name, ref in after.items():
+        old = before.get(name)
+        if old is None:
+            continue
+        if _target(old) != _target(ref):
+            place, there = f"{old.path}:{old.lines}", f"{ref.path}:{ref.lines}"
+            details = f"{place} to {there}" if place != there else f"{there}, as its code is now"
+            yield Step("re-anchored", "ref", f"{key}/{name}", details)
+        yield from _words("ref", f"{key}/{name}", old, ref, REF_WORDS)
+
+
+def _diagrams(key: str, was: Section, section: Section) -> Iterator[Step]:
+    before, after = {each.key: each for each in was.diagrams}, {each.key: each for each in section.diagrams}
+    yield from _keys("diagram", f"{key}/", before, after)
+    for name, diagram in after.items():
+        if name in before:
+            yield from _words("diagram", f"{key}/{name}", before[name], diagram, DIAGRAM_WORDS)
+
+
+def _target(ref: Ref) -> tuple[str, str, str | None]:
+    """The code that a ref points at: its path, its lines and the digest of its text."""
+    return str(ref.path), str(ref.lines), None if ref.anchor is None else ref.anchor.digest
+
+
+def _keys(part: str, prefix: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Step]:
+    yield from (Step("added", part, prefix + key) for key in after if key not in before)
+    yield from (Step("removed", part, prefix + key) for key in before if key not in after)
+
+
+def _words(part: str, name: str, old: Any, new: Any, fields: tuple[str, ...]) -> Iterator[Step]:
+    changed = [field for field in fields if getattr(old, field) != getattr(new, field)]
+    if changed:
+        yield Step("words", part, name, ", ".join(changed))

@@ -17,10 +17,10 @@ from attrs import field, frozen
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason
-from context_pack.packs.domain.bodies import Body, Style
-from context_pack.packs.domain.difference import Difference
-from context_pack.packs.domain.model import CodeLocation, Ref, Section
-from context_pack.packs.domain.record import to_record
+from context_pack.packs.difference import Difference
+from context_pack.packs.model import CodeLocation, Ref, Section
+from context_pack.packs.pages import Body, Style
+from context_pack.packs.record import to_record
 
 
 class State(StrEnum):

@@ -13,16 +13,13 @@ from datetime import datetime
 from attrs import define, evolve, field
 
 from context_pack.kernel.errors import invalid
-from context_pack.packs.domain import layout
-from context_pack.packs.domain.bodies import part
-from context_pack.packs.domain.bookmarks import Bookmark, Mode, Position
-from context_pack.packs.domain.budget import GAP, Line, joined, shrunk
-from context_pack.packs.domain.claims import claims_of, doubts_of, headline
-from context_pack.packs.domain.layout import Item, ItemBlock
-from context_pack.packs.domain.model import Pack, Ref
-from context_pack.packs.domain.pages import Rendered as Rendered
-from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes
-from context_pack.packs.domain.states import Resolution
+from context_pack.packs import layout
+from context_pack.packs.claims import claims_of, doubts_of, headline
+from context_pack.packs.layout import Item, ItemBlock
+from context_pack.packs.model import NOTHING_KNOWN, Pack, Ref, Scopes
+from context_pack.packs.pages import GAP, Bookmark, Line, Mode, Position, joined, part, shrunk
+from context_pack.packs.pages import Rendered as Rendered
+from context_pack.packs.states import Resolution
 from context_pack.toolkit.budget import room_of, size
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 

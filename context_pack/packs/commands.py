@@ -14,17 +14,17 @@ from attrs import frozen
 
 from context_pack.kernel.text import LAST_LINE
 from context_pack.kernel.times import MAX_MINUTES
-from context_pack.packs.domain import values
-from context_pack.packs.domain.anchors import NAME_CHARS
-from context_pack.packs.domain.listing import DEFAULT_LIMIT, MOST_LIMIT
-from context_pack.packs.domain.model import Status
-from context_pack.packs.domain.pages import Mode
+from context_pack.packs import values
+from context_pack.packs.anchors import NAME_CHARS
+from context_pack.packs.model import Status
+from context_pack.packs.pages import Mode
 from context_pack.toolkit.arguments import arg, array, choice, integer, text
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 from context_pack.toolkit.schema_errors import Schema
 
 LEAST_TOKENS, MOST_TOKENS = 500, 200_000
 MOST_OPERATIONS = 100
+DEFAULT_LIMIT, MOST_LIMIT = 50, 500
 LEAST_QUESTION, MOST_QUESTION = 3, 500
 DRAFT_TOKENS = 8_000
 TEXT_CHARS = 400_000

@@ -24,11 +24,10 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.syntax import Definition, DefinitionKind, name_parts
 from context_pack.kernel.text import MAX_LINES, LineRange, sha256_hex
-from context_pack.packs.domain.anchors import BARE, Anchor, Symbol, innermost, symbol_of
-from context_pack.packs.domain.likeness import SimilarLines, Words, alike, longest, similar_block, words_of
-from context_pack.packs.domain.model import CodeLocation, Ref
-from context_pack.packs.domain.source import SourceText
-from context_pack.packs.domain.states import CHANGED_SINCE, WORDS, Resolution, State
+from context_pack.packs.anchors import BARE, Anchor, SourceText, Symbol, innermost, symbol_of
+from context_pack.packs.likeness import SimilarLines, Words, alike, longest, similar_block, words_of
+from context_pack.packs.model import CodeLocation, Ref
+from context_pack.packs.states import CHANGED_SINCE, WORDS, Resolution, State
 
 # Measured by `benches/side_by_side/moved.py`.
 LEAST_SHARE = 0.275

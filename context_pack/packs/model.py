@@ -2,7 +2,8 @@
 
 Every invariant is checked on construction, whoever builds: a use case, a loader, a test. Optional texts are
 trimmed and None when nothing is left. Nothing here changes anything (see `changes`) or knows a wire format
-(see `record`).
+(see `record`). A section may name a scope, `.` or a folder, whose written context it relies on; of how that
+context stands only the values are here.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.text import LineRange, is_pack_id
 from context_pack.kernel.times import format_instant
-from context_pack.packs.domain import values
-from context_pack.packs.domain.anchors import Anchor
+from context_pack.packs import values
+from context_pack.packs.anchors import Anchor
 
 FIRST = 1
 """The revision that a pack is made at."""
@@ -250,3 +251,31 @@ class Pack:
 
 Listed = Pack
 """A pack in a list."""
+
+
+class ScopeState(StrEnum):
+    """How the context of a scope stands to its folder."""
+
+    FRESH = "fresh"
+    STALE = "stale"
+    MISSING = "missing"
+
+
+Scopes = Mapping[str, ScopeState]
+"""The state of each scope; one that is not there is not known."""
+NOTHING_KNOWN: Scopes = {}
+
+
+def scopes_in(pack: Pack) -> Sequence[str]:
+    """The scopes that the sections name, each once, in reading order."""
+    return list(dict.fromkeys(section.scope for section in pack.sections if section.scope is not None))
+
+
+def outdated(pack: Pack, scopes: Scopes) -> str:
+    """The scopes whose context cannot be relied on, in words; empty when there are none."""
+    states = [(scope, scopes.get(scope, ScopeState.FRESH)) for scope in scopes_in(pack)]
+    return ", ".join(
+        scope if state is ScopeState.STALE else f"{scope} ({state})"
+        for scope, state in states
+        if state is not ScopeState.FRESH
+    )
