@@ -64,8 +64,8 @@ def project(tmp_path: Path, checkout: Path) -> Path:
     """A small project to follow a page in."""
     folder = tmp_path / "project"
     (folder / "src").mkdir(parents=True)
-    for name in ("paths.py", "ttl.py"):
-        shutil.copy(checkout / "context_pack/kernel" / name, folder / "src" / name)
+    for module, name in (("paths.py", "paths.py"), ("times.py", "ttl.py")):
+        shutil.copy(checkout / "context_pack/kernel" / module, folder / "src" / name)
     (folder / "README.md").write_text("# A project\n\nIt has a readme.\n", "utf-8")
     return folder
 

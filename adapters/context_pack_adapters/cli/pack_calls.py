@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.ids import is_pack_id
+from context_pack.kernel.text import is_pack_id
 from context_pack.packs.ports import patiently
 from context_pack.packs.tools import choose_input, payload_of
 from context_pack.toolkit.arguments import parse

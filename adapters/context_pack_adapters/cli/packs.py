@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.instants import format_instant
-from context_pack.packs.domain.model import Pack
+from context_pack.kernel.times import format_instant
+from context_pack.packs.model import Pack
 from context_pack.packs.ports import last_expired
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
@@ -92,7 +92,8 @@ def _list_expired(app: App) -> None:
 
 def _by(pack: Mapping[str, Any]) -> str:
     """The last author of a pack, if that is known."""
-    return f" (by {pack['author']})" if "author" in pack else ""
+    tree = f" (from worktree {pack['worktree']})" if "worktree" in pack else ""
+    return f" (by {pack['author']})" if "author" in pack else tree
 
 
 def _life(pack: Mapping[str, Any]) -> str:

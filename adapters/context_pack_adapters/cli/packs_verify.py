@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from context_pack.kernel.errors import Code
-from context_pack.kernel.sentences import counted, one_line
+from context_pack.kernel.text import counted, one_line
 from context_pack.packs.ports import last_expired
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag

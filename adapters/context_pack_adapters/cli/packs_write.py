@@ -18,11 +18,10 @@ import click
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.ports import Reason, SourceFile, Unreadable
-from context_pack.kernel.sentences import counted
-from context_pack.kernel.text import split_lines
-from context_pack.packs.domain import values
-from context_pack.packs.domain.model import Pack, Ref, Section
-from context_pack.packs.domain.states import WORDS
+from context_pack.kernel.text import counted, split_lines
+from context_pack.packs import values
+from context_pack.packs.changes import WORDS
+from context_pack.packs.model import Pack, Ref, Section
 from context_pack.packs.tools import COMMANDS
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command

@@ -7,7 +7,7 @@ import os
 import click
 from click.shell_completion import get_completion_class
 
-from context_pack.kernel.sentences import counted
+from context_pack.kernel.text import counted
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import COMPLETE, NAME, App, command
 from context_pack_adapters.memory.stats import StatsFiles, merge
