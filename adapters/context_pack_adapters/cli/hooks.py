@@ -45,7 +45,7 @@ MOST_PACKS, MOST_ROWS, MOST_FILES, MOST_PLACES = 5, 6, 30, 40
 CHECK_SECONDS = 1.0
 """How long a start may look at packs and discoveries; what it has not seen then, it does not speak of."""
 DRAFT_MINUTES = 14 * 24 * 60
-FOLDER = "client-sessions"
+FOLDER, DRAFTS = "client-sessions", "session-"
 KEPT_RECORDS = 20
 
 
@@ -69,7 +69,7 @@ class ClientSession:
     @property
     def draft_name(self) -> str:
         """What its draft pack is called."""
-        return f"session-{self.started[:16].replace(':', '')}-{self.file[:4]}".lower()
+        return f"{DRAFTS}{self.started[:16].replace(':', '')}-{self.file[:4]}".lower()
 
 
 @command("hook", anywhere=True)
@@ -239,14 +239,16 @@ def _recorded_since(app: App, started: str) -> list[str]:
 
 def briefing(app: App, last: ClientSession | None) -> str:
     """What a session is to know when it begins, in at most 2 KB; empty where there is nothing to say."""
-    packs = [pack for pack in _live_packs(app) if last is None or pack.name != last.pack]
+    live, total = _live_packs(app)
+    packs = [pack for pack in live if last is None or pack.name != last.pack]
     rows = _failing(app)
     parts: list[str] = []
     if packs:
         parts.append("Context packs (read one with `output`):")
         parts += [f"- {_pack_line(pack)}" for pack in packs[:MOST_PACKS]]
-        if len(packs) > MOST_PACKS:
-            parts.append(f"- and {len(packs) - MOST_PACKS} more: `input` with action list")
+        more = total - (len(live) - len(packs)) - MOST_PACKS
+        if more > 0:
+            parts.append(f"- and {more} more: `input` with action list")
     if rows:
         parts.append(
             f"Written down about code that changed since; read it again before you rely on it ({len(rows)}):"
@@ -262,11 +264,13 @@ def briefing(app: App, last: ClientSession | None) -> str:
     return cut_text("\n".join(["context-pack knows about this project:", *parts]), MOST_TEXT)
 
 
-def _live_packs(app: App) -> Sequence[Pack]:
+def _live_packs(app: App) -> tuple[Sequence[Pack], int]:
+    """The packs that were changed last, and how many there are."""
     try:
-        return app.workspace.packs.list().items
+        page = app.workspace.packs.list()
     except Failure:
-        return ()
+        return (), 0
+    return page.items, page.total
 
 
 def _pack_line(pack: Pack) -> str:
@@ -285,7 +289,8 @@ def _failing(app: App) -> Sequence[Known]:
     gate = app.cases.gate
     sources = {name: gate.sources[name] for name in ("packs", "discoveries") if name in gate.sources}
     try:
-        return [row for row in Gate(gate.here, sources).verify(check).rows if not row.holds]
+        rows = Gate(gate.here, sources).verify(check).rows
+        return [row for row in rows if not row.holds and not row.source.startswith(f"pack {DRAFTS}")]
     except Failure:
         return ()
 
