@@ -11,12 +11,15 @@ from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.kernel.syntax import NoSyntax, Syntax
-from context_pack.packs.domain.scopes import Scopes
+from context_pack.packs.cases import PackUseCases
+from context_pack.packs.draft import PackDrafter
+from context_pack.packs.listing import PackLister
+from context_pack.packs.model import Scopes
 from context_pack.packs.ports import (
     DiagramCheck,
     Excerpted,
@@ -25,12 +28,9 @@ from context_pack.packs.ports import (
     PackHistory,
     PackStore,
 )
-from context_pack.packs.usecases.cases import PackUseCases
-from context_pack.packs.usecases.draft import PackDrafter
-from context_pack.packs.usecases.listing import PackLister
-from context_pack.packs.usecases.read import PackReader
-from context_pack.packs.usecases.verify import PackVerifier
-from context_pack.packs.usecases.write import PackWriter
+from context_pack.packs.read import PackReader
+from context_pack.packs.verify import PackVerifier
+from context_pack.packs.write import PackWriter
 from context_pack.toolkit.call import Check, never_cancelled
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from context_pack.documents import search, shelf
     from context_pack.documents.ports import DocumentPorts
     from context_pack.knowledge.about import KnownHere
+    from context_pack.knowledge.gate import Gate
     from context_pack.knowledge.ports import ChangesSince
     from context_pack.memory.ports import DiscoveryStore, MemoryPorts, SessionLog
     from context_pack.memory.record import Recorder
@@ -52,6 +53,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 DEFAULT_MAX_SOURCE_BYTES = 2 * 1024 * 1024
+
+
+@frozen
+class Readable:
+    """What can be read: the own stores together with those of the other worktrees of the repository."""
+
+    packs: PackStore
+    excerpts: ExcerptStore
+    discoveries: DiscoveryStore
 
 
 @frozen
@@ -68,6 +78,7 @@ class Ports:
     syntax: Syntax = field(factory=NoSyntax)
     excerpts: ExcerptStore = field(factory=NoExcerptStore)
     history: PackHistory | None = None
+    readable: Readable | None = None
     diagrams: DiagramCheck | None = None
     access: AccessLog | None = None
     changes: ChangesSince | None = None
@@ -125,14 +136,22 @@ class UseCases:
             ports.packs, ports.source, ports.clock, self.max_source_bytes, ports.syntax, ports.excerpts,
             self.search_seconds,
         )  # fmt: skip
+        readable = shared
+        if ports.readable is not None:
+            readable = (ports.readable.packs, *shared[1:5], ports.readable.excerpts, shared[6])
         others = _OtherFeatures(self)
         return PackUseCases(
-            PackLister(ports.packs, ports.clock),
-            PackReader(*shared, None if ports.contexts is None else others, ports.history),
+            PackLister(self.readable_packs, ports.clock),
+            PackReader(*readable, None if ports.contexts is None else others, ports.history),
             PackWriter(*shared, ports.diagrams),
             PackVerifier(*shared),
             PackDrafter(*shared, passages=others),
         )
+
+    @property
+    def readable_packs(self) -> PackStore:
+        """The packs that can be read."""
+        return self.ports.packs if self.ports.readable is None else self.ports.readable.packs
 
     @cached_property
     def code(self) -> CodeCases:
@@ -154,8 +173,24 @@ class UseCases:
         from context_pack.knowledge_sources import known_here
 
         ports = self.ports
+        discoveries = ports.discoveries if ports.readable is None else ports.readable.discoveries
         contexts = None if ports.contexts is None else self.contexts.queries
-        return known_here(self.packs.reader, ports.discoveries, self.places, contexts, ports.changes)
+        return known_here(self.packs.reader, discoveries, self.places, contexts, ports.changes)
+
+    @cached_property
+    def gate(self) -> Gate:
+        """The one gate over packs, discoveries, contexts and bundles."""
+        from context_pack.knowledge_sources import gate_over
+
+        ports = self.ports
+        return gate_over(
+            self.knowledge,
+            evolve(self.packs.reader, store=ports.packs),
+            ports.discoveries,
+            self.places,
+            None if ports.contexts is None else self.contexts.queries,
+            None if ports.bundles is None else self.bundles,
+        )
 
     @cached_property
     def bundles(self) -> BundleShelf:
@@ -205,7 +240,7 @@ class UseCases:
 
         ports = self.ports
         memory = _there(ports.memory, "memory")()
-        return memory_searcher(memory, ports.packs, ports.clock.monotonic, self.places)
+        return memory_searcher(memory, self.readable_packs, ports.clock.monotonic, self.places)
 
 
 def _there(port: T | None, feature: str) -> T:
