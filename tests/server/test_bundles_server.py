@@ -111,7 +111,7 @@ def test_same_input_same_bytes_in_every_process(project: Path, tmp_path: Path) -
     (project / "lantern/bundle/actors/odd.yaml").write_text("id: ACT-odd\nzeta: 1\nalpha: 2\nbeta: 3\n")
     script = (
         "import sys, json\n"
-        "from context_pack_adapters import open_workspace\n"
+        "from context_pack import open_workspace\n"
         "with open_workspace(sys.argv[1]) as one:\n"
         "    for name, asked in json.loads(sys.argv[2]):\n"
         "        sys.stdout.buffer.write(one.call(name, asked).text.encode() + b'\\n')\n"
