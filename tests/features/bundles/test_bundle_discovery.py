@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -157,13 +156,3 @@ def test_mistakes_in_bundles_yaml_are_reported(tmp_path: Path, text: str, words:
     error = BundleDesk(store=FileBundleStore(root, POLICY)).refused("export_context", targets=[target("a")])
     assert (error["code"], error["details"]["diagnostics"][0]["filePath"]) == ("NOT_FOUND", "bundles.yaml")
     assert error["message"] == "there is no bundle where bundles should be; see the diagnostics"
-
-
-@pytest.mark.clause("BD-03")
-def test_a_folder_with_an_undecodable_name_is_skipped(tmp_path: Path) -> None:
-    write_files(tmp_path / "good", bundle("a"))
-    bad = os.fsencode(tmp_path) + b"/\xff"
-    os.mkdir(bad)
-    with open(bad + b"/sdd-bundle.yaml", "wb") as stream:
-        stream.write(b"kind: Bundle\n")
-    assert ids(tmp_path) == ["good"]

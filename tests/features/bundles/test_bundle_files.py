@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 from bundle_maker import MANIFEST, TYPE_FILE, BundleDesk, ids_of, nodes, target, write_files
 
-from context_pack.bundles.ports import Document, Flaw
-from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack_adapters.bundles.reading import DiskBundleFiles
+from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.bundles.store import FileBundleStore
 
 POLICY = PathPolicy()
@@ -178,33 +176,8 @@ def test_pipes_sockets_and_folders_named_yaml_are_reported_at_once(project: Path
     assert set(found.values()) == {"it is not a regular file"}
 
 
-@pytest.mark.clause("BD-13")
-def test_files_with_denied_or_impossible_names_are_reported(project: Path) -> None:
-    folder = project / "shop/bundle/node"
-    (folder / "id_rsa.yaml").write_text("id: key\n")
-    (folder / "back\\slash.yaml").write_text("id: slash\n")
-    (folder / "new\nline.yaml").write_text("id: line\n")
-    found = dict(told(project))
-    assert found["bundle/node/id_rsa.yaml"] == "its name is on the list of what is never read"
-    assert len(found) == 3
-
-
 @pytest.mark.clause("BD-11")
 def test_a_file_over_the_size_limit_is_reported(project: Path) -> None:
     with open(project / "shop/bundle/node/9.yaml", "wb") as stream:
         stream.truncate(9 * 1024 * 1024)
     assert told(project) == [("bundle/node/9.yaml", "it is larger than 8 MiB")]
-
-
-def read(files: DiskBundleFiles, path: str = "bundle/node/0000.yaml") -> Document:
-    """A document that must be there."""
-    found = files.document(RelativePath(path))
-    assert isinstance(found, Document)
-    return found
-
-
-def folder(files: DiskBundleFiles) -> list[Document | Flaw]:
-    """The documents of the type's folder."""
-    found = files.folder(RelativePath("bundle/node"))
-    assert not isinstance(found, Flaw)
-    return list(found)

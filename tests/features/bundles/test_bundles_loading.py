@@ -10,7 +10,6 @@ from inmemory.bundles import MemoryBundleFiles
 
 from context_pack.bundles.loading import Loaded, load
 from context_pack.bundles.model import Bundle, Unloadable
-from context_pack.bundles.ports import Flaw
 
 
 def loaded(files: Files, before: Loaded | None = None) -> Loaded:
@@ -167,33 +166,3 @@ def test_the_schema_is_the_one_the_manifest_names_else_the_one_of_the_type() -> 
     assert bundle_of(files).schemas["Node"] == {"title": "Other"}
     del files[MANIFEST]["spec"]["schemas"]
     assert bundle_of(files).schemas["Node"] == files["schemas/Node.json"]
-
-
-@pytest.mark.clause("BD-16")
-@pytest.mark.parametrize(
-    "what", ["manifest", "type", "schema", "added", "removed", "flawed", "mended", "broken"]
-)
-def test_every_change_is_seen_by_the_next_call(what: str) -> None:
-    files = nodes({"a": ["b"], "b": []})
-    flawed = "bundle/node/0002.yaml"
-    files[flawed] = Flaw(flawed, "not valid YAML")
-    desk = desk_of(files)
-    before = desk.export("a")
-    changes: dict[str, Any] = {
-        "manifest": lambda: files[MANIFEST]["metadata"].update(name="Renamed"),
-        "type": lambda: files[TYPE_FILE].update(relations=[{"fromEntity": "Node", "fromField": "title"}]),
-        "schema": lambda: files["schemas/Node.json"]["properties"].update(title={"type": "integer"}),
-        "added": lambda: files.update({"bundle/node/0003.yaml": {"id": "b"}}),
-        "removed": lambda: files.pop("bundle/node/0001.yaml"),
-        "flawed": lambda: files.update({flawed: Flaw(flawed, "worse")}),
-        "mended": lambda: files.update({flawed: {"id": "mended"}}),
-        "broken": lambda: files["bundle/node/0000.yaml"].update(refs=["b", "gone"]),
-    }
-    files["schemas/Node.json"] = {
-        **files["schemas/Node.json"],
-        "properties": {**files["schemas/Node.json"]["properties"]},
-    }
-    changes[what]()
-    after = desk.export("a")
-    changed = {part for part in ("data", "diagnostics") if after[part] != before[part]}
-    assert changed, what

@@ -105,14 +105,6 @@ def test_a_summary_comes_from_the_best_source_there_is(files: dict[str, Any], su
 
 
 @pytest.mark.clause("CX-31")
-def test_a_folder_of_folders_says_what_they_are_for() -> None:
-    flask = Child("flask", "A small framework. It has more to say.", 9)
-    assert summary_of(subject(children=(flask,))) == "flask: A small framework."
-    two = summary_of(subject(children=(flask, Child("tools", None, 1))))
-    assert two == "Holds flask (A small framework), tools."
-
-
-@pytest.mark.clause("CX-31")
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
@@ -214,28 +206,6 @@ def test_the_managed_block_replaces_only_itself() -> None:
 )
 def test_a_badge_or_a_command_is_no_summary(before: str) -> None:
     assert summary_of(subject(README__md=f"# Widget\n\n{before}\n\nDraws widgets.\n")) == "Draws widgets."
-
-
-@pytest.mark.clause("CX-31")
-@pytest.mark.parametrize(
-    ("lock", "command"),
-    [
-        ("pnpm-lock.yaml", "pnpm test"),
-        ("yarn.lock", "yarn test"),
-        ("bun.lock", "bun run test"),
-        ("bun.lockb", "bun run test"),
-        ("package-lock.json", "npm test"),
-        ("other.txt", "npm test"),
-    ],
-)
-def test_a_project_is_tested_by_its_own_package_manager(lock: str, command: str) -> None:
-    package = '{"name": "%s", "scripts": {"test": "vitest"}}'
-    files: dict[str, str | bytes] = {lock: "x\n", "package.json": package % "all"}
-    files |= {"packages/one/package.json": package % "one", ".context.config.yaml": "min_tokens: 0\n"}
-    contexts = made(files)
-    assert contexts["."]["testing"] == [f"Run: {command} (vitest)"]
-    assert contexts["."]["project"]["package_manager"] == command.partition(" ")[0]
-    assert contexts["packages/one"]["testing"] == [f"Run: {command} (vitest)"]
 
 
 @pytest.mark.clause("CX-30")

@@ -66,29 +66,6 @@ def test_outlines_of_other_languages_list_their_declarations(
 
 
 @pytest.mark.clause("CX-31")
-@pytest.mark.parametrize(
-    ("name", "text", "about"),
-    [
-        ("a.css", "/* Buttons. */\n.b {}\n", "Buttons."),
-        ("Makefile", "# Builds it all.\nall:\n", "Builds it all."),
-        ("a.yaml", "# eslint-disable\n# Copyright X\n\n# Settings of it.\na: 1\n", "Settings of it."),
-        ("a.html", "<!DOCTYPE html>\n<!-- The page. -->\n", "The page."),
-        ("a.json", '{"a": 1}', ""),
-        ("a.vue", "<!-- A button. -->\n<template/>\n", "A button."),
-        ("a.js", "#!/usr/bin/env node\n'use strict';\n// ====\n// Runs it.\n", "Runs it."),
-        ("a.md", "---\nt: x\n---\n<!-- c -->\n# The *guide*\n", "The *guide*"),
-        ("a.md", "## C# ##\n", "C#"),
-        ("a.md", "# In C#\n", "In C#"),
-        ("a.md", "#  #\nText.\n", "Text."),
-        ("a.rst", "Title\n=====\n\nText.\n", "Title"),
-        ("notes.txt", "Plain words. More.\n", "Plain words."),
-    ],
-)
-def test_a_first_comment_or_title_describes_a_file(name: str, text: str, about: str) -> None:
-    assert outline_of(name, text).about == about
-
-
-@pytest.mark.clause("CX-31")
 def test_prose_is_described_by_title_and_first_paragraph() -> None:
     text = "[![b](u)](v)\n\n# Shop\n\n<p>\n\n- a list\n\nSells `things` to [people](x). Every day.\n"
     assert title_of(text) == "Shop"

@@ -117,17 +117,6 @@ def test_a_changed_source_updates_date_fingerprint_and_derived_fields_only(desk:
 
 
 @pytest.mark.clause("CX-33")
-def test_a_parent_summary_follows_its_folders_while_itself_unchanged(desk: Desk) -> None:
-    desk.files["apps/till/main.py"] = '"""The till."""\n'
-    desk.refresh()
-    assert desk.record("apps/.context.yaml")["summary"] == "till: The till."
-    desk.files["apps/till/main.py"] = '"""The new till."""\n'
-    desk.refresh()
-    assert desk.record("apps/.context.yaml")["summary"] == "till: The new till."
-    assert set(desk.results().values()) == {"unchanged"}
-
-
-@pytest.mark.clause("CX-33")
 @pytest.mark.parametrize("stale", [True, False])
 def test_a_hand_edited_derived_field_is_never_derived_again(desk: Desk, stale: bool) -> None:
     desk.edit("purpose: Defines add", "purpose: Adds to the cart, mind the rounding")
@@ -153,18 +142,6 @@ def test_a_derived_field_that_a_person_removed_stays_away(desk: Desk) -> None:
         assert "exports" not in desk.record()
         assert "exports" not in desk.record()["derived_fields"]
         desk.refresh()
-
-
-@pytest.mark.clause("CX-32")
-def test_a_derived_field_appears_and_disappears_with_its_content(desk: Desk) -> None:
-    path = "docs/.context.yaml"
-    assert "exports" not in desk.record(path)
-    desk.files["docs/tool.py"] = "def run(): ...\n"
-    desk.refresh()
-    assert desk.record(path)["exports"] == ["def run()"]
-    del desk.files["docs/tool.py"]
-    desk.refresh()
-    assert "exports" not in desk.record(path)
 
 
 @pytest.mark.clause("CX-32")
@@ -219,22 +196,6 @@ def test_adopt_takes_over_fields_that_are_listed_without_a_digest(desk: Desk) ->
     desk.files["src/cart.ts"] = "export function give(): void {}\n"
     desk.refresh()
     assert "function give(): void" in desk.record()["exports"]
-
-
-@pytest.mark.clause("CX-33")
-def test_adopt_leaves_what_is_not_listed_or_has_a_comment_or_unknown_keys(desk: Desk) -> None:
-    desk.files[SRC] = re.sub(r"(?m)^(- \w+) [0-9a-f]{8}$", r"\1", desk.text())
-    desk.edit("- summary\n", "")
-    desk.edit("summary: Front door.", "summary: Ours.")
-    desk.edit("exports:\n", "exports: # mind these\n")
-    desk.edit("- name: index.ts\n", "- name: index.ts\n  note: ours\n")
-    desk.files["src/cart.ts"] = "export function remove(): void {}\n"
-    desk.refresh(adopt=True)
-    text = desk.text()
-    assert "summary: Ours." in text
-    assert "exports: # mind these\n" in text
-    assert "note: ours\n" in text
-    assert "function remove(): void" not in desk.record()["exports"]
 
 
 @pytest.mark.clause("CX-32")

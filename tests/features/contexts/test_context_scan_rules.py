@@ -58,24 +58,6 @@ def test_sources_are_known_by_well_known_names(name: str) -> None:
     assert is_source(name)
 
 
-@pytest.mark.clause("CX-12")
-@pytest.mark.parametrize(
-    "name",
-    [
-        ".context.yaml",
-        ".context.config.yaml",
-        "logo.png",
-        "LICENSE",
-        "dockerfile",
-        "a.py.bak",
-        ".gitignore",
-        ".py",
-    ],
-)
-def test_other_extensions_are_no_sources(name: str) -> None:
-    assert not is_source(name)
-
-
 def brute_force(tree: list[ProjectFolder], least: float) -> tuple[list[str], int]:
     """The rule as the contract words it."""
     large = {f.scope for f in tree if f.sources and (least <= 0 or -(-f.source_bytes // 4) >= least)}
