@@ -56,7 +56,7 @@ class Bundles:
             includeSchemas=schemas,
             includeRelationMetadata=relations,
         )
-        return self._shelf.serve(bundle, QuietCall(), lambda found: export(found, command, self._clock))
+        return export(self._shelf.open(bundle, QuietCall()), command, self._clock)
 
     def around(
         self, entity_type: str, entity_id: str, *, bundle: str | None = None, depth: int = 1, limit: int = 20
@@ -65,7 +65,7 @@ class Bundles:
         command = spelled(
             GetContext, entityType=entity_type, id=entity_id, bundleId=bundle, depth=depth, maxRelated=limit
         )
-        return self._shelf.serve(bundle, QuietCall(), lambda found: look_around(found, command))
+        return look_around(self._shelf.open(bundle, QuietCall()), command)
 
     def document(
         self,
@@ -86,4 +86,4 @@ class Bundles:
             dependencyDepth=depth,
         )
         most = room_of(DEFAULT_MAX_TOKENS)
-        return self._shelf.serve(bundle, QuietCall(), lambda found: write_document(found, command, most))
+        return write_document(self._shelf.open(bundle, QuietCall()), command, most)
