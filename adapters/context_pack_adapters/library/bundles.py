@@ -63,7 +63,7 @@ class Bundles:
             include_schemas=schemas,
             include_relations=relations,
         )
-        return self._shelf.serve(bundle, QuietCall(), lambda opened: export(opened, command, self._clock))
+        return export(self._shelf.open(bundle, QuietCall()), command, self._clock)
 
     def around(
         self, entity_type: str, entity_id: str, *, bundle: str | None = None, depth: int = 1, limit: int = 20
@@ -72,7 +72,7 @@ class Bundles:
         command = GetContext(
             entity_type=entity_type, id=entity_id, bundle_id=bundle, depth=depth, max_related=limit
         )
-        return self._shelf.serve(bundle, QuietCall(), lambda opened: look_around(opened, command))
+        return look_around(self._shelf.open(bundle, QuietCall()), command)
 
     def document(
         self,
@@ -91,5 +91,5 @@ class Bundles:
             include_dependencies=dependencies,
             dependency_depth=depth,
         )
-        room = room_of(DEFAULT_MAX_TOKENS)
-        return self._shelf.serve(bundle, QuietCall(), lambda opened: write_document(opened, command, room))
+        most = room_of(DEFAULT_MAX_TOKENS)
+        return write_document(self._shelf.open(bundle, QuietCall()), command, most)
