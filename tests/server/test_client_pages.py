@@ -85,7 +85,7 @@ def test_answer_sizes_follow_the_client_named_in_the_handshake(
     assert len(text_of(client, "read_file", {"path": "long.py"}, _meta=modern)) <= 8_000
 
 
-@pytest.mark.clause("MCP-93", "PK-54")
+@pytest.mark.clause("MCP-93", "PK-52")
 @pytest.mark.parametrize(("name", "tokens"), PAGES[:5])
 def test_a_pack_of_thirty_refs_is_read_to_its_end_by_following_the_continuation(
     project: Path, spawn: Spawn, name: str, tokens: int

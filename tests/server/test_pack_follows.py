@@ -17,7 +17,6 @@ def asked(cli: CommandLine, **arguments: Any) -> dict[str, Any]:
     return payload
 
 
-@pytest.mark.clause("PK-66")
 @pytest.mark.parametrize("edited", ["renamed", "changed"])
 def test_a_stored_excerpt_is_never_found_as_the_code_of_a_ref(tmp_path: Path, edited: str) -> None:
     cli = CommandLine(tmp_path)

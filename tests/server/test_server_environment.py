@@ -158,7 +158,7 @@ def test_names_of_files_are_utf8_in_a_locale_that_is_not(
     assert [match["file"] for match in found["matches"]] == ["snow☃.py"]
 
 
-@pytest.mark.clause("ST-15")
+@pytest.mark.clause("ST-14")
 def test_a_project_that_cannot_be_written_is_read_and_searched(spawn: Spawn, tmp_path: Path) -> None:
     root, private = tmp_path / "project", {"CONTEXT_PACK_CACHE": str(tmp_path / "cache")}
     (root / "docs").mkdir(parents=True)
