@@ -79,7 +79,7 @@ def test_a_folder_without_a_model_leaves_a_warning_that_says_what_it_needs(tmp_p
             chosen = choose(setting, str(place), {})
             assert chosen.semantic is None
             assert chosen.warning is not None
-            assert "CONTEXT_PACK_MODEL_DIR" in chosen.warning
+            assert "CONTEXT_PACK_MODEL" in chosen.warning
             assert "model.onnx" in chosen.warning
             assert str(place) not in chosen.warning
 
@@ -125,10 +125,10 @@ def test_embedder_settings_take_names_or_a_folder_in_the_source_root() -> None:
         found = read_settings(
             {f"CONTEXT_PACK_{name}": value for name, value in variables.items()}, "/work/shop"
         )
-        return found.embedder, found.model_dir, len(found.complaints)
+        return found.embedder, found.model, len(found.complaints)
 
     assert read() == ("auto", "", 0)
-    assert read(EMBEDDER=" Semantic ", MODEL_DIR="models/mini") == ("semantic", "/work/shop/models/mini", 0)
-    assert read(EMBEDDER=URL, MODEL_DIR="/srv/mini") == (URL, "/srv/mini", 0)
+    assert read(EMBEDDER=" Semantic ", MODEL="models/mini") == ("semantic", "/work/shop/models/mini", 0)
+    assert read(EMBEDDER=URL, MODEL="/srv/mini") == (URL, "/srv/mini", 0)
     assert read(EMBEDDER="best") == ("auto", "", 1)
     assert read(EMBEDDER="ftp://embedder.example") == ("auto", "", 1)
