@@ -118,6 +118,11 @@ class DocumentManifest:
         return self.files.__contains__ if self.files is not None else matcher(self.globs).wants
 
 
+def is_text(path: str) -> bool:
+    """Whether a plain folder would have that file among its documents."""
+    return matcher(PLAIN_GLOBS).wants(path)
+
+
 def plain(name: str) -> DocumentManifest:
     """The manifest of a folder that has none."""
     return DocumentManifest(SourceDescription(name), PLAIN_GLOBS)

@@ -68,7 +68,7 @@ class Survey:
     signature: str = ""
     """The same signature needs no second look; empty where only a look can tell."""
     skipped: tuple[Failed, ...] = ()
-    """Files that are no documents of the collection and why; told only on request."""
+    """Texts that are no documents of the collection and why; told only on request."""
 
 
 @frozen
@@ -104,5 +104,3 @@ class Changes:
     """Documents that failed before and have not changed since: stamp and reason."""
     facts: Mapping[str, Any] = field(factory=dict)
     """What was noted of the collection."""
-    state: str = ""
-    """One digest of all that the survey says."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeVar
 
-from context_pack.documents.manifest import MANIFEST_FILE, DocumentManifest
+from context_pack.documents.manifest import DocumentManifest, is_text
 from context_pack.documents.model import DocumentText, Failed, Survey
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
@@ -117,7 +117,7 @@ def surveyed(
         if problem is not None and _fails(problem, manifest):
             failed.append(Failed(path, problem))
         elif not wanted or problem is not None:
-            if explain and path != MANIFEST_FILE:
+            if explain and (wanted or is_text(path)):
                 skipped.append(Failed(path, problem or NOT_WANTED))
         else:
             files[path] = File(marked(item.stamp, (manifest.files or {}).get(path)), item.size)

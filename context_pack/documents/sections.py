@@ -7,16 +7,13 @@ of the same or a higher level, or before any heading where subsections are left 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from heapq import nlargest
 
 from attrs import frozen
 
 from context_pack.kernel.text import sha256_hex
-from context_pack.retrieval.headings import headings
-
-MOST_DEPTH = 6
+from context_pack.retrieval.headings import Heading, headings
 
 
 @frozen
@@ -28,6 +25,8 @@ class DocumentSection:
     content: str
     start: int
     end: int
+    others: tuple[int, ...] = ()
+    """The lines of further headings that say the same."""
 
 
 def wanted_heading(section: str) -> str:
@@ -36,45 +35,53 @@ def wanted_heading(section: str) -> str:
 
 
 def find_section(document: str, text: str, section: str, subsections: bool) -> DocumentSection | None:
-    """The section whose heading is the given text, or else the first whose heading holds it."""
-    wanted = wanted_heading(section).casefold()
-    found = headings(text, document)
-    folded = [heading.text.casefold() for heading in found]
-    number = next((at for at, name in enumerate(folded) if name == wanted), None)
-    if number is None:
-        number = next((at for at, name in enumerate(folded) if wanted in name), None)
-    if number is None:
+    """The section whose heading is the given text, or else the first whose heading holds it.
+
+    `Parent > Heading` is a heading below another, for those that a document has several times.
+    """
+    known = headings(text, document)
+    numbers = _matching(known, wanted_heading(section))
+    if not numbers:
         return None
-    heading = found[number]
-    ends = (later.line for later in found[number + 1 :] if not subsections or later.level <= heading.level)
+    heading, later = known[numbers[0]], known[numbers[0] + 1 :]
+    ends = (each.line for each in later if not subsections or each.level <= heading.level)
     after = next(ends, None)
-    start = _line_start(text, heading.line)
-    if after is None:
-        content = text[start:]
-        end = heading.line + content.count("\n") - content.endswith("\n")
-    else:
-        end = after - 1
-        content = text[start : _line_start(text, after)]
-    return DocumentSection(heading.text, heading.level, _without_end(content), heading.line, end)
+    lines = text.split("\n")
+    end = len(lines) - text.endswith("\n") if after is None else after - 1
+    content = "\n".join(lines[heading.line - 1 : end]).removesuffix("\r")
+    others = tuple(known[number].line for number in numbers[1:])
+    return DocumentSection(heading.text, heading.level, content, heading.line, end, others)
 
 
-def _line_start(text: str, line: int) -> int:
-    """Where a line begins."""
-    at = 0
-    for _ in range(line - 1):
-        at = text.find("\n", at) + 1
-    return at
+def _matching(known: Sequence[Heading], wanted: str) -> list[int]:
+    """The numbers of the headings that are a text; else of the first that holds it."""
+    folded = [heading.text.casefold() for heading in known]
+    for name, above in ((wanted.casefold(), ""), *_below_another(wanted.casefold())):
+        at = [number for number in range(len(known)) if not above or above in _parents(known, number)]
+        equal = [number for number in at if folded[number] == name]
+        if number := equal or [number for number in at if name in folded[number]][:1]:
+            return number
+    return []
 
 
-def _without_end(content: str) -> str:
-    """Without the end of the last line."""
-    return content.removesuffix("\n").removesuffix("\r")
+def _below_another(wanted: str) -> list[tuple[str, str]]:
+    above, sign, name = wanted.rpartition(">")
+    return [(name.strip(), above.rpartition(">")[2].strip())] if sign and name.strip() else []
+
+
+def _parents(known: Sequence[Heading], number: int) -> list[str]:
+    """The headings that one stands below."""
+    level, parents = known[number].level, list[str]()
+    for heading in reversed(known[:number]):
+        if heading.level < level:
+            level = heading.level
+            parents.append(heading.text.casefold())
+    return parents
 
 
 ID_DIGITS = 12
 NEAREST = 5
 CUTOFF = 0.4
-COMPARED = 100
 MOST_CHARS = 500
 
 
@@ -86,27 +93,14 @@ def collection_id(project: str, kind: str, source: str, name: str) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> list[str]:
-    """The names most like a word, the best first; case does not matter.
-
-    Comparing letter by letter is slow, so only the names that share the most threes of letters are compared.
-    """
-    wanted = word.casefold()[:MOST_CHARS]
-    threes = _threes(wanted)
+    """The names most like a word, the best first; case does not matter, and a path goes by its end too."""
     spelled: dict[str, str] = {}
     for name in known:
         folded = name.casefold()
         spelled.setdefault(folded, name)
         spelled.setdefault(folded.rpartition("/")[2], name)
-    likely = list(spelled)
-    if len(likely) > COMPARED:
-        likely = nlargest(COMPARED, spelled, key=lambda name: len(threes & _threes(name)))
-    close = get_close_matches(wanted, likely, NEAREST * 2, CUTOFF)
+    close = get_close_matches(word.casefold()[:MOST_CHARS], spelled, NEAREST * 2, CUTOFF)
     return list(dict.fromkeys(spelled[name] for name in close))[:NEAREST]
-
-
-def _threes(text: str) -> set[str]:
-    padded = f" {text} "
-    return {padded[at : at + 3] for at in range(len(padded) - 2)}
 
 
 def not_found(sentence: str, word: str, known: Iterable[str], noun: str) -> str:
@@ -117,6 +111,6 @@ def not_found(sentence: str, word: str, known: Iterable[str], noun: str) -> str:
         return f"{sentence} Did you mean: {', '.join(close)}?"
     if not names:
         return f"{sentence} There are no {noun}."
-    listed = sorted(names)[:NEAREST]
+    listed = names[:NEAREST]
     more = ", …" if len(names) > NEAREST else ""
     return f"{sentence} There are: {', '.join(listed)}{more}"

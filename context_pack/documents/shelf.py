@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from attrs import evolve, frozen
 
@@ -18,7 +18,7 @@ from context_pack.documents.sections import (
 from context_pack.documents.sync import IndexFreshness, IndexKeeper, Syncing
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.retrieval.headings import Heading, headings
-from context_pack.retrieval.model import IndexEntry, KnownEntry, Summary
+from context_pack.retrieval.model import IndexEntry, Summary
 from context_pack.retrieval.ports import Stop
 from context_pack.retrieval.upkeep import Report
 
@@ -158,21 +158,12 @@ def sync_all(
     stop: Stop = lambda: False,
     check: Check = lambda: None,
 ) -> list[Outcome]:
-    """Bring these collections up to date; what fails in one does not keep the others.
-
-    A worker that does one large collection goes on with the others by itself: then what the index has now is
-    compared with what it had, whoever has done it.
-    """
-    outcomes, chosen = [], list(collections)
-    known = shelf.ports.index.known
-    before = {one.id: known(one.id) for one in chosen} if shelf.ports.background is not None else {}
-    for collection in chosen:
+    """Bring these collections up to date; what fails in one does not keep the others."""
+    outcomes = []
+    for collection in collections:
         if stop():
             break
-        outcome = shelf.syncing.sync(collection, fetch=fetch, report=report, stop=stop, check=check)
-        if collection.id in before:
-            outcome = _counted(outcome, before[collection.id], known(collection.id))
-        outcomes.append(outcome)
+        outcomes.append(shelf.syncing.sync(collection, fetch=fetch, report=report, stop=stop, check=check))
         shelf.freshness.forget(collection)
     forget_unnamed(shelf)
     return outcomes
@@ -185,16 +176,6 @@ def under_every_name(shelf: DocumentShelf, outcomes: Iterable[Outcome]) -> list[
     done = {known[one.collection].id: one for one in named if one.collection in known}
     every = [evolve(done[one.id], collection=alias) for alias, one in known.items() if one.id in done]
     return [*every, *(one for one in named if one.collection not in known)]
-
-
-def _counted(outcome: Outcome, before: Mapping[str, KnownEntry], after: Mapping[str, KnownEntry]) -> Outcome:
-    """The outcome with counts from comparing the index before and after."""
-    return evolve(
-        outcome,
-        added=len(after.keys() - before.keys()),
-        updated=sum(before[name].digest != after[name].digest for name in after.keys() & before.keys()),
-        removed=len(before.keys() - after.keys()),
-    )
 
 
 def forget_unnamed(shelf: DocumentShelf) -> None:

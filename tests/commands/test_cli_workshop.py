@@ -135,7 +135,7 @@ def test_the_doctor_warns_of_unknown_variables(cli: CommandLine) -> None:
     assert "CONTEXT_PACK_MAX_SOURCE_BYTES is not understood" in done.out
 
 
-@pytest.mark.clause("CLI-21", "EM-09")
+@pytest.mark.clause("CLI-21", "EM-01")
 def test_the_doctor_says_which_embedder_is_used_and_how_to_get_a_better_one(cli: CommandLine) -> None:
     assert checks(cli, CONTEXT_PACK_EMBEDDER="fast")[1]["embedder"]["found"] == "fast, as it was asked for"
     endpoint = checks(cli, CONTEXT_PACK_EMBEDDER="http://127.0.0.1:1/v1", CONTEXT_PACK_EMBEDDER_KEY="s3cret")

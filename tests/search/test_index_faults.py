@@ -138,7 +138,7 @@ def test_a_link_in_the_place_of_the_file_is_not_followed(
     assert not path.is_symlink()
 
 
-@pytest.mark.clause("IX-05")
+@pytest.mark.clause("IX-04")
 @pytest.mark.parametrize("names", [["", "-wal", "-shm"], [""], ["folder"]])
 def test_files_deleted_while_they_are_open_end_in_a_working_index(
     index: SqliteIndex, path: Path, names: list[str]
@@ -158,7 +158,7 @@ def test_files_deleted_while_they_are_open_end_in_a_working_index(
     assert index.notices() == []
 
 
-@pytest.mark.clause("IX-05")
+@pytest.mark.clause("IX-04")
 def test_an_index_file_replaced_while_open_is_opened_again(index: SqliteIndex, path: Path) -> None:
     with closing(open_index(path.parent / "new.sqlite3")) as other:
         other.replace([TREES])
@@ -168,7 +168,7 @@ def test_an_index_file_replaced_while_open_is_opened_again(index: SqliteIndex, p
     assert list(index.known("docs")) == ["trees"]
 
 
-@pytest.mark.clause("IX-05")
+@pytest.mark.clause("IX-04")
 def test_a_file_deleted_between_two_portions_gets_the_rest(index: SqliteIndex, path: Path) -> None:
     def entries() -> Iterator[Any]:
         for number in range(1200):
@@ -184,7 +184,7 @@ def test_a_file_deleted_between_two_portions_gets_the_rest(index: SqliteIndex, p
         assert len(snapshot.keyword(["piec"], Scope(), 5000)) == len(left)
 
 
-@pytest.mark.clause("IX-03")
+@pytest.mark.clause("IX-04")
 def test_another_chunker_embedder_or_format_means_an_empty_index_and_a_notice(path: Path) -> None:
     for chunker, fast, is_other in (
         ("test/1", ToyEmbedder(), False),
@@ -207,7 +207,7 @@ def test_another_chunker_embedder_or_format_means_an_empty_index_and_a_notice(pa
         assert len(index.notices()) == 1
 
 
-@pytest.mark.clause("IX-05")
+@pytest.mark.clause("IX-04")
 def test_a_reader_of_a_file_that_is_gone_does_not_hand_it_to_the_next(index: SqliteIndex, path: Path) -> None:
     with index.reading() as snapshot:
         path.unlink()
@@ -217,7 +217,7 @@ def test_a_reader_of_a_file_that_is_gone_does_not_hand_it_to_the_next(index: Sql
         assert list(index.known("docs")) == ["trees"]
 
 
-@pytest.mark.clause("IX-03", "IX-05")
+@pytest.mark.clause("IX-04")
 def test_a_process_whose_file_another_one_rebuilt_does_not_mix_them(path: Path) -> None:
     with closing(open_index(path)) as first:
         first.replace([FRUIT])

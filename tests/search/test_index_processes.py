@@ -36,7 +36,7 @@ def start(*words: object) -> subprocess.Popen[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.clause("IX-07")
+@pytest.mark.clause("IX-02")
 def test_two_processes_write_and_four_read_without_an_error_or_half_an_entry(path: Path) -> None:
     # Nobody has made the file yet: they also meet at its creation.
     workers = [start("write", path, seed, 25) for seed in (1, 2)] + [
@@ -50,7 +50,7 @@ def test_two_processes_write_and_four_read_without_an_error_or_half_an_entry(pat
         assert check(index, ToyEmbedder().one("key1")) > 0
 
 
-@pytest.mark.clause("IX-07")
+@pytest.mark.clause("IX-02")
 def test_threads_write_and_read_one_index_at_once(path: Path) -> None:
     asked = ToyEmbedder().one("key1 version1")
     with closing(SqliteIndex(path, ToyEmbedder(), chunker="test/1")) as index:
@@ -78,7 +78,7 @@ def test_threads_write_and_read_one_index_at_once(path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.clause("IX-08")
+@pytest.mark.clause("IX-02")
 def test_a_writer_killed_at_any_moment_leaves_whole_entries(path: Path) -> None:
     asked = ToyEmbedder().one("key1 version1")
     with closing(SqliteIndex(path, ToyEmbedder(), chunker="test/1")) as index:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from threading import Event, Lock
+from threading import Lock
 
 from context_pack_adapters.files.faults import translated
 from context_pack_adapters.files.private import PrivateFolder
 
 LONGEST_WAIT = 3600.0
-LOOK_SECONDS = 0.05
 
 
 class ThreadLocks:
@@ -32,13 +31,6 @@ class ThreadLocks:
         check()
         with self.in_process(f"across processes {name}"):
             yield
-
-    def wait_until(self, done: Callable[[], bool], check: Callable[[], None]) -> None:
-        """Check at short intervals until the condition holds."""
-        pause = Event()
-        while not done():
-            check()
-            pause.wait(LOOK_SECONDS)
 
 
 class FileLocks(ThreadLocks):

@@ -109,6 +109,8 @@ class HttpEmbedder:
             if outcome.late and patience.rest:
                 self._late = self._monotonic()
                 repeats = 0
+            if outcome.of_text:  # some servers answer 500 to a text that is too long
+                repeats = min(repeats, 1)
             if not outcome.passing or not repeats or pause > patience.longest_wait:
                 kind = TextRefused if outcome.of_text else EmbedderFailed
                 raise kind(f"{self._place()} {outcome.words}")
@@ -180,7 +182,7 @@ class HttpEmbedder:
         words = f"answered with status {status}" + (f": {said}" if said else "")
         passing = status in (408, 409, 425, 429) or status >= 500
         wait = _seconds(error.headers.get("Retry-After"))
-        return EndpointRefusal(words, passing, wait, of_text=status in (400, 413, 422))
+        return EndpointRefusal(words, passing, wait, of_text=status in (400, 413, 422, 500))
 
     def _place(self) -> str:
         """The endpoint as it may be shown: a path may hold secrets."""
