@@ -13,7 +13,6 @@ import pytest
 from index_entries import ToyEmbedder, make_entry
 
 from context_pack.retrieval.model import IndexEntry, Piece, PieceHit, Scope
-from context_pack_adapters.embed.hashed import HashedEmbedder
 from context_pack_adapters.index.sqlite_index import SqliteIndex
 
 
@@ -48,19 +47,6 @@ def test_a_large_replace_is_committed_in_portions(index: SqliteIndex) -> None:
     index.replace(entries())
     assert seen[-1] > 1000
     assert len(index.known("docs")) == 2500
-
-
-@pytest.mark.clause("IX-02")
-def test_portions_are_bounded_by_their_text_too(index: SqliteIndex) -> None:
-    seen: list[int] = []
-
-    def entries() -> Iterator[IndexEntry]:
-        for number in range(4):
-            seen.append(len(index.known("docs")))
-            yield make_entry(f"e{number}", "word " * 300_000)
-
-    index.replace(entries())
-    assert seen[2] >= 2
 
 
 @pytest.mark.clause("IX-02")
@@ -100,22 +86,6 @@ def test_vectors_without_a_piece_are_bounded_and_come_back(index: SqliteIndex, p
     index.replace([make_entry("one", "first text")])
     with index.reading() as snapshot:
         assert snapshot.progress("toy-16/1", Scope()).done == 1
-
-
-@pytest.mark.clause("RT-21")
-def test_the_fast_embedder_gives_a_piece_the_vector_of_its_whole_text(path: Path) -> None:
-    fast = HashedEmbedder()
-    entry = make_entry(
-        "Guide/ünï_code", "parseHTTPHeader reads the header", "日本語 text, then the rest of it"
-    )
-    with closing(SqliteIndex(path, fast, chunker="test/1")) as index:
-        index.replace([entry])
-        for piece in entry.pieces:
-            asked = fast.embed([f"{piece.context}\n\n{piece.text}"], "document")[0]
-            with index.reading() as snapshot:
-                (hit,) = snapshot.nearest(fast.id, asked, Scope(), 1)
-                assert hit[1] == pytest.approx(1.0, abs=1e-6)
-                assert snapshot.found([hit[0]])[0].text == piece.text
 
 
 @pytest.mark.clause("RT-21")
