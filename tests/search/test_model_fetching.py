@@ -9,8 +9,10 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from command_line import CommandLine
 
 from context_pack.kernel.errors import Code, Failure
+from context_pack_adapters.embed import fetching
 from context_pack_adapters.embed.fetching import KnownModel, fetch_model
 
 FILES = {"tokenizer.json": b"{}", "onnx/model.onnx": b"weights" * 300_000}
@@ -96,3 +98,17 @@ def test_a_name_that_is_not_known_and_a_hub_that_is_not_there_are_told(hub: Hub,
         fetch_model("tyni", tmp_path, hub=hub.url, known=KNOWN)
     with pytest.raises(Failure, match=r"tiny could not be fetched from http://127\.0\.0\.1:1"):
         fetch_model("tiny", tmp_path, hub="http://127.0.0.1:1", known=KNOWN)
+
+
+@pytest.mark.clause("EM-10")
+def test_the_command_fetches_by_the_pins_it_was_shipped_with(hub: Hub, tmp_path: Path, private: Path) -> None:
+    known = fetching.KNOWN["potion-base-8M"]
+    for name in known.files:
+        hub.files[f"/{known.repository}/resolve/{known.revision}/{name}"] = b"{}"
+    line = CommandLine(tmp_path)
+    refused = line("model", "fetch", "potion-base-8M", "--hub", hub.url)
+    assert refused.code == 1
+    assert f"the pinned one is {known.files['config.json']}" in refused.err
+    assert list((private / "data/models").iterdir()) == []
+    (row,) = [row for row in line("model", "list", "--json").json["models"] if row["extra"] == "onnx"]
+    assert row == {"name": "all-MiniLM-L6-v2", "extra": "onnx", "folder": None}

@@ -36,9 +36,9 @@ from context_pack_adapters.settings import working_directory
 def add(options: Namespace, shell: Shell) -> int:
     """Add a document collection to context.json; what else stands in the file stays.
 
-    PLACE is a folder, one file, a manifest.json, file://…, or git+file|https|ssh://…[#ref][?manifest=path]. Documents are indexed by the next sync or search. A
-    project's own file names places inside the project, and repositories elsewhere that you allow (docs
-    allow); with --user it may be any place.
+    PLACE is a folder, one file, a manifest.json, file://…, or git+file|https|ssh://…[#ref][?manifest=path].
+    Documents are indexed by the next sync or search. A project's own file names places inside the project,
+    and repositories elsewhere that you allow (docs allow); with --user it may be any place.
 
     Examples:
       context-pack docs add handbook ./docs

@@ -95,7 +95,7 @@ def fetch_model(
         raise Failure(Code.NOT_FOUND, f'there is no known model "{name}", only {", ".join(known)}')
     folder = models / name
     try:
-        if all(_digest_of(folder / file) == digest for file, digest in model.files.items()):
+        if is_fetched(name, models, known):
             return FetchedModel(folder, model.files)
         models.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{name}-", dir=models) as staging:
@@ -113,6 +113,11 @@ def fetch_model(
         reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
         raise Failure(Code.IO_ERROR, f"{name} could not be fetched from {hub}: {reason}") from error
     return FetchedModel(folder, model.files)
+
+
+def is_fetched(name: str, models: Path, known: Mapping[str, KnownModel] = KNOWN) -> bool:
+    """Whether the folder of a model holds all of its files, as they are pinned."""
+    return all(_digest_of(models / name / file) == digest for file, digest in known[name].files.items())
 
 
 def _fetch(url: str, target: Path) -> None:
