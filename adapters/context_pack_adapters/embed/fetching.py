@@ -15,6 +15,7 @@ from hashlib import sha256
 from http.client import HTTPException
 from pathlib import Path
 from typing import NamedTuple
+from urllib.error import HTTPError
 from urllib.request import urlopen
 
 from context_pack.kernel.errors import Code, Failure
@@ -110,6 +111,8 @@ def fetch_model(
             shutil.rmtree(folder, ignore_errors=True)
             os.rename(Path(staging, "model"), folder)
     except (OSError, HTTPException, ValueError) as error:
+        if isinstance(error, HTTPError):
+            error.close()
         reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
         raise Failure(Code.IO_ERROR, f"{name} could not be fetched from {hub}: {reason}") from error
     return FetchedModel(folder, model.files)
