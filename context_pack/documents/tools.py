@@ -7,6 +7,7 @@ within their budget; `documents_get_document` is always complete.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 from attrs import frozen
@@ -329,14 +330,5 @@ def _cut(was: bool) -> Body:
 
 def _rising(call: Call) -> Callable[[int, int, str], None]:
     """A report of several collections as one progress that only rises."""
-    before = last = whole = 0
-
-    def report(done: int, total: int, document: str) -> None:
-        nonlocal before, last, whole
-        if done <= last:
-            before, last = before + whole, 0
-        last, whole = done, total
-        n, of = before + done, before + total
-        call.progress(n, of, f"{n} of {of}: {document}")
-
-    return report
+    numbers = count(1)
+    return lambda _, __, document: call.progress(next(numbers), None, document)

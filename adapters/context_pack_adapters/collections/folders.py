@@ -18,19 +18,20 @@ from itertools import islice
 
 from attrs import evolve
 
-from context_pack.documents.manifest import DocumentManifest, is_text
-from context_pack.documents.model import DocumentText, Failed, Survey
-from context_pack.documents.reading import (
+from context_pack.documents.manifest import (
     IGNORED,
     MAX_DOCUMENT_BYTES,
     NOT_WANTED,
     UNLISTED,
     WORDS,
+    DocumentManifest,
     document,
     failure,
+    is_text,
     marked,
     unspeakable,
 )
+from context_pack.documents.model import DocumentText, Failed, Survey
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.retrieval.upkeep import File

@@ -34,9 +34,8 @@ from context_pack.documents.manifest import (
     parse_manifest,
 )
 from context_pack.documents.manifest import MAX_BYTES as MAX_MANIFEST_BYTES
-from context_pack.documents.model import Catalogue, Collection, SourceDescription
+from context_pack.documents.model import Catalogue, Collection, SourceDescription, collection_id
 from context_pack.documents.ports import CollectionSource
-from context_pack.documents.sections import collection_id
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason

@@ -13,8 +13,7 @@ from context_pack.composition import UseCases
 from context_pack.documents import commands
 from context_pack.documents.model import Outcome
 from context_pack.documents.search import SearchAnswers
-from context_pack.documents.sections import DocumentSection
-from context_pack.documents.shelf import Described, sync_all, under_every_name
+from context_pack.documents.shelf import Described, DocumentSection, sync_all, under_every_name
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paging import Page
 from context_pack.retrieval.headings import Heading

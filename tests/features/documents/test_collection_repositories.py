@@ -398,33 +398,6 @@ def test_lock_files_of_a_killed_git_do_not_block_the_next_fetch(tmp_path: Path, 
 
 
 @pytest.mark.clause("DC-13")
-@pytest.mark.parametrize("way", ["config", "commondir", "link"])
-def test_a_planted_git_store_is_not_used(tmp_path: Path, repository: Path, way: str) -> None:
-    found = sources(tmp_path, f"git+file://{repository}")
-    (tmp_path / "other").mkdir()
-    git(tmp_path / "other", "init", "--quiet")
-    store = tmp_path / "cache/git" / f"{found.catalogue().collections['r'].id}.git"
-    brought = tmp_path / "brought.git" if way != "config" else store
-    store.mkdir(parents=True)
-    brought.mkdir(exist_ok=True)
-    git(brought, "init", "--quiet", "--bare")
-    git(brought, "config", "core.alternateRefsCommand", f"touch {tmp_path}/ran; true")
-    (brought / "objects/info/alternates").write_text(f"{tmp_path}/other/.git/objects\n")
-    if way == "commondir":
-        git(store, "init", "--quiet", "--bare")
-        (store / "commondir").write_text(str(brought))
-    elif way == "link":
-        store.rmdir()
-        store.symlink_to(brought)
-    with pytest.raises(Failure, match="never fetched"):
-        looked(found, fetch=False)
-    assert looked(found)[1]["docs/guide.md"] == "# Guide one"
-    assert looked(found, fetch=False)[1]["docs/guide.md"] == "# Guide one"
-    assert not (tmp_path / "ran").exists()
-    assert way == "config" or (brought / "HEAD").exists()
-
-
-@pytest.mark.clause("DC-13")
 @pytest.mark.parametrize(
     "tail, words",
     [
