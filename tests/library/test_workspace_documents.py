@@ -93,7 +93,7 @@ def test_collections_are_added_and_removed_and_refusals_are_failures(documents: 
         assert refused.value.code is Code.INVALID_DATA
 
 
-@pytest.mark.clause("DC-02", "DC-54")
+@pytest.mark.clause("DC-01", "DC-54")
 def test_the_user_configuration_is_used_if_named_until_closed(tmp_path: Path) -> None:
     handbook(tmp_path / "project")
     lay(tmp_path, {"home/notes/n.md": "# Note"})

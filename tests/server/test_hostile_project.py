@@ -100,7 +100,7 @@ def test_a_repository_in_the_clone_does_not_make_git_quote_private_files(
     assert "may not name a repository on this disk" in synced["bad"]["failed"][0]["reason"]
 
 
-@pytest.mark.clause("DC-15", "DC-35")
+@pytest.mark.clause("DC-15")
 def test_no_host_is_talked_to_before_the_user_has_allowed_it(clone: Path, spawn: Spawn) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         address = f"https://127.0.0.1:{listening.getsockname()[1]}/docs"
@@ -122,7 +122,7 @@ def test_no_host_is_talked_to_before_the_user_has_allowed_it(clone: Path, spawn:
         assert reply["failed"][0]["reason"].startswith("the repository could not be fetched")
 
 
-@pytest.mark.clause("DC-35")
+@pytest.mark.clause("DC-15")
 def test_permits_are_given_listed_and_taken_back(clone: Path) -> None:
     def docs(*words: str) -> Any:
         return CommandLine(clone)("docs", *words, **settings(clone))

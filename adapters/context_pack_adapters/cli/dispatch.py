@@ -93,6 +93,10 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "team push": "copy packs and discoveries of this checkout to it",
         "team pull": "copy packs and discoveries from it to this checkout",
     },
+    "model": {
+        "model list": "list the models that can be fetched",
+        "model fetch": "bring a known model for searches by meaning",
+    },
     "setup": {"setup": "write this server into the configuration of your agents"},
     "doctor": {"doctor": "what is configured, what is missing, how to mend it"},
     "demo": {"demo": "build a small pack over the current folder and print it"},
@@ -118,6 +122,7 @@ GROUPS: Mapping[str, str] = {
     "contexts": "Directory contexts: what each folder is for, and whether that is still true.",
     "bundles": "Bundles: entities in YAML files that refer to each other.",
     "team": "Packs and discoveries that a team shares in a Postgres database.",
+    "model": "Models for searches by meaning, in place of the installed one.",
 }
 FIRST_PAGE: Mapping[str, Sequence[str]] = {
     "Packs": ("packs import", "packs draft", "packs create", "packs add", "packs show", "packs verify"),

@@ -12,7 +12,13 @@ from context_pack.documents.config import address_in, address_of, without_login
 from context_pack.documents.model import Collection
 from context_pack.documents.tools import named
 from context_pack_adapters.cli.arguments import argument, command, flag
-from context_pack_adapters.cli.docs_content import NO_COLLECTIONS, open_documents, plan_body, show_plan
+from context_pack_adapters.cli.docs_content import (
+    NO_COLLECTIONS,
+    open_documents,
+    plan_body,
+    show_plan,
+    sync_with_bar,
+)
 from context_pack_adapters.cli.shell import Shell, WrongUsage
 from context_pack_adapters.settings import working_directory
 
@@ -30,10 +36,9 @@ from context_pack_adapters.settings import working_directory
 def add(options: Namespace, shell: Shell) -> int:
     """Add a document collection to context.json; what else stands in the file stays.
 
-    PLACE is a folder, a manifest.json, a .tar.gz package, file://…, or
-    git+file|https|ssh://…[#ref][?manifest=path]. Documents are indexed by the next sync or search. A
-    project's own file names places inside the project, and repositories elsewhere that you allow (docs
-    allow); with --user it may be any place.
+    PLACE is a folder, one file, a manifest.json, file://…, or git+file|https|ssh://…[#ref][?manifest=path].
+    Documents are indexed by the next sync or search. A project's own file names places inside the project,
+    and repositories elsewhere that you allow (docs allow); with --user it may be any place.
 
     Examples:
       context-pack docs add handbook ./docs
@@ -169,7 +174,7 @@ def remove(options: Namespace, shell: Shell) -> None:
 def list_collections(options: Namespace, shell: Shell) -> int:
     """List the document collections of this project, the user-wide ones included.
 
-    Counts are those of the last sync or search; nothing is indexed here.
+    What has changed on this disk is indexed first, as by a search; repositories are fetched by sync only.
 
     Examples:
       context-pack docs list
@@ -177,6 +182,7 @@ def list_collections(options: Namespace, shell: Shell) -> int:
     """
     documents = open_documents(shell)
     problems = documents.shelf.catalogue().problems
+    sync_with_bar(documents, [one for one in documents.shelf.chosen(()) if one.where.is_local], fetch=False)
     found = documents.shelf.collections()
     bodies = [
         {

@@ -6,9 +6,7 @@ with the next run.
 
 from __future__ import annotations
 
-import ctypes
 import os
-import signal
 import sys
 from argparse import Namespace
 from collections.abc import Callable
@@ -31,7 +29,6 @@ GRACE_SECONDS = 2.0
 """How long a task may take to notice that it should stop."""
 MOST_ROUNDS = 5
 """A tree may change while it is indexed; one that always does must not keep the task for ever."""
-_SET_PARENT_DEATH_SIGNAL = 1
 
 
 @command(argument("task", choices=["documents", "memory"], help="what to do"))
@@ -66,9 +63,7 @@ def perform(task: str, settings: Settings, stop: Stop) -> int:
 
 
 def follow_parent(stop: Event) -> None:
-    """Exit when the parent does: its end closes our standard input, or the system signals it."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    """Exit when the parent does: its end closes our standard input."""
     Thread(target=_await_end, args=(stop,), daemon=True, name="parent").start()
 
 

@@ -12,8 +12,7 @@ from context_pack.composition import UseCases
 from context_pack.documents import commands
 from context_pack.documents.model import Outcome
 from context_pack.documents.search import RankedPassage, SearchAnswers
-from context_pack.documents.sections import DocumentSection
-from context_pack.documents.shelf import sync_all, under_every_name
+from context_pack.documents.shelf import DocumentSection, sync_all, under_every_name
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.paging import Page
 from context_pack.results import DocumentHit, DocumentHits, ListedCollection, StoredDocument
