@@ -232,7 +232,7 @@ def registry() -> Registry:
 
 
 @pytest.mark.slow
-@pytest.mark.clause("TR-19", "MCP-90")
+@pytest.mark.clause("TR-18", "MCP-90")
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_a_mutated_conversation_is_survived(registry: Registry, shard: int) -> None:
     answered = 0
@@ -315,7 +315,7 @@ class Listener:
 
 
 @pytest.mark.slow
-@pytest.mark.clause("TR-19", "MCP-90")
+@pytest.mark.clause("TR-18", "MCP-90")
 def test_a_running_server_survives_mutated_conversations(start: Callable[[], StdioClient]) -> None:
     """One server for as long as it lives: one that a stream asked to end is followed by another."""
     listener: Listener | None = None

@@ -56,7 +56,7 @@ def test_good_messages_come_out_as_they_went_in(
     assert decoder.mode == (messages[0][1] if messages else None)
 
 
-@pytest.mark.clause("TR-13", "TR-20")
+@pytest.mark.clause("TR-09", "TR-15")
 @given(st.lists(st.tuples(st.binary(min_size=1, max_size=40), st.just("framed")), max_size=6))
 def test_encoded_messages_decode_to_the_same_bodies(messages: list[tuple[bytes, Mode]]) -> None:
     decoder = Decoder()
@@ -126,7 +126,7 @@ def test_every_way_of_cutting_the_bytes_gives_the_same_messages(lines: list[byte
     assert results[0] == results[1] == results[2]
 
 
-@pytest.mark.clause("TR-13", "TR-14", "TR-19")
+@pytest.mark.clause("TR-09", "TR-14", "TR-18")
 @given(st.binary(max_size=60) | bodies() | damaged())
 def test_a_body_is_a_value_or_a_parse_fault_and_nothing_else(body: bytes) -> None:
     try:

@@ -63,7 +63,7 @@ def test_a_call_that_cannot_be_stopped_any_more_is_not_answered_either(
     assert (original, peer.take(), demo.settled) == (["x"], [], ["x"])
 
 
-@pytest.mark.clause("MCP-32")
+@pytest.mark.clause("MCP-30")
 @pytest.mark.parametrize(
     "params",
     [
@@ -86,27 +86,27 @@ def test_a_cancel_of_nothing_known_is_ignored(peer: Peer, req: Request, params: 
     assert reply["id"] == 1
 
 
-@pytest.mark.clause("MCP-32")
+@pytest.mark.clause("MCP-30")
 def test_a_cancel_after_the_reply_is_ignored(peer: Peer) -> None:
     assert peer.call("text")["isError"] is False
     cancel(peer, 1)
     assert peer.call("text")["isError"] is False
 
 
-@pytest.mark.clause("MCP-32")
+@pytest.mark.clause("MCP-30")
 def test_a_cancel_is_not_remembered_for_a_later_request(peer: Peer) -> None:
     cancel(peer, 1)
     assert peer.call("text")["isError"] is False
 
 
-@pytest.mark.clause("MCP-32")
+@pytest.mark.clause("MCP-30")
 def test_a_handshake_cannot_be_cancelled(peer: Peer, req: Request) -> None:
     withdrawn = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
     (replies,) = peer.run([req("initialize", {}), withdrawn])
     assert "result" in replies[0]
 
 
-@pytest.mark.clause("MCP-08", "MCP-30")
+@pytest.mark.clause("MCP-01", "MCP-30")
 def test_a_cancel_hits_every_request_of_that_id_and_no_other(peer: Peer, req: Request) -> None:
     jobs = [
         *peer.post(req("tools/call", {"name": "text"}, 1)),
@@ -120,7 +120,7 @@ def test_a_cancel_hits_every_request_of_that_id_and_no_other(peer: Peer, req: Re
     assert reply["id"] == "1"
 
 
-@pytest.mark.clause("MCP-33")
+@pytest.mark.clause("MCP-28")
 def test_other_requests_are_served_while_one_runs(peer: Peer, demo: Demo, req: Request) -> None:
     peer.load()
     (thread,) = peer.start(req("tools/call", {"name": "wait"}, "w"))
@@ -134,7 +134,7 @@ def test_other_requests_are_served_while_one_runs(peer: Peer, demo: Demo, req: R
     assert demo.settled == ["waited"]
 
 
-@pytest.mark.clause("MCP-34")
+@pytest.mark.clause("MCP-31")
 def test_cancel_all_withdraws_what_waits_and_what_runs(peer: Peer, demo: Demo, req: Request) -> None:
     peer.load()
     (thread,) = peer.start(req("tools/call", {"name": "wait"}, "w"))
@@ -148,7 +148,7 @@ def test_cancel_all_withdraws_what_waits_and_what_runs(peer: Peer, demo: Demo, r
     assert peer.result("ping") == {}
 
 
-@pytest.mark.clause("MCP-34")
+@pytest.mark.clause("MCP-31")
 def test_running_a_job_twice_does_it_once(peer: Peer, demo: Demo, req: Request) -> None:
     (job,) = peer.post(req("tools/call", WRITE))
     job.run()

@@ -37,7 +37,7 @@ def test_a_resource_may_be_kept_for_its_remaining_life(peer: Peer, modern: Moder
     assert (result["ttlMs"], result["cacheScope"]) == (10_000, "private")
 
 
-@pytest.mark.clause("MCP-51")
+@pytest.mark.clause("MCP-50")
 @pytest.mark.parametrize("uri", ["memo://none", "other://one", "", "memo://../etc", "memo://\ud800"])
 def test_an_unknown_resource_has_the_code_of_its_era(peer: Peer, modern: Modern, uri: str) -> None:
     old = peer.error("resources/read", {"uri": uri})
@@ -46,13 +46,13 @@ def test_an_unknown_resource_has_the_code_of_its_era(peer: Peer, modern: Modern,
     assert (new["code"], new["data"]) == (-32602, {"uri": uri})
 
 
-@pytest.mark.clause("MCP-51")
+@pytest.mark.clause("MCP-50")
 @pytest.mark.parametrize("params", [None, {}, {"uri": 5}, {"uri": None}, {"uri": ["memo://one"]}])
 def test_reading_without_a_uri_is_invalid(peer: Peer, params: Any) -> None:
     assert peer.error("resources/read", params)["code"] == -32602
 
 
-@pytest.mark.clause("MCP-51")
+@pytest.mark.clause("MCP-50")
 def test_a_resource_that_is_there_but_broken_says_so(peer: Peer) -> None:
     error = peer.error("resources/read", {"uri": "memo://broken"})
     assert error == {
@@ -77,7 +77,7 @@ def test_a_prompt_may_be_whole_messages(peer: Peer) -> None:
     assert [message["role"] for message in messages] == ["user", "assistant"]
 
 
-@pytest.mark.clause("MCP-53")
+@pytest.mark.clause("MCP-52")
 @pytest.mark.parametrize(
     "params",
     [
@@ -100,13 +100,13 @@ def test_a_prompt_that_cannot_be_rendered_is_invalid(peer: Peer, modern: Modern,
     assert peer.error("prompts/get", modern(params))["code"] == -32602
 
 
-@pytest.mark.clause("MCP-53")
+@pytest.mark.clause("MCP-52")
 def test_a_prompt_whose_source_fails_is_an_internal_error(peer: Peer) -> None:
     error = peer.error("prompts/get", {"name": "greet", "arguments": {"who": "ghost"}})
     assert (error["code"], error["data"]) == (-32603, {"code": "io_error"})
 
 
-@pytest.mark.clause("MCP-56")
+@pytest.mark.clause("MCP-09")
 def test_a_list_or_a_completion_whose_source_fails_says_so(peer: Peer, demo: Demo, modern: Modern) -> None:
     demo.memos["broken"] = ""
     told = {"code": -32603, "message": "a memo is malformed", "data": {"code": "malformed_pack"}}
@@ -153,7 +153,7 @@ def test_an_unknown_argument_of_a_known_ref_has_no_completions(peer: Peer, ref: 
     assert complete(peer, ref, "nope", "x") == {"values": [], "total": 0, "hasMore": False}
 
 
-@pytest.mark.clause("MCP-55")
+@pytest.mark.clause("MCP-54")
 @pytest.mark.parametrize(
     "params",
     [

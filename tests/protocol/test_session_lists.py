@@ -68,7 +68,7 @@ def test_pages_of_resources_join_to_the_whole_list(peer: Peer, demo: Demo) -> No
     assert names == list(demo.memos)
 
 
-@pytest.mark.clause("MCP-41")
+@pytest.mark.clause("MCP-40")
 @pytest.mark.parametrize("method", LISTS)
 @pytest.mark.parametrize("cursor", ["x", "\U0001f4a5", 5, 0, True, [], {}, "AAAA" * 3000, "\ud800"])
 def test_a_bad_cursor_is_invalid(peer: Peer, modern: Modern, method: str, cursor: Any) -> None:
@@ -76,7 +76,7 @@ def test_a_bad_cursor_is_invalid(peer: Peer, modern: Modern, method: str, cursor
     assert peer.error(method, modern({"cursor": cursor}))["code"] == -32602
 
 
-@pytest.mark.clause("MCP-41")
+@pytest.mark.clause("MCP-40")
 def test_a_cursor_of_another_list_is_invalid(peer: Peer, demo: Demo) -> None:
     fill(demo, MAX_RESOURCES + 1)
     cursor = peer.result("resources/list")["nextCursor"]
@@ -84,7 +84,7 @@ def test_a_cursor_of_another_list_is_invalid(peer: Peer, demo: Demo) -> None:
     assert peer.error("tools/list", {"cursor": cursor})["code"] == -32602
 
 
-@pytest.mark.clause("MCP-41")
+@pytest.mark.clause("MCP-40")
 @pytest.mark.parametrize(
     "payload", [{}, {"offset": 0}, {"offset": -1}, {"offset": "1"}, {"offset": True}, {"offset": 1.0}]
 )
@@ -92,7 +92,7 @@ def test_a_cursor_that_means_nothing_is_invalid(peer: Peer, payload: dict[str, A
     assert peer.error("tools/list", {"cursor": encode_cursor("tools", payload)})["code"] == -32602
 
 
-@pytest.mark.clause("MCP-41")
+@pytest.mark.clause("MCP-40")
 def test_a_list_may_shrink_under_a_cursor(peer: Peer, demo: Demo) -> None:
     fill(demo, MAX_RESOURCES + 1)
     cursor = peer.result("resources/list")["nextCursor"]
@@ -121,7 +121,7 @@ def test_resources_and_templates_are_listed_with_their_types(peer: Peer, demo: D
     assert len(peer.result("resources/list")["resources"]) == 3
 
 
-@pytest.mark.clause("MCP-43")
+@pytest.mark.clause("MCP-42")
 def test_prompts_are_listed_with_their_arguments(peer: Peer) -> None:
     assert peer.result("prompts/list")["prompts"] == [
         {
@@ -137,7 +137,7 @@ def test_prompts_are_listed_with_their_arguments(peer: Peer) -> None:
     ]
 
 
-@pytest.mark.clause("MCP-44")
+@pytest.mark.clause("MCP-20")
 @pytest.mark.parametrize("method", LISTS)
 def test_lists_say_how_long_they_may_be_kept(peer: Peer, modern: Modern, method: str) -> None:
     result = peer.result(method, modern())

@@ -43,7 +43,7 @@ def test_an_unknown_level_is_invalid_and_changes_nothing(peer: Peer, params: Any
     assert len(said(peer, {"name": "chatty"})) == 1
 
 
-@pytest.mark.clause("MCP-71")
+@pytest.mark.clause("MCP-70")
 def test_a_modern_request_asks_for_its_own_messages(peer: Peer, modern: Modern) -> None:
     peer.result("logging/setLevel", {"level": "debug"})
     assert said(peer, modern({"name": "chatty"})) == []
@@ -51,7 +51,7 @@ def test_a_modern_request_asks_for_its_own_messages(peer: Peer, modern: Modern) 
     assert [message["level"] for message in heard] == ["alert", "emergency"]
 
 
-@pytest.mark.clause("MCP-72")
+@pytest.mark.clause("MCP-70")
 def test_a_failed_call_is_a_warning(peer: Peer) -> None:
     peer.result("logging/setLevel", {"level": "warning"})
     (message,) = said(peer, {"name": "miss"})
@@ -60,7 +60,7 @@ def test_a_failed_call_is_a_warning(peer: Peer) -> None:
     assert said(peer, {"name": "miss"}) == []
 
 
-@pytest.mark.clause("MCP-72")
+@pytest.mark.clause("MCP-70")
 def test_an_exception_is_logged_as_an_error_without_its_text(peer: Peer) -> None:
     peer.result("logging/setLevel", {"level": "error"})
     (message,) = said(peer, {"name": "leave"})

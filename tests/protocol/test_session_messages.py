@@ -165,7 +165,7 @@ def test_a_fully_cancelled_batch_is_not_answered(peer: Peer, req: Request) -> No
     assert peer.run([req("tools/call", {"name": "text"}, 2), cancel]) == []
 
 
-@pytest.mark.clause("MCP-05", "MCP-35")
+@pytest.mark.clause("MCP-05", "MCP-82")
 def test_a_listen_stream_does_not_hold_up_its_batch(
     peer: Peer, req: Request, modern: Callable[..., dict[str, Any]]
 ) -> None:
@@ -207,7 +207,7 @@ def test_exit_ends_with_zero_also_as_a_request_and_without_shutdown(peer: Peer, 
     assert peer.run({"jsonrpc": "2.0", "id": 6, "method": "ping"}) == []
 
 
-@pytest.mark.clause("MCP-08")
+@pytest.mark.clause("MCP-01")
 def test_two_requests_may_share_an_id_and_both_are_served(peer: Peer, req: Request) -> None:
     first = peer.post(req("tools/call", {"name": "echo", "arguments": {"text": "a"}}, 1))
     second = peer.post(req("tools/call", {"name": "echo", "arguments": {"text": "b"}}, 1))
@@ -230,7 +230,7 @@ def test_an_internal_error_says_nothing_of_its_cause(connect: Callable[..., Peer
     assert [place for place, _ in peer.alarms] == ["tools/list"]
 
 
-@pytest.mark.clause("MCP-56")
+@pytest.mark.clause("MCP-09")
 def test_an_unusable_storage_is_reported_with_its_own_message(connect: Callable[..., Peer]) -> None:
     def load() -> Any:
         raise Failure(Code.IO_ERROR, ".agents: it is a link")

@@ -56,7 +56,7 @@ def test_without_a_proper_token_nothing_is_sent(peer: Peer, demo: Demo, token: A
     assert reply["result"]["structuredContent"] == {"steps": 3}
 
 
-@pytest.mark.clause("MCP-61")
+@pytest.mark.clause("MCP-60")
 def test_values_that_do_not_rise_or_are_no_numbers_are_dropped(peer: Peer, demo: Demo) -> None:
     demo.reports = (
         (1, None),
@@ -72,14 +72,14 @@ def test_values_that_do_not_rise_or_are_no_numbers_are_dropped(peer: Peer, demo:
     assert all("total" not in each["params"] for each in sent)
 
 
-@pytest.mark.clause("MCP-61")
+@pytest.mark.clause("MCP-60")
 def test_progress_floods_are_thinned_but_the_last_value_is_sent(peer: Peer, demo: Demo) -> None:
     demo.reports = tuple((done, 1000) for done in range(1001))
     *sent, _ = steps(peer, "t")
     assert [each["params"]["progress"] for each in sent] == [*range(10), 1000]
 
 
-@pytest.mark.clause("MCP-61")
+@pytest.mark.clause("MCP-60")
 def test_progress_is_limited_to_ten_messages_a_second() -> None:
     now = 0.0
     sent: list[bytes] = []
@@ -96,7 +96,7 @@ def beat(job: Job, demo: Demo) -> None:
     assert not job.check_deadline()
 
 
-@pytest.mark.clause("MCP-62")
+@pytest.mark.clause("MCP-60")
 def test_a_heartbeat_sends_rising_progress(peer: Peer, demo: Demo, req: Request) -> None:
     params = {"name": "wait", "_meta": {"progressToken": 0}}
     (job,) = peer.post(req("tools/call", params))
@@ -115,14 +115,14 @@ def test_a_heartbeat_sends_rising_progress(peer: Peer, demo: Demo, req: Request)
     assert peer.take() == []
 
 
-@pytest.mark.clause("MCP-62")
+@pytest.mark.clause("MCP-60")
 def test_a_call_without_a_progress_token_gets_no_heartbeat(peer: Peer, demo: Demo, req: Request) -> None:
     (job,) = peer.post(req("tools/call", {"name": "text"}))
     beat(job, demo)
     assert peer.take() == []
 
 
-@pytest.mark.clause("MCP-31", "MCP-62")
+@pytest.mark.clause("MCP-31", "MCP-60")
 def test_a_cancelled_call_gets_no_heartbeat(peer: Peer, demo: Demo, req: Request) -> None:
     (job,) = peer.post(req("tools/call", {"name": "text", "_meta": {"progressToken": "t"}}))
     peer.notify("notifications/cancelled", {"requestId": 1})
@@ -130,7 +130,7 @@ def test_a_cancelled_call_gets_no_heartbeat(peer: Peer, demo: Demo, req: Request
     assert peer.take() == []
 
 
-@pytest.mark.clause("MCP-61", "MCP-62")
+@pytest.mark.clause("MCP-60")
 @given(
     st.lists(
         st.none()

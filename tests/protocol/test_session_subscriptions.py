@@ -56,7 +56,7 @@ def test_subscribing_to_no_uri_is_invalid(peer: Peer, method: str, params: Any) 
     assert peer.error(method, params)["code"] == -32602
 
 
-@pytest.mark.clause("MCP-81")
+@pytest.mark.clause("MCP-80")
 def test_list_changes_are_sent_to_legacy_clients_after_the_handshake(peer: Peer) -> None:
     peer.session.subscriptions.changed([], True)
     assert peer.take() == []
@@ -94,7 +94,7 @@ def test_a_stream_acknowledges_and_sends_only_possible_requested_changes(peer: P
     assert peer.take() == []
 
 
-@pytest.mark.clause("MCP-83")
+@pytest.mark.clause("MCP-82")
 @pytest.mark.parametrize(
     "params",
     [
@@ -115,7 +115,7 @@ def test_a_malformed_filter_is_invalid_and_opens_nothing(
     assert not peer.session.subscriptions.watching
 
 
-@pytest.mark.clause("MCP-35")
+@pytest.mark.clause("MCP-82")
 @pytest.mark.parametrize("end", ["finish", "shutdown"])
 def test_a_stream_ends_with_an_empty_result(peer: Peer, modern: Modern, end: str) -> None:
     listen(peer, modern, "L", resourceSubscriptions=[ONE])
@@ -134,7 +134,7 @@ def test_a_stream_ends_with_an_empty_result(peer: Peer, modern: Modern, end: str
     assert peer.take() == []
 
 
-@pytest.mark.clause("MCP-35")
+@pytest.mark.clause("MCP-82")
 def test_a_cancelled_stream_ends_without_a_result(peer: Peer, modern: Modern) -> None:
     listen(peer, modern, 1, resourceSubscriptions=[ONE])
     listen(peer, modern, "1", resourceSubscriptions=[ONE])
@@ -143,7 +143,7 @@ def test_a_cancelled_stream_ends_without_a_result(peer: Peer, modern: Modern) ->
     assert peer.take() == [updated(ONE, "1")]
 
 
-@pytest.mark.clause("MCP-84")
+@pytest.mark.clause("MCP-80")
 def test_one_change_notifies_legacy_and_modern_subscribers(peer: Peer, modern: Modern) -> None:
     peer.result("resources/subscribe", {"uri": ONE})
     listen(peer, modern, "a", resourceSubscriptions=[ONE])
@@ -152,7 +152,7 @@ def test_one_change_notifies_legacy_and_modern_subscribers(peer: Peer, modern: M
     assert peer.take() == [updated(ONE), updated(ONE, "a"), updated(ONE, "b")]
 
 
-@pytest.mark.clause("MCP-85")
+@pytest.mark.clause("MCP-86")
 def test_the_watcher_runs_only_while_a_client_listens(peer: Peer, modern: Modern) -> None:
     peer.result("initialize", {})
     assert (peer.watches, peer.session.subscriptions.watching, peer.session.subscriptions.watched) == (
@@ -172,7 +172,7 @@ def test_the_watcher_runs_only_while_a_client_listens(peer: Peer, modern: Modern
     assert peer.watches == [True, True, False, False, True, False]
 
 
-@pytest.mark.clause("MCP-82", "MCP-35")
+@pytest.mark.clause("MCP-82")
 def test_no_message_overtakes_the_acknowledgement_or_follows_the_end(peer: Peer, modern: Modern) -> None:
     stop = threading.Event()
 
@@ -201,7 +201,7 @@ def test_no_message_overtakes_the_acknowledgement_or_follows_the_end(peer: Peer,
         assert (stream[0], stream[-1]) == ("acknowledged", "end")
 
 
-@pytest.mark.clause("MCP-85")
+@pytest.mark.clause("MCP-86")
 def test_listing_starts_the_watcher_only_after_a_handshake(peer: Peer, modern: Modern) -> None:
     peer.result("resources/list", {})
     peer.result("resources/list", modern({}))
@@ -249,7 +249,7 @@ def test_a_stream_is_acknowledged_after_the_watcher_started_unless_cancelled(
     assert peer.session.subscriptions.watching is not withdrawn
 
 
-@pytest.mark.clause("MCP-91")
+@pytest.mark.clause("MCP-80")
 def test_unwatched_resources_cannot_be_subscribed_to(connect: Callable[..., Peer], modern: Modern) -> None:
     peer = connect(is_watchable=lambda uri: uri == ONE)
     refused = peer.error("resources/subscribe", {"uri": TWO})

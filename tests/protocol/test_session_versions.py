@@ -80,7 +80,7 @@ def test_capabilities_say_what_is_offered(peer: Peer) -> None:
     }
 
 
-@pytest.mark.clause("MCP-11")
+@pytest.mark.clause("MCP-04")
 @pytest.mark.parametrize(
     "method", ["tasks/list", "tasks/get", "roots/list", "sampling/createMessage", "elicitation/create"]
 )
@@ -92,14 +92,14 @@ def test_what_is_not_declared_has_no_methods(peer: Peer, modern: Modern, method:
     assert peer.error(method, modern())["code"] == -32601
 
 
-@pytest.mark.clause("MCP-12")
+@pytest.mark.clause("MCP-04")
 @pytest.mark.parametrize("method", ["resources/list", "resources/templates/list"])
 def test_the_lists_of_resources_always_answer(peer: Peer, modern: Modern, method: str) -> None:
     assert isinstance(peer.result(method)[LISTS[method]], list)
     assert isinstance(peer.result(method, modern())[LISTS[method]], list)
 
 
-@pytest.mark.clause("MCP-13")
+@pytest.mark.clause("MCP-96")
 def test_instructions_are_bounded() -> None:
     from context_pack_adapters.server.session import ProtocolSession
 
@@ -124,7 +124,7 @@ def test_discover_says_everything_a_stateless_client_needs(peer: Peer, modern: M
     validate_server_result("server/discover", "2026-07-28", result)
 
 
-@pytest.mark.clause("MCP-15")
+@pytest.mark.clause("MCP-14")
 @pytest.mark.parametrize("params", [None, {}, {"_meta": {}}, {"_meta": 5}, {"_meta": {CAPABILITIES_KEY: {}}}])
 def test_discover_without_a_version_is_invalid(peer: Peer, params: Any) -> None:
     assert peer.error("server/discover", params)["code"] == -32602
@@ -155,7 +155,7 @@ def test_client_info_is_optional(peer: Peer, modern: Modern, client: dict[str, A
     assert peer.result("tools/list", modern(**client))["resultType"] == "complete"
 
 
-@pytest.mark.clause("MCP-17")
+@pytest.mark.clause("MCP-16")
 @pytest.mark.parametrize("version", ["2025-11-25", "2027-01-01", "", "v999.0.0"])
 @pytest.mark.parametrize("method", ["server/discover", "tools/list", "initialize"])
 def test_an_unknown_version_is_named_beside_those_we_speak(peer: Peer, method: str, version: str) -> None:
@@ -164,7 +164,7 @@ def test_an_unknown_version_is_named_beside_those_we_speak(peer: Peer, method: s
     assert error["data"] == {"supported": ["2026-07-28"], "requested": version}
 
 
-@pytest.mark.clause("MCP-18")
+@pytest.mark.clause("MCP-04")
 @pytest.mark.parametrize(
     "method",
     ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe", "no/such"],
@@ -187,12 +187,12 @@ def test_no_request_decides_the_era_of_the_next(peer: Peer, modern: Modern) -> N
         assert peer.result("ping") == {}
 
 
-@pytest.mark.clause("MCP-19")
+@pytest.mark.clause("MCP-06")
 def test_requests_before_the_handshake_are_served(peer: Peer) -> None:
     assert peer.call("echo", {"text": "early"})["structuredContent"] == {"text": "early"}
 
 
-@pytest.mark.clause("MCP-19")
+@pytest.mark.clause("MCP-06")
 def test_a_second_handshake_is_served_like_the_first(peer: Peer) -> None:
     assert peer.result("initialize", {"protocolVersion": "2024-11-05"})["protocolVersion"] == "2024-11-05"
     peer.notify("notifications/initialized")

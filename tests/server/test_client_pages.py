@@ -178,7 +178,7 @@ def test_an_absolute_path_inside_the_root_is_refused_with_the_relative_one(
     assert "use 'src/a.py'" in result["content"][0]["text"]
 
 
-@pytest.mark.clause("MCP-94", "MCP-21")
+@pytest.mark.clause("MCP-21")
 def test_json_answers_are_read_line_by_line_and_structured_content_is_no_larger(
     project: Path, client: StdioClient
 ) -> None:

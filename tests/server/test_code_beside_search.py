@@ -13,7 +13,7 @@ Spawn = Callable[..., StdioClient]
 CATASTROPHIC = r"(?=(a+)+$)a+[cd]"
 
 
-@pytest.mark.clause("TR-51")
+@pytest.mark.clause("TR-53")
 def test_a_file_is_read_while_more_searches_run_than_there_are_threads(spawn: Spawn, tmp_path: Path) -> None:
     (tmp_path / "trap.txt").write_text(("a" * 400 + "b\n") * 200)
     (tmp_path / "small.txt").write_text("quick\n")

@@ -508,7 +508,7 @@ def test_without_collections_or_before_a_fetch_answers_say_what_to_do(tmp_path: 
     assert os.listdir(places_of(tmp_path).cache / "git")
 
 
-@pytest.mark.clause("MCP-89")
+@pytest.mark.clause("MCP-86")
 def test_documents_indexed_after_a_list_send_list_changed(spawn: Spawn, tmp_path: Path) -> None:
     """So many that the first list cannot wait for them."""
     lay(tmp_path, {f"docs/n{number}.md": f"# Number {number}\n" for number in range(1010)})

@@ -74,7 +74,7 @@ def test_every_kind_of_content_arrives(mode: str) -> None:
     play(mode, scene)
 
 
-@pytest.mark.clause("MCP-42", "MCP-43", "MCP-50", "MCP-52", "MCP-54")
+@pytest.mark.clause("MCP-42", "MCP-50", "MCP-52", "MCP-54")
 @pytest.mark.parametrize("mode", MODES)
 def test_resources_prompts_and_completion_arrive(mode: str) -> None:
     async def scene(client: Client) -> None:
@@ -95,7 +95,7 @@ def test_resources_prompts_and_completion_arrive(mode: str) -> None:
     play(mode, scene)
 
 
-@pytest.mark.clause("MCP-23", "MCP-51")
+@pytest.mark.clause("MCP-23", "MCP-50")
 @pytest.mark.parametrize("mode", MODES)
 def test_refusals_have_the_codes_of_their_era(mode: str) -> None:
     async def scene(client: Client) -> None:
@@ -140,7 +140,7 @@ def test_a_legacy_client_gets_the_log_it_asked_for() -> None:
     play("legacy", scene, logging_callback=note)
 
 
-@pytest.mark.clause("MCP-35", "MCP-82")
+@pytest.mark.clause("MCP-82")
 @pytest.mark.parametrize("mode", ["auto", "2026-07-28"])
 def test_a_modern_client_opens_and_leaves_a_listen_stream(mode: str) -> None:
     async def scene(client: Client) -> None:

@@ -47,7 +47,7 @@ def until(client: StdioClient, method: str) -> dict[str, Any]:
         client.notifications.append(client.read())
 
 
-@pytest.mark.clause("MCP-80", "MCP-84")
+@pytest.mark.clause("MCP-80")
 def test_a_subscriber_is_notified_of_another_processs_change(client: StdioClient, other: Workspace) -> None:
     pack = other.packs.create(ttl_minutes=5)
     uri = f"context://pack/{pack.id}"
@@ -56,7 +56,7 @@ def test_a_subscriber_is_notified_of_another_processs_change(client: StdioClient
     assert until(client, "notifications/resources/updated")["params"] == {"uri": uri}
 
 
-@pytest.mark.clause("MCP-80", "MCP-84")
+@pytest.mark.clause("MCP-80")
 def test_a_subscriber_is_notified_of_its_own_servers_change(client: StdioClient) -> None:
     made = client.payload("input", {"action": "create", "ttl_minutes": 5})["payload"]
     uri = f"context://pack/{made['id']}"
@@ -66,7 +66,7 @@ def test_a_subscriber_is_notified_of_its_own_servers_change(client: StdioClient)
     assert until(client, "notifications/resources/updated")["params"] == {"uri": uri}
 
 
-@pytest.mark.clause("MCP-81")
+@pytest.mark.clause("MCP-80")
 def test_a_legacy_client_is_notified_when_its_calls_change_the_list(client: StdioClient) -> None:
     made = client.payload("input", {"action": "create", "ttl_minutes": 5})["payload"]
     until(client, "notifications/resources/list_changed")
@@ -74,7 +74,7 @@ def test_a_legacy_client_is_notified_when_its_calls_change_the_list(client: Stdi
     until(client, "notifications/resources/list_changed")
 
 
-@pytest.mark.clause("MCP-81", "MCP-84")
+@pytest.mark.clause("MCP-80")
 def test_a_listening_client_is_notified_of_packs_made_elsewhere(
     client: StdioClient, other: Workspace
 ) -> None:
@@ -86,7 +86,7 @@ def test_a_listening_client_is_notified_of_packs_made_elsewhere(
 
 
 @pytest.mark.slow
-@pytest.mark.clause("MCP-80", "MCP-84")
+@pytest.mark.clause("MCP-80")
 def test_removing_the_folder_notifies_about_a_pack_made_while_listening(
     client: StdioClient, other: Workspace, file_of: FileOf
 ) -> None:
@@ -101,7 +101,7 @@ def test_removing_the_folder_notifies_about_a_pack_made_while_listening(
 
 
 @pytest.mark.slow
-@pytest.mark.clause("MCP-82", "MCP-84")
+@pytest.mark.clause("MCP-82", "MCP-80")
 def test_a_modern_listener_gets_updates_and_lists_with_its_id(spawn: Spawn, other: Workspace) -> None:
     client = spawn("unframed")
     pack = other.packs.create(ttl_minutes=5)
@@ -117,7 +117,7 @@ def test_a_modern_listener_gets_updates_and_lists_with_its_id(spawn: Spawn, othe
     assert until(client, "notifications/resources/list_changed")["params"]["_meta"] == {SUBSCRIPTION: "news"}
 
 
-@pytest.mark.clause("MCP-85")
+@pytest.mark.clause("MCP-86")
 def test_repeated_subscriptions_leak_no_descriptor(spawn: Spawn, other: Workspace) -> None:
     client = spawn("unframed")
     client.initialize()
@@ -198,7 +198,7 @@ def expiring(file: Path, seconds: float) -> datetime:
 
 
 @pytest.mark.slow
-@pytest.mark.clause("MCP-88")
+@pytest.mark.clause("MCP-87")
 def test_a_subscriber_is_notified_of_an_expiry(
     client: StdioClient, other: Workspace, file_of: FileOf
 ) -> None:
@@ -222,7 +222,7 @@ def test_a_subscriber_is_notified_of_an_expiry(
 
 
 @pytest.mark.slow
-@pytest.mark.clause("MCP-88")
+@pytest.mark.clause("MCP-87")
 def test_a_postponed_expiry_is_not_notified(spawn: Spawn, other: Workspace, file_of: FileOf) -> None:
     client = spawn("unframed")
     client.initialize()
@@ -237,7 +237,7 @@ def test_a_postponed_expiry_is_not_notified(spawn: Spawn, other: Workspace, file
 
 
 @pytest.mark.slow
-@pytest.mark.clause("MCP-92")
+@pytest.mark.clause("MCP-87")
 def test_a_subscriber_is_notified_of_edits_to_the_code_of_its_pack(
     client: StdioClient, other: Workspace, tmp_path: Path
 ) -> None:
@@ -270,7 +270,7 @@ def test_a_subscriber_is_notified_of_edits_to_the_code_of_its_pack(
     assert told() == set(uris)
 
 
-@pytest.mark.clause("MCP-91")
+@pytest.mark.clause("MCP-80")
 @pytest.mark.parametrize("uri", ["context://document/docs/a.md", "context://scope/src", "context://stats"])
 def test_subscriptions_to_unwatched_resources_are_refused(client: StdioClient, uri: str) -> None:
     assert client.request("resources/subscribe", {"uri": uri})["error"]["code"] == -32602

@@ -202,7 +202,7 @@ def answered(client: StdioClient, drain: Drain) -> bool:
     return False
 
 
-@pytest.mark.clause("TR-19", "MCP-90")
+@pytest.mark.clause("TR-18", "MCP-90")
 @pytest.mark.parametrize("seed", [1, 2])
 def test_noise_between_messages_neither_ends_the_server_nor_loses_replies(
     spawn: Spawn, mode: Mode, seed: int
@@ -224,7 +224,7 @@ def test_noise_between_messages_neither_ends_the_server_nor_loses_replies(
     assert b"Traceback" not in drain.complaints
 
 
-@pytest.mark.clause("TR-19", "TR-40")
+@pytest.mark.clause("TR-18", "TR-40")
 @pytest.mark.parametrize("seed", range(8))
 def test_noise_without_a_handshake_exits_with_zero_at_end_of_input(spawn: Spawn, seed: int) -> None:
     dice = random.Random(seed)

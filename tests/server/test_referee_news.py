@@ -67,7 +67,7 @@ def updates(messages: list[Any]) -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.clause("MCP-80", "MCP-81", "MCP-86")
+@pytest.mark.clause("MCP-80", "MCP-86")
 def test_a_legacy_subscriber_is_notified_of_another_process(client: StdioClient, other: CommandLine) -> None:
     pack, unwatched = own(client), own(client)
     assert client.request("resources/subscribe", {"uri": uri(pack)})["result"] == {}
@@ -108,7 +108,7 @@ def test_a_listen_stream_is_notified_of_another_process(spawn: Spawn, mode: Mode
     assert client.notifications == []  # the stream has ended without a word
 
 
-@pytest.mark.clause("MCP-84", "MCP-86")
+@pytest.mark.clause("MCP-80", "MCP-86")
 def test_one_change_notifies_both_eras_on_one_connection(client: StdioClient, other: CommandLine) -> None:
     pack = own(client)
     client.request("resources/subscribe", {"uri": uri(pack)})
@@ -121,7 +121,7 @@ def test_one_change_notifies_both_eras_on_one_connection(client: StdioClient, ot
     assert [each["params"].get("_meta") for each in news] == [None, {META + "subscriptionId": 99}]
 
 
-@pytest.mark.clause("MCP-80", "MCP-84")
+@pytest.mark.clause("MCP-80")
 def test_the_servers_own_changes_are_notified_once(client: StdioClient) -> None:
     pack = own(client)
     client.request("resources/subscribe", {"uri": uri(pack)})
@@ -134,7 +134,7 @@ def test_the_servers_own_changes_are_notified_once(client: StdioClient) -> None:
     assert len(client.notifications) <= 1
 
 
-@pytest.mark.clause("MCP-35")
+@pytest.mark.clause("MCP-82")
 def test_a_listen_stream_ends_with_a_result_when_the_input_ends(client: StdioClient) -> None:
     params = {"_meta": ENVELOPE, "notifications": {"resourcesListChanged": True}}
     client.send({"jsonrpc": "2.0", "id": "ear", "method": "subscriptions/listen", "params": params})
@@ -147,7 +147,7 @@ def test_a_listen_stream_ends_with_a_result_when_the_input_ends(client: StdioCli
     assert client.wait() == 0
 
 
-@pytest.mark.clause("MCP-81", "MCP-85", "MCP-86")
+@pytest.mark.clause("MCP-80", "MCP-86")
 def test_a_legacy_client_that_listed_is_notified_of_list_changes(
     client: StdioClient, other: CommandLine
 ) -> None:

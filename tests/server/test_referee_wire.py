@@ -70,7 +70,7 @@ def stray(client: StdioClient) -> list[Any]:
     return [message for message in client.notifications if "id" in message]
 
 
-@pytest.mark.clause("MCP-33", "MCP-28")
+@pytest.mark.clause("MCP-28")
 def test_others_are_served_while_a_mutation_waits_for_a_lock(client: StdioClient, tmp_path: Path) -> None:
     pack = new_pack(client)
     with locked(tmp_path, pack):
@@ -164,7 +164,7 @@ def test_a_batch_of_both_eras_is_one_array_in_order(client: StdioClient) -> None
     assert pack in replies[4]["result"]["content"][0]["text"]
 
 
-@pytest.mark.clause("MCP-60", "MCP-62")
+@pytest.mark.clause("MCP-60")
 @pytest.mark.slow
 def test_calls_waiting_for_a_lock_send_progress_on_their_token(client: StdioClient, tmp_path: Path) -> None:
     """Both the one that waits for the lock and the one behind it, also on the token 0."""
@@ -260,7 +260,7 @@ def test_a_cancelled_running_call_stops_and_sends_no_reply(spawn: Spawn, mode: M
         client.read()
 
 
-@pytest.mark.clause("TR-42", "MCP-34")
+@pytest.mark.clause("TR-42", "MCP-31")
 def test_work_that_does_not_end_is_cancelled_by_a_stop_signal(spawn: Spawn) -> None:
     client = spawn(command=[sys.executable, str(FIXTURE)])
     client.initialize()
