@@ -5,20 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 import yaml
-from bundle_maker import LONG_AGO, SAMPLE, ids_of, nodes, target, write_files
-from stdio_client import ROOT, StdioClient, environment
+from bundle_maker import LONG_AGO, SAMPLE, ids_of, target
+from stdio_client import StdioClient
 
-Spawn = Callable[..., StdioClient]
 RIDE = target("ride-start", "Feature")
 
 
@@ -87,98 +81,3 @@ def test_the_sample_is_large_and_various_enough(project: Path, client: StdioClie
     )
     assert body["meta"]["dependencyCount"] == 0
     assert body["diagnostics"] == []
-
-
-@pytest.mark.clause("BD-53")
-def test_the_answers_fit_their_published_schemas(project: Path, client: StdioClient) -> None:
-    tools = {tool["name"]: tool for tool in client.request("tools/list")["result"]["tools"]}
-    for name, arguments in (
-        ("export_context", {"targets": [RIDE]}),
-        ("get_context", {"entityType": "Feature", "id": "ride-start"}),
-        ("export_entity_markdown", RIDE),
-    ):
-        jsonschema.validate(structured(client, name, **arguments), tools[name]["outputSchema"])
-        result = client.call(name, {**arguments, "bundleId": "nothing"})
-        assert result["isError"] is True
-        assert "structuredContent" not in result
-        assert json.loads(result["content"][0]["text"])["error"]["code"] == "NOT_FOUND"
-
-
-@pytest.mark.clause("BD-39")
-def test_same_input_same_bytes_in_every_process(project: Path, tmp_path: Path) -> None:
-    asked = {"targets": [RIDE, target("city-report", "Feature")], "dependencyDepth": 4}
-    (project / "lantern/bundle/actors/broken.yaml").write_text("id: 5\nx: [1]\n")
-    (project / "lantern/bundle/actors/odd.yaml").write_text("id: ACT-odd\nzeta: 1\nalpha: 2\nbeta: 3\n")
-    script = (
-        "import sys, json\n"
-        "from context_pack_adapters import open_workspace\n"
-        "with open_workspace(sys.argv[1]) as one:\n"
-        "    for name, asked in json.loads(sys.argv[2]):\n"
-        "        sys.stdout.buffer.write(one.call(name, asked).text.encode() + b'\\n')\n"
-    )
-    calls = [["export_context", {**asked, "format": form}] for form in ("json", "yaml")]
-    calls += [["get_context", {"entityType": "Feature", "id": "ride-start", "depth": 3}]]
-    calls += [["export_entity_markdown", RIDE]]
-    found: set[bytes] = set()
-    for seed, zone, locale in (
-        ("0", "UTC", "C"),
-        ("1", "Asia/Tokyo", "C.UTF-8"),
-        ("4711", "America/New_York", "POSIX"),
-    ):
-        done = subprocess.run(
-            [sys.executable, "-c", script, str(project), json.dumps(calls)],
-            env=environment(PYTHONHASHSEED=seed, TZ=zone, LC_ALL=locale, LANG=locale),
-            cwd=ROOT,
-            capture_output=True,
-            check=True,
-        )
-        text = done.stdout
-        for mark in (b'"exportedAt":"', b"exportedAt: '"):
-            at = text.index(mark) + len(mark)
-            text = text[:at] + text[at + 24 :]
-        found.add(text)
-    assert len(found) == 1
-
-
-@pytest.mark.clause("BD-60")
-def test_entities_are_resources(project: Path, client: StdioClient) -> None:
-    uri = "context://bundle/lantern/Feature/ride-start"
-    (content,) = client.request("resources/read", {"uri": uri})["result"]["contents"]
-    assert content["mimeType"] == "application/json"
-    assert json.loads(content["text"])["data"]["title"] == "Start a ride"
-    for missing in ("lantern/Feature/none", "lantern/None/ride-start", "none/Feature/ride-start", "lantern"):
-        reply = client.request("resources/read", {"uri": f"context://bundle/{missing}"})
-        assert reply["error"]["code"] == -32002, reply
-    templates = client.request("resources/templates/list")["result"]["resourceTemplates"]
-    assert "context://bundle/{bundle}/{type}/{id}" in [one["uriTemplate"] for one in templates]
-    assert not [
-        one for one in client.request("resources/list")["result"]["resources"] if "bundle" in one["uri"]
-    ]
-
-
-@pytest.mark.clause("BD-01")
-def test_the_environment_names_bundles(project: Path, spawn: Spawn, tmp_path: Path) -> None:
-    write_files(tmp_path / "other/deep", nodes({"a": []}))
-    places = os.pathsep.join(["", "other/deep", str(SAMPLE), " "])
-    client = spawn(env={"CONTEXT_PACK_BUNDLES": places})
-    client.initialize()
-    error = client.error("export_context", {"targets": [RIDE]})["error"]
-    assert (error["code"], error["details"]["availableBundles"]) == ("BAD_REQUEST", ["deep", "sample"])
-    assert structured(client, "export_context", targets=[RIDE], bundleId="sample")["bundleId"] == "sample"
-
-
-@pytest.mark.clause("BD-16", "BD-04")
-def test_a_running_server_sees_every_change(project: Path, client: StdioClient) -> None:
-    one = {"entityType": "Requirement", "id": "REQ-003", "depth": 0}
-    assert structured(client, "get_context", **one)["data"]["target"]["data"]["priority"] == 4
-    path = project / "lantern/bundle/requirements/REQ-003.yaml"
-    for priority in (1, 2, 3):
-        path.write_text(f"id: REQ-003\ntitle: Show\nownerActorId: ACT-rider\npriority: {priority}\n")
-        found = structured(client, "get_context", **one)["data"]["target"]
-        assert found["data"]["priority"] == priority
-        moment = time.strftime("%Y-%m-%dT%H:%M", time.gmtime(path.stat().st_mtime))
-        assert found["lastModified"].startswith(moment)
-    write_files(project / "second", nodes({"a": []}))
-    assert (
-        structured(client, "export_context", targets=[target("a")], bundleId="second")["bundleId"] == "second"
-    )

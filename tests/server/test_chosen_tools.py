@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import CommandLine
 from context_trees import MINIMAL
 from stdio_client import StdioClient
 
@@ -81,10 +80,3 @@ def test_tools_stand_in_the_order_of_the_instructions_and_can_be_looked_up(clien
         assert words in hints[name]
     assert "context pack" in hints["input"]
     assert "hand over" in hints["input"]
-
-
-@pytest.mark.clause("ENV-16")
-def test_the_command_refuses_families_that_there_are_not(tmp_path: Path) -> None:
-    done = CommandLine(tmp_path)("serve", "--tools", "spoons")
-    assert done.code == 2
-    assert "packs" in done.err

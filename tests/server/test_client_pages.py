@@ -51,23 +51,6 @@ def text_of(client: StdioClient, tool: str, arguments: dict[str, Any], **more: A
     return text
 
 
-def pack_of_thirty(client: StdioClient) -> str:
-    """A pack with thirty refs of forty lines each."""
-    made = client.payload("input", {"action": "create", "ttl_minutes": 60})["payload"]["id"]
-    operations: list[dict[str, Any]] = [
-        {"action": "upsert_section", "section_key": "all", "section_title": "All"}
-    ]
-    for number in range(30):
-        operations.append(
-            {
-                "action": "upsert_ref", "section_key": "all", "ref_key": f"ref-{number}", "path": "long.py",
-                "line_start": 1 + number * 80, "line_end": 40 + number * 80,
-            }
-        )  # fmt: skip
-    client.payload("input", {"action": "batch", "id": made, "expected_revision": 1, "operations": operations})
-    return str(made)
-
-
 @pytest.mark.clause("MCP-93", "CD-29")
 @pytest.mark.parametrize(("name", "tokens"), PAGES)
 def test_answer_sizes_follow_the_client_named_in_the_handshake(
@@ -83,27 +66,6 @@ def test_answer_sizes_follow_the_client_named_in_the_handshake(
     modern = {f"{META}protocolVersion": "2026-07-28", f"{META}clientCapabilities": {}}
     modern[f"{META}clientInfo"] = {"name": "Cline", "version": "1"}
     assert len(text_of(client, "read_file", {"path": "long.py"}, _meta=modern)) <= 8_000
-
-
-@pytest.mark.clause("MCP-93", "PK-54")
-@pytest.mark.parametrize(("name", "tokens"), PAGES[:5])
-def test_a_pack_of_thirty_refs_is_read_to_its_end_by_following_the_continuation(
-    project: Path, spawn: Spawn, name: str, tokens: int
-) -> None:
-    client = spawn()
-    greet(client, name)
-    arguments: dict[str, Any] = {"id": pack_of_thirty(client)}
-    seen: list[str] = []
-    while arguments:
-        text = text_of(client, "output", arguments)
-        assert len(text.encode()) <= room_of(tokens)
-        seen += [line for line in text.split("\n") if line.startswith("#### ") and "(continued)" not in line]
-        ended = [line for line in text.split("\n") if line.startswith("> truncated: ")]
-        assert len(ended) in (0, 2)
-        assert len(set(ended)) <= 1
-        assert not ended or len(text.encode()) >= 0.8 * room_of(tokens)
-        arguments = json.loads(ended[0].partition("continue with output ")[2]) if ended else {}
-    assert len(seen) == 30
 
 
 @pytest.mark.clause("MCP-93", "ENV-15")

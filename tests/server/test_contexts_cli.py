@@ -135,38 +135,6 @@ def test_options_choose_the_root_the_fingerprint_and_the_block_for_agents(
         assert CommandLine(project)("contexts", *words).code == code, words
 
 
-@pytest.mark.clause("CX-06", "CX-41")
-def test_contexts_are_fresh_in_a_fresh_clone(project: Path, contexts: CommandLine, tmp_path: Path) -> None:
-    contexts("contexts", "init")
-    clone = tmp_path / "clone"
-    shutil.copytree(project, clone, copy_function=shutil.copyfile, ignore=shutil.ignore_patterns(".agents"))
-    for name in ("status", "validate"):
-        done = CommandLine(clone)("contexts", name)
-        assert done.code == 0, done.out
-
-
-@pytest.mark.clause("CX-44")
-def test_a_terminal_sees_colours_and_a_pipe_does_not(project: Path, contexts: CommandLine) -> None:
-    assert "\x1b[" in contexts.on_terminal("contexts", "status").out
-    assert "\x1b[" not in contexts("contexts", "status").out
-
-
-@pytest.mark.clause("CX-44")
-@pytest.mark.parametrize("columns", [12, 60, 200])
-def test_progress_is_one_line_of_a_terminal_and_leaves_no_trace_elsewhere(
-    project: Path, contexts: CommandLine, columns: int
-) -> None:
-    done, shown = contexts.watched("contexts", "init", columns=columns)
-    assert done.code == 0
-    assert "\r0/5 " in shown
-    assert "\r4/5 ." in shown
-    assert "\n" not in shown
-    assert max(map(len, shown.split("\r"))) < columns
-    assert (shown.split("\r")[-2].strip(), shown.split("\r")[-1]) == ("", "")
-    assert "/5" not in done.out
-    assert contexts("contexts", "refresh").err == ""
-
-
 def drop_in(path: Path, text: str, made_in: Path) -> None:
     """Put a whole file in place in one step, so that nobody sees half of it."""
     made = made_in / path.name
@@ -251,19 +219,4 @@ def test_contexts_watch_reports_every_change_until_interrupted(
     assert watch.line().split() == ["stale", "one/two/three"]
     shutil.rmtree(project / "one")
     assert {watch.line().split()[0] for _ in range(3)} == {"gone"}
-    assert watch.interrupt() == 0
-
-
-@pytest.mark.clause("CX-45")
-def test_a_watch_may_refresh_what_became_stale(
-    project: Path, contexts: CommandLine, watches: list[Watching]
-) -> None:
-    watches.append(Watching(project, "--refresh", "--json"))
-    (watch,) = watches
-    made = [watch.event() for _ in range(10)]
-    assert [event.get("result") for event in made[:5]] == ["made"] * 5
-    assert [event.get("state") for event in made[5:]] == ["fresh"] * 5
-    drop_in(project / "src/core/more.rs", "//! More.\n", project.parent)
-    assert watch.event() == {"scope": "src/core", "result": "updated"}
-    assert contexts("contexts", "status").code == 0
     assert watch.interrupt() == 0

@@ -90,64 +90,6 @@ def test_a_list_has_the_specified_shape(served: StdioClient, tmp_path: Path) -> 
     ]
 
 
-@pytest.mark.clause("CX-07", "CX-20", "CX-24", "CX-51")
-def test_freshness_answers_have_the_specified_shapes(served: StdioClient, tmp_path: Path) -> None:
-    stale = served.call("check_freshness", {"scope": "src\\core"})
-    assert stale.get("isError", False) is False
-    body = stale["structuredContent"]
-    computed = body["fingerprint"]["computed"]
-    assert body == {
-        "scope": "src\\core",
-        "state": "stale",
-        "fingerprint": {"stored": "00000000", "computed": computed, "method": "stat"},
-        "last_updated": "2026-02-13T10:00:00Z",
-    }
-    assert keys(body) == ["scope", "state", "fingerprint", "last_updated"]
-    plant(tmp_path / "project", {"src/core/.context.yaml": context("src/core", computed)})
-    fresh = served.payload("check_freshness", {"scope": "src/core"})
-    assert fresh == {
-        "scope": "src/core",
-        "state": "fresh",
-        "fingerprint": {"stored": computed, "computed": computed, "method": "stat"},
-        "last_updated": "2026-02-13T10:00:00Z",
-    }
-    assert served.error("check_freshness", {"scope": "src/unknown"}) == {
-        "scope": "src/unknown",
-        "state": "missing",
-        "error": MISSING.format("src/unknown"),
-    }
-
-
-@pytest.mark.clause("CX-01", "CX-23", "CX-51")
-def test_a_context_is_returned_whole_or_filtered(served: StdioClient) -> None:
-    whole = served.payload("query_context", {"scope": "src/core"})
-    assert keys(whole) == ["found", "scope", "context"]
-    assert keys(whole["context"]) == [
-        "version",
-        "last_updated",
-        "fingerprint",
-        "scope",
-        "summary",
-        "maintenance",
-        "decisions",
-        "todos",
-    ]
-    assert served.payload("query_context", {"scope": "src/core", "filter": []}) == whole
-    some = served.payload(
-        "query_context", {"scope": "src/core", "filter": ["decisions", "summary", "version", "evidence", "x"]}
-    )
-    assert keys(some["context"]) == [
-        "version",
-        "scope",
-        "fingerprint",
-        "last_updated",
-        "decisions",
-        "summary",
-    ]
-    assert some["context"]["decisions"] == CORE["decisions"]
-    assert some["unknown_fields"] == ["evidence", "x"]
-
-
 @pytest.mark.clause("CX-16", "CX-21", "CX-22", "CX-24", "CX-25", "CX-51")
 def test_refusals_have_the_specified_shapes_and_texts(served: StdioClient, tmp_path: Path) -> None:
     root = tmp_path / "project"
@@ -201,11 +143,3 @@ def test_another_root_is_served_where_it_is_allowed(served: StdioClient, tmp_pat
     assert served.payload("check_freshness", asked)["state"] == "stale"
     inside = served.payload("list_contexts", {"path": "src"})
     assert inside["root"] == str(tmp_path / "project/src")
-
-
-@pytest.mark.clause("CX-27", "CX-51")
-def test_scopes_are_resources_that_can_be_read(served: StdioClient) -> None:
-    templates = served.request("resources/templates/list")["result"]["resourceTemplates"]
-    assert "context://scope/{path}" in [template["uriTemplate"] for template in templates]
-    reply = served.request("resources/read", {"uri": "context://scope/src/core"})["result"]
-    assert '"state": "stale"' in reply["contents"][0]["text"]

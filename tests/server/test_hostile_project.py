@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -64,40 +62,6 @@ def test_the_home_of_the_user_is_neither_indexed_nor_served(clone: Path, spawn: 
     assert 'collection "bad"' in answers["search"]["structuredContent"]["warning"]
     assert answers["search"]["structuredContent"]["results"]
     assert answers["list_documents"]["structuredContent"]["total"] == 1
-
-
-@pytest.mark.clause("DC-14")
-@pytest.mark.parametrize("name", ["p/manifest.json", "p"])
-def test_a_pipe_in_the_place_of_a_source_makes_nothing_wait(clone: Path, spawn: Spawn, name: str) -> None:
-    (clone / "p").mkdir()
-    place = clone / name if name != "p" else clone / "p/manifest.json"
-    os.mkfifo(place)
-    configure(clone, good="docs", bad=name)
-    answers = everything(connected(clone, spawn))
-    assert answers["search"]["structuredContent"]["results"]
-    synced = {one["collection"]: one for one in answers["sync"]["structuredContent"]["collections"]}
-    assert synced["good"]["added"] == 1
-    assert name == "p" or synced["bad"]["failed"]
-
-
-@pytest.mark.clause("DC-14")
-@pytest.mark.parametrize("file", ["shallow", "packed-refs"])
-@pytest.mark.parametrize("private", [".env", "../home/notes.md"])
-def test_a_repository_in_the_clone_does_not_make_git_quote_private_files(
-    clone: Path, spawn: Spawn, file: str, private: str
-) -> None:
-    brought = clone / "brought"
-    lay(brought, {"a.md": "# Far\n"})
-    lay(clone, {".env": f"{SECRET}\n"})
-    for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "one"]):
-        named = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
-        subprocess.run(["git", "-C", str(brought), *named, *words], check=True)
-    (brought / ".git" / file).symlink_to(clone / private)
-    configure(clone, good="docs", bad=f"git+file://{brought}")
-    answers = everything(connected(clone, spawn))
-    assert SECRET not in json.dumps(answers)
-    synced = {one["collection"]: one for one in answers["sync"]["structuredContent"]["collections"]}
-    assert "may not name a repository on this disk" in synced["bad"]["failed"][0]["reason"]
 
 
 @pytest.mark.clause("DC-15", "DC-35")
