@@ -1,34 +1,41 @@
-"""The document tools over a real server, framed and unframed: shapes, errors, freshness, resources."""
+"""The document tools as a client sees them: shapes, errors, freshness, resources."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 from document_trees import GUIDE, KEYS, PASTA, configure, environ, handbook, lay
-from stdio_client import Mode, StdioClient
+from local_client import LocalClient
 
-Spawn = Callable[..., StdioClient]
-LIST_CHANGED = "notifications/resources/list_changed"
+Start = Callable[..., LocalClient]
 
 
 @pytest.fixture
-def asked(tmp_path: Path, spawn: Spawn, mode: Mode) -> StdioClient:
-    """An initialized server over the handbook."""
-    return started(handbook(tmp_path), spawn, mode)
+def started() -> Iterator[Start]:
+    """Connects to a project; every connection is closed after the test."""
+    clients: list[LocalClient] = []
+
+    def start(root: Path, **variables: str) -> LocalClient:
+        clients.append(LocalClient(root, **environ(root, **variables)))
+        return clients[-1]
+
+    yield start
+    for client in clients:
+        client.close()
 
 
-def started(root: Path, spawn: Spawn, mode: Mode = "unframed", **variables: str) -> StdioClient:
-    client = spawn(mode, source_root=root, env=environ(root, **variables))
-    client.initialize()
-    return client
+@pytest.fixture
+def asked(tmp_path: Path, started: Start) -> LocalClient:
+    """A connection to the handbook."""
+    return started(handbook(tmp_path))
 
 
-def structured(client: StdioClient, tool: str, **arguments: Any) -> Any:
+def structured(client: LocalClient, tool: str, **arguments: Any) -> Any:
     """The structured content of a successful call, which its text agrees with."""
     result = client.call(f"documents_{tool}", arguments)
     assert not result["isError"], result
@@ -36,7 +43,7 @@ def structured(client: StdioClient, tool: str, **arguments: Any) -> Any:
     return result["structuredContent"]
 
 
-def refused(client: StdioClient, tool: str, **arguments: Any) -> str:
+def refused(client: LocalClient, tool: str, **arguments: Any) -> str:
     result = client.call(f"documents_{tool}", arguments)
     assert result["isError"] is True, result
     assert "structuredContent" not in result
@@ -45,7 +52,7 @@ def refused(client: StdioClient, tool: str, **arguments: Any) -> str:
 
 
 @pytest.mark.clause("DC-40", "DC-42", "DC-43", "DC-51", "DC-52", "DC-09")
-def test_collections_are_browsed_and_documents_are_read(asked: StdioClient) -> None:
+def test_collections_are_browsed_and_documents_are_read(asked: LocalClient) -> None:
     (collection,) = structured(asked, "list_collections")["collections"]
     assert collection["collection"] == "handbook"
     assert (collection["documentCount"], collection["description"]) == (3, "How we work")
@@ -97,11 +104,13 @@ def test_collections_are_browsed_and_documents_are_read(asked: StdioClient) -> N
 
 
 @pytest.mark.clause("DC-55")
-def test_an_outline_or_section_that_is_too_long_ends_early_and_says_so(spawn: Spawn, tmp_path: Path) -> None:
+def test_an_outline_or_section_that_is_too_long_ends_early_and_says_so(
+    started: Start, tmp_path: Path
+) -> None:
     headings = "".join(f"## {'Part ' * 20}{number}\n\nwords\n\n" for number in range(3000))
     lay(tmp_path, {"docs/long.md": f"# Long\n\n{headings}"})
     configure(tmp_path, docs="./docs")
-    client = started(tmp_path, spawn)
+    client = started(tmp_path)
     outline = structured(client, "get_outline", collection="docs", document="long.md")
     assert outline["truncated"] is True
     assert [one["line"] for one in outline["outline"][:3]] == [1, 3, 7]
@@ -113,7 +122,7 @@ def test_an_outline_or_section_that_is_too_long_ends_early_and_says_so(spawn: Sp
 
 
 @pytest.mark.clause("DC-44", "DC-46", "DC-47", "DC-48")
-def test_searches_find_passages_with_their_places(asked: StdioClient) -> None:
+def test_searches_find_passages_with_their_places(asked: LocalClient) -> None:
     found = structured(asked, "search", query="how to install", limit=1)
     (hit,) = found["results"]
     assert (hit["documentId"], hit["documentTitle"], hit["sectionHeading"]) == (
@@ -172,7 +181,7 @@ def test_searches_find_passages_with_their_places(asked: StdioClient) -> None:
 
 
 @pytest.mark.clause("DC-41", "DC-49", "DC-50")
-def test_unknown_names_and_bad_ranges_are_plain_text_errors(asked: StdioClient) -> None:
+def test_unknown_names_and_bad_ranges_are_plain_text_errors(asked: LocalClient) -> None:
     assert refused(asked, "get_document", collection="handbook", document="gide.md").startswith(
         'Document "gide.md" not found in collection "handbook". Did you mean: guide.md'
     )
@@ -213,7 +222,7 @@ def test_unknown_names_and_bad_ranges_are_plain_text_errors(asked: StdioClient) 
 
 
 @pytest.mark.clause("DC-50")
-def test_every_tool_says_what_it_does_and_answers_as_it_declares(asked: StdioClient) -> None:
+def test_every_tool_says_what_it_does_and_answers_as_it_declares(asked: LocalClient) -> None:
     tools = {one["name"]: one for one in asked.request("tools/list")["result"]["tools"]}
     mine = {name: one for name, one in tools.items() if name.startswith("documents_")}
     assert len(mine) == 9
@@ -237,7 +246,7 @@ def test_every_tool_says_what_it_does_and_answers_as_it_declares(asked: StdioCli
 
 
 @pytest.mark.clause("DC-53")
-def test_documents_are_resources_with_completion(asked: StdioClient) -> None:
+def test_documents_are_resources_with_completion(asked: LocalClient) -> None:
     listed = asked.request("resources/list")["result"]["resources"]
     uris = [one["uri"] for one in listed if one["uri"].startswith("context://document/")]
     assert uris == [
@@ -268,8 +277,8 @@ def test_documents_are_resources_with_completion(asked: StdioClient) -> None:
 
 
 @pytest.mark.clause("DC-23", "DC-20", "DC-06", "DC-01")
-def test_edits_are_indexed_and_failed_documents_are_listed(tmp_path: Path, spawn: Spawn) -> None:
-    client = started(handbook(tmp_path), spawn)
+def test_edits_are_indexed_and_failed_documents_are_listed(tmp_path: Path, started: Start) -> None:
+    client = started(handbook(tmp_path))
     assert structured(client, "search", query="pasta")["results"]
     lay(
         tmp_path,
@@ -296,14 +305,14 @@ def test_edits_are_indexed_and_failed_documents_are_listed(tmp_path: Path, spawn
 
 
 @pytest.mark.clause("DC-45")
-def test_an_answer_keeps_its_budget_and_documents_are_complete(tmp_path: Path, spawn: Spawn) -> None:
+def test_an_answer_keeps_its_budget_and_documents_are_complete(tmp_path: Path, started: Start) -> None:
     paragraph = "The zebra walks over the plain and looks for water near the hills. " * 8
     for number in range(40):
         lay(tmp_path, {f"docs/z{number:02}.md": f"# Zebra {number}\n\n" + f"{paragraph}\n\n" * 3})
     lay(tmp_path, {"docs/long.md": "# Long\n\n" + "line of text\n" * 20_000})
     lay(tmp_path, {"docs/0.md": f"# {'wide ' * 30_000}\n\ntext\n"})
     configure(tmp_path, docs="./docs")
-    client = started(tmp_path, spawn)
+    client = started(tmp_path)
     for budget in (200, 1000, 5000):
         result = client.call("documents_search", {"query": "zebra water", "limit": 100, "maxTokens": budget})
         assert len(result["content"][0]["text"].encode()) <= budget * 2.5
@@ -329,17 +338,3 @@ def test_an_answer_keeps_its_budget_and_documents_are_complete(tmp_path: Path, s
     body = section["structuredContent"]
     assert body["truncated"] is True
     assert body["content"].count("\n") == body["endLine"] - body["startLine"]
-
-
-@pytest.mark.clause("MCP-86")
-def test_documents_indexed_after_a_list_send_list_changed(spawn: Spawn, tmp_path: Path) -> None:
-    """So many that the first list cannot wait for them."""
-    lay(tmp_path, {f"docs/n{number}.md": f"# Number {number}\n" for number in range(1010)})
-    configure(tmp_path, many="./docs")
-    client = spawn(env=environ(tmp_path))
-    client.initialize()
-    client.request("resources/list")
-    while not any(note.get("method") == LIST_CHANGED for note in client.notifications):
-        client.notifications.append(client.read())
-    listed = client.request("resources/list")["result"]
-    assert (len(listed["resources"]), "nextCursor" in listed) == (1000, True)
