@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from command_line import CommandLine
+from hanging import never_hanging
 
 RECORD = "# 1. Use Postgres\n\n## Status\nAccepted\n\n## Context\nWhy.\n\n## Decision\nWe use Postgres.\n"
 
@@ -69,6 +71,27 @@ def test_notes_and_decision_records_are_imported_once(run: CommandLine, tmp_path
     shown = run("memory", "import", "docs/adr/notes.md").out
     assert "docs/adr/notes.md:2: merged: rule: Never log tokens" in shown
     assert "docs/adr/notes.md:3: skipped: shorter than 10 characters" in shown
+
+
+@pytest.mark.clause("ME-06")
+def test_an_import_of_a_folder_follows_no_link_and_waits_for_no_pipe(
+    run: CommandLine, tmp_path: Path
+) -> None:
+    project, outside = tmp_path / "project", tmp_path / "outside"
+    for folder in (project / "docs", outside):
+        folder.mkdir(parents=True)
+    (outside / "theirs.md").write_text("Rule: this is a secret of somebody else\n")
+    (project / "docs/ours.md").write_text("Rule: never log the tokens of a user\n")
+    (project / "docs/link.md").symlink_to(outside / "theirs.md")
+    (project / "folder").symlink_to(outside)
+    os.mkfifo(project / "docs/pipe.md")
+    with never_hanging():
+        told = run("memory", "import", str(project), "--json").json
+    assert [Path(row["file"]).name for row in told["notes"]] == ["ours.md"]
+    # What a person names may be a link.
+    named = run("memory", "import", str(project / "docs/link.md"), "--json").json
+    assert named["counts"] == {"recorded": 1}
+    assert run("memory", "import", str(project / "docs/pipe.md")).code == 1
 
 
 @pytest.mark.clause("ME-24")
