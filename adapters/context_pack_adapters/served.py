@@ -33,7 +33,7 @@ def refusing_registry(settings: Settings, log: Log) -> Registry:
     def refuse(*_: Any) -> NoReturn:
         raise Failure(Code.INVALID_DATA, "; ".join(settings.refusals))
 
-    ports = open_ports(settings._replace(refusals=(), store=None))
+    ports = open_ports(settings._replace(refusals=(), store=""))
     registry = build(ports, report=log.finished, alarm=log.alarm)
     tools = {name: attrs.evolve(tool, choose=refuse) for name, tool in registry.tools.items()}
     return attrs.evolve(registry, tools=tools, resources=list, prompts={})

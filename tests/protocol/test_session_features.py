@@ -72,12 +72,6 @@ def test_a_prompt_is_rendered_as_a_users_message(peer: Peer) -> None:
 
 
 @pytest.mark.clause("MCP-52")
-def test_a_prompt_may_be_whole_messages(peer: Peer) -> None:
-    messages = peer.result("prompts/get", {"name": "talk"})["messages"]
-    assert [message["role"] for message in messages] == ["user", "assistant"]
-
-
-@pytest.mark.clause("MCP-52")
 @pytest.mark.parametrize(
     "params",
     [

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Semaphore
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from waiting import PATIENCE
 
 from context_pack.kernel.paging import encode_cursor
 from context_pack_adapters.server.catalog import MAX_RESOURCES
@@ -32,22 +30,6 @@ def test_a_list_is_one_page_by_default_and_always_the_same(peer: Peer, method: s
     assert first[LISTS[method]]
     assert peer.result(method) == first == peer.result(method, {"cursor": None})
     assert peer.result(method, {"cursor": ""}) == first
-
-
-@pytest.mark.clause("MCP-40")
-def test_tools_are_listed_as_the_registry_describes_them(peer: Peer, demo: Demo) -> None:
-    assert peer.result("tools/list")["tools"] == demo.registry().describe()
-
-
-@pytest.mark.clause("MCP-28")
-def test_the_first_list_of_tools_begins_one_warm_up(connect: Callable[..., Peer]) -> None:
-    warmed = Semaphore(0)
-    peer = connect(warm_up=warmed.release)
-    peer.result("prompts/list")
-    for _ in range(5):
-        peer.result("tools/list")
-    assert warmed.acquire(timeout=PATIENCE)
-    assert not warmed.acquire(blocking=False)
 
 
 def fill(demo: Demo, count: int) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -57,37 +56,10 @@ def test_without_a_proper_token_nothing_is_sent(peer: Peer, demo: Demo, token: A
 
 
 @pytest.mark.clause("MCP-60")
-def test_values_that_do_not_rise_or_are_no_numbers_are_dropped(peer: Peer, demo: Demo) -> None:
-    demo.reports = (
-        (1, None),
-        (1, None),
-        (0.5, None),
-        (math.nan, None),
-        (math.inf, None),
-        (2, math.nan),
-        (3, None),
-    )
-    *sent, _ = steps(peer, "t")
-    assert [each["params"]["progress"] for each in sent] == [1, 2, 3]
-    assert all("total" not in each["params"] for each in sent)
-
-
-@pytest.mark.clause("MCP-60")
 def test_progress_floods_are_thinned_but_the_last_value_is_sent(peer: Peer, demo: Demo) -> None:
     demo.reports = tuple((done, 1000) for done in range(1001))
     *sent, _ = steps(peer, "t")
     assert [each["params"]["progress"] for each in sent] == [*range(10), 1000]
-
-
-@pytest.mark.clause("MCP-60")
-def test_progress_is_limited_to_ten_messages_a_second() -> None:
-    now = 0.0
-    sent: list[bytes] = []
-    progress = ProgressNotes("t", sent.append, lambda: now)
-    for tick in range(3000):
-        now = tick / 100
-        progress.report(tick, None, None)
-    assert 280 <= len(sent) <= 311
 
 
 def beat(job: Job, demo: Demo) -> None:
@@ -111,13 +83,6 @@ def test_a_heartbeat_sends_rising_progress(peer: Peer, demo: Demo, req: Request)
     (reply,) = peer.take()
     assert reply["id"] == 1
     job.progress(100)
-    beat(job, demo)
-    assert peer.take() == []
-
-
-@pytest.mark.clause("MCP-60")
-def test_a_call_without_a_progress_token_gets_no_heartbeat(peer: Peer, demo: Demo, req: Request) -> None:
-    (job,) = peer.post(req("tools/call", {"name": "text"}))
     beat(job, demo)
     assert peer.take() == []
 

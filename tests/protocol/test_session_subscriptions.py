@@ -50,13 +50,6 @@ def test_a_legacy_subscriber_is_notified_until_it_unsubscribes(peer: Peer) -> No
 
 
 @pytest.mark.clause("MCP-80")
-@pytest.mark.parametrize("method", ["resources/subscribe", "resources/unsubscribe"])
-@pytest.mark.parametrize("params", [None, {}, {"uri": 5}, {"uri": None}, {"uri": [ONE]}])
-def test_subscribing_to_no_uri_is_invalid(peer: Peer, method: str, params: Any) -> None:
-    assert peer.error(method, params)["code"] == -32602
-
-
-@pytest.mark.clause("MCP-80")
 def test_list_changes_are_sent_to_legacy_clients_after_the_handshake(peer: Peer) -> None:
     peer.session.subscriptions.changed([], True)
     assert peer.take() == []
@@ -141,35 +134,6 @@ def test_a_cancelled_stream_ends_without_a_result(peer: Peer, modern: Modern) ->
     peer.notify("notifications/cancelled", {"requestId": 1})
     peer.session.subscriptions.changed([ONE], False)
     assert peer.take() == [updated(ONE, "1")]
-
-
-@pytest.mark.clause("MCP-80")
-def test_one_change_notifies_legacy_and_modern_subscribers(peer: Peer, modern: Modern) -> None:
-    peer.result("resources/subscribe", {"uri": ONE})
-    listen(peer, modern, "a", resourceSubscriptions=[ONE])
-    listen(peer, modern, "b", resourceSubscriptions=[ONE, TWO])
-    peer.session.subscriptions.changed([ONE], False)
-    assert peer.take() == [updated(ONE), updated(ONE, "a"), updated(ONE, "b")]
-
-
-@pytest.mark.clause("MCP-86")
-def test_the_watcher_runs_only_while_a_client_listens(peer: Peer, modern: Modern) -> None:
-    peer.result("initialize", {})
-    assert (peer.watches, peer.session.subscriptions.watching, peer.session.subscriptions.watched) == (
-        [],
-        False,
-        frozenset(),
-    )
-    peer.result("resources/subscribe", {"uri": ONE})
-    listen(peer, modern, "L", resourceSubscriptions=[TWO])
-    assert (peer.watches, peer.session.subscriptions.watched) == ([True, True], frozenset({ONE, TWO}))
-    peer.result("resources/unsubscribe", {"uri": ONE})
-    assert (peer.watches, peer.session.subscriptions.watching) == ([True, True, False], True)
-    peer.notify("notifications/cancelled", {"requestId": "L"})
-    assert (peer.watches, peer.session.subscriptions.watching) == ([True, True, False, False], False)
-    listen(peer, modern, "M", resourcesListChanged=True)
-    peer.session.finish()
-    assert peer.watches == [True, True, False, False, True, False]
 
 
 @pytest.mark.clause("MCP-82")

@@ -34,13 +34,6 @@ def test_a_lone_surrogate_in_an_answer_is_sent_escaped(peer: Peer) -> None:
 
 
 @pytest.mark.clause("MCP-21")
-def test_indented_json_is_sent_as_it_is_and_as_an_object(peer: Peer) -> None:
-    result = peer.call("pretty")
-    assert "\n" in result["content"][0]["text"]
-    assert result["structuredContent"] == {"a": 1, "b": [2]}
-
-
-@pytest.mark.clause("MCP-21")
 def test_a_text_answer_has_no_object(peer: Peer) -> None:
     assert peer.call("text") == {"content": [{"type": "text", "text": "# Title\n\nline"}], "isError": False}
 
@@ -134,25 +127,6 @@ def test_a_call_that_may_change_something_is_of_the_kind_write(peer: Peer, req: 
     assert peer.take()[0]["result"]["isError"] is True
 
 
-def test_deferred_work_is_done_after_the_reply(peer: Peer, demo: Demo, req: Request) -> None:
-    order: list[str] = []
-    (job,) = peer.post(req("tools/call", {"name": "note", "arguments": {"action": "write", "line": "x"}}))
-    job.after(lambda: order.append(f"later, {len(peer.sent)} sent"))
-    job.run()
-    assert (order, demo.settled) == (["later, 1 sent"], ["x"])
-
-
-def test_deferred_work_that_fails_is_reported_and_harms_nothing(peer: Peer, demo: Demo, req: Request) -> None:
-    def fail() -> None:
-        raise ValueError("later")
-
-    (job,) = peer.post(req("tools/call", {"name": "note", "arguments": {"action": "write", "line": "x"}}))
-    job.after(fail)
-    job.run()
-    assert demo.settled == ["x"]
-    assert [place for place, _ in peer.alarms] == ["after tools/call"]
-
-
 @pytest.mark.clause("MCP-28")
 @pytest.mark.parametrize(
     "method", ["initialize", "ping", "server/discover", "logging/setLevel", "resources/unsubscribe"]
@@ -176,49 +150,3 @@ def test_fixed_lists_load_the_registry_once_and_are_answered_at_once(
     assert list(peer.post(req(method))) == []
     assert peer.take() == first
     assert demo.loads == 1
-
-
-@pytest.mark.clause("MCP-28")
-@pytest.mark.parametrize(
-    ("method", "params"),
-    [
-        ("resources/list", {}),
-        ("resources/read", {"uri": "memo://one"}),
-        ("prompts/get", {"name": "talk"}),
-        ("tools/call", {"name": "text"}),
-        (
-            "completion/complete",
-            {"ref": {"type": "ref/prompt", "name": "greet"}, "argument": {"name": "who", "value": ""}},
-        ),
-    ],
-)
-def test_requests_that_may_touch_the_disk_are_always_jobs(
-    peer: Peer, req: Request, method: str, params: dict[str, Any]
-) -> None:
-    peer.load()
-    (job,) = peer.post(req(method, params))
-    assert peer.take() == []
-    job.run()
-    assert "result" in peer.take()[0]
-
-
-def test_a_tool_sees_the_id_and_the_capabilities_of_its_caller(
-    peer: Peer, demo: Demo, modern: Modern
-) -> None:
-    params = {"name": "echo", "arguments": {"text": "hi"}}
-    peer.result("initialize", {"capabilities": {"roots": {}}})
-    peer.result("tools/call", params, "a")
-    peer.result(
-        "tools/call", modern(params, **{"io.modelcontextprotocol/clientCapabilities": {"sampling": {}}}), 7
-    )
-    assert [call.request_id for call in demo.seen] == ["a", 7]
-    assert [call.client_capabilities for call in demo.seen] == [{"roots": {}}, {"sampling": {}}]  # type: ignore[attr-defined]
-
-
-@pytest.mark.clause("CD-68")
-def test_a_call_knows_how_long_ago_it_was_received(peer: Peer, demo: Demo, req: Request) -> None:
-    demo.now = 5.0
-    (job,) = peer.post(req("tools/call", {"name": "echo", "arguments": {"text": "x"}}))
-    demo.now = 8.5
-    job.run()
-    assert demo.seen[-1].waited == 3.5
