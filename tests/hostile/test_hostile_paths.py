@@ -46,25 +46,13 @@ LINKS = {
     "link_up": "..", "link_to_pipe": "pipe", "link_back_in_denied": "../root/.env",
 }  # fmt: skip
 ODD = [
-    "pipe",
-    "src",
-    ".",
-    "locked.bin",
-    "latin.txt",
-    "huge.txt",
-    "folder_out/secret.txt",
+    "pipe", "src", ".", "locked.bin", "latin.txt", "huge.txt", "folder_out/secret.txt",
     "link_up/outside/secret.txt",
-]
+]  # fmt: skip
 LONG = [
-    "a" * 256,
-    "a" * 5000,
-    "a/" * 3000 + "x",
-    "é" * 600,
-    "./" * 1500 + ".env",
-    "\U0001f600" * 300,
-    " " * 200,
-    "",
-]
+    "a" * 256, "a" * 5000, "a/" * 3000 + "x", "é" * 600, "./" * 1500 + ".env", "\U0001f600" * 300,
+    " " * 200, "",
+]  # fmt: skip
 HOSTILE = [*OUTSIDE, *DENIED, *(name for name in LINKS if name != "link_in"), *ODD, *LONG]
 SECRETS = (
     ".env .env.local .git/config src/.git/config node_modules/x/index.js id_rsa key.pem a.p12 .ssh/config "

@@ -45,21 +45,14 @@ def call(name: str, **arguments: Any) -> tuple[str, Any]:
 
 SESSIONS: list[list[tuple[str, Any]]] = [
     [
-        ("initialize", HELLO),
-        ("notifications/initialized", None),
-        ("tools/list", {}),
+        ("initialize", HELLO), ("notifications/initialized", None), ("tools/list", {}),
         call("read_file", path="src/app.py", includeDeps=True),
-        call("grep_codebase", pattern="def .+", limit=5),
-        call("code_outline", path="."),
+        call("grep_codebase", pattern="def .+", limit=5), call("code_outline", path="."),
     ],
     [
-        ("initialize", HELLO),
-        ("notifications/initialized", None),
-        call("input", action="create", ttl_minutes=5, title="é ☃ 😀"),
-        call("input", action="list"),
-        call("output"),
-        ("resources/list", {}),
-        ("resources/read", {"uri": "context://stats"}),
+        ("initialize", HELLO), ("notifications/initialized", None),
+        call("input", action="create", ttl_minutes=5, title="é ☃ 😀"), call("input", action="list"),
+        call("output"), ("resources/list", {}), ("resources/read", {"uri": "context://stats"}),
         ("resources/subscribe", {"uri": "context://pack/pk_aaaaaaaa"}),
         ("notifications/cancelled", {"requestId": 3}),
     ],
@@ -72,16 +65,11 @@ SESSIONS: list[list[tuple[str, Any]]] = [
         ("logging/setLevel", {"level": "debug"}),
     ],
     [
-        ("initialize", HELLO),
-        call("context_record", type="rule", content="never cross the streams"),
-        call("context_search", query="streams"),
-        call("documents_search", query="streams"),
-        call("get_context", entityType="Node", id="a"),
-        ("ping", None),
-        ("shutdown", None),
-        ("exit", None),
+        ("initialize", HELLO), call("context_record", type="rule", content="never cross the streams"),
+        call("context_search", query="streams"), call("documents_search", query="streams"),
+        call("get_context", entityType="Node", id="a"), ("ping", None), ("shutdown", None), ("exit", None),
     ],
-]
+]  # fmt: skip
 ODD: list[Any] = [
     None, True, -1, 1e308, 2**70, "", "\udc00", "x" * 5000, [], {}, [[[]]], {"a": {}}, "../..", 0
 ]  # fmt: skip

@@ -108,21 +108,13 @@ def test_any_other_id_is_no_request_and_is_answered_under_null(text: str) -> Non
 @pytest.mark.parametrize(
     "value",
     [
-        1, None, True, "ping", 1.5, [], [{"jsonrpc": "2.0", "id": 1, "method": "ping"}],
-        {},
-        {"jsonrpc": "2.0"},
-        {"jsonrpc": "2.0", "id": 1},
-        {"jsonrpc": "2.0", "id": 1, "params": {}},
-        {"jsonrpc": "2.0", "result": 1},
-        {"jsonrpc": "2.0", "id": 1, "method": None},
-        {"jsonrpc": "2.0", "id": 1, "method": ["ping"]},
-        {"jsonrpc": "2.0", "method": 1, "params": "bar"},
-        {"id": 1, "method": "ping"},
-        {"jsonrpc": "1.0", "id": 1, "method": "ping"},
-        {"jsonrpc": 2.0, "id": 1, "method": "ping"},
-        {"jsonrpc": ["2.0"], "id": 1, "method": "ping"},
-        {"JSONRPC": "2.0", "id": 1, "method": "ping"},
-        {"id": 1, "result": {}},
+        1, None, True, "ping", 1.5, [], [{"jsonrpc": "2.0", "id": 1, "method": "ping"}], {},
+        {"jsonrpc": "2.0"}, {"jsonrpc": "2.0", "id": 1}, {"jsonrpc": "2.0", "id": 1, "params": {}},
+        {"jsonrpc": "2.0", "result": 1}, {"jsonrpc": "2.0", "id": 1, "method": None},
+        {"jsonrpc": "2.0", "id": 1, "method": ["ping"]}, {"jsonrpc": "2.0", "method": 1, "params": "bar"},
+        {"id": 1, "method": "ping"}, {"jsonrpc": "1.0", "id": 1, "method": "ping"},
+        {"jsonrpc": 2.0, "id": 1, "method": "ping"}, {"jsonrpc": ["2.0"], "id": 1, "method": "ping"},
+        {"JSONRPC": "2.0", "id": 1, "method": "ping"}, {"id": 1, "result": {}},
     ],
 )  # fmt: skip
 def test_a_value_that_is_no_request_is_answered_under_its_id_if_that_can_be_read(value: Any) -> None:

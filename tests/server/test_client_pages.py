@@ -13,16 +13,10 @@ from context_pack.toolkit.budget import room_of
 
 META = "io.modelcontextprotocol/"
 PAGES = [
-    ("claude-code", 20_000),
-    ("gemini-cli-mcp-client", 7_500),
-    ("codex-mcp-client", 10_000),
-    ("Cline", 3_200),
-    ("github-copilot-developer", 8_000),
-    ("qwen-code-mcp-client", 8_000),
-    ("opencode", 10_000),
-    ("somebody else", 5_000),
-    ("", 5_000),
-]
+    ("claude-code", 20_000), ("gemini-cli-mcp-client", 7_500), ("codex-mcp-client", 10_000),
+    ("Cline", 3_200), ("github-copilot-developer", 8_000), ("qwen-code-mcp-client", 8_000),
+    ("opencode", 10_000), ("somebody else", 5_000), ("", 5_000),
+]  # fmt: skip
 
 
 @pytest.fixture
