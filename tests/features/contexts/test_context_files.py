@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from context_trees import Asked, age, context, disk_contexts, plant, refresher
 from hanging import never_hanging
-from planting import ordinary_user
+from ordinary_user import ordinary_user
 
 from context_pack.contexts.fingerprint import Method
 from context_pack.contexts.model import Context, Corrupt, read_context
