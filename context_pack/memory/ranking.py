@@ -26,7 +26,7 @@ from context_pack.memory.entries import BRIEF, CODE, DECLARES, DISCOVERY, NO_COD
 from context_pack.memory.excerpts import PART, SUPERSEDED_BY
 from context_pack.retrieval.answering import FLOOR
 from context_pack.retrieval.model import FoundPiece, Ranked
-from context_pack.retrieval.short_forms import related
+from context_pack.retrieval.short_forms import synonyms
 from context_pack.retrieval.words import split_identifier, tokens
 
 MEANING = 0.7  # 0.022 against the 0.2 of documents: the share of the vectors in the score of code
@@ -57,9 +57,14 @@ AGAIN_OF_MANY = 1.0
 """Where more hits than a page are asked for, as drafts do: they want the others of a file, too."""
 SAID = 0.3
 """For a discovery, by how much of the question it says in its own words: short forms and beginnings count."""
-ALWAYS = 30
-"""The best so many discoveries that say a word of the question are never left out: what a word is worth falls
-as more texts have it, and in a small memory most have the same words."""
+MEANING_OF_NOTES = 0.85  # with a model 5 of 60 questions of `discoveries.py`, without 3: the share of vectors
+SAYING = (
+    1.0  # without a model 3 of 60: by how much of the question a discovery says, beside other discoveries
+)
+ALWAYS, NEAREST = 30, 3
+"""So many discoveries are never left out: which say most of the question, or which a model has nearest."""
+NEAR = 0.13
+"""The relevance by a model from which a discovery answers; of twenty questions about code two have one."""
 OWN_PLACES, FIRST_PLACES = 2, 5
 """What people wrote down has so many of the first places, where it answers the question."""
 ANSWERS = 0.4
@@ -162,20 +167,60 @@ def _met(question: Collection[str], found: FoundPiece, with_module: bool) -> set
     return {word for word in question if any(_mean_the_same(word, other) for other in said)}
 
 
+def ranked_notes(
+    hits: Sequence[Ranked], query: str, weight: float, by_meaning: bool
+) -> list[tuple[float, Ranked]]:
+    """What people wrote with its relevance, the best first; `by_meaning` where a model measured it.
+
+    The best are always relevant enough to be shown: in a small memory most have the same words, and what a
+    word is worth falls as more texts have it.
+    """
+    words = QuestionWords.of(query).words
+    said = {} if by_meaning else _said(words, [hit.found for hit in hits if hit.found.corpus == DISCOVERY])
+    scores = {
+        hit.found.piece: _score(
+            hit, MEANING_OF_NOTES if by_meaning or hit.found.corpus == DISCOVERY else weight
+        )
+        + SAYING * said.get(hit.found.piece, 0.0)
+        for hit in hits
+    }
+    best = sorted(hits, key=lambda hit: scores[hit.found.piece], reverse=True)
+    always = NEAREST if by_meaning else ALWAYS
+    return [
+        (
+            max(hit.relevance, FLOOR)
+            if at < always and (by_meaning or said.get(hit.found.piece))
+            else hit.relevance,
+            hit,
+        )
+        for at, hit in enumerate(best)
+    ]
+
+
+def joined(
+    weighed: Sequence[tuple[float, Ranked]], notes: Sequence[tuple[float, Ranked]]
+) -> list[tuple[float, Ranked]]:
+    """The hits with notes in their own order where notes stand, and further ones at the end."""
+    coming = iter(notes)
+    hits = [each if each[1].found.corpus == CODE else next(coming, None) for each in weighed]
+    return [*filter(None, hits), *coming]
+
+
 def with_own_places(
-    hits: Sequence[tuple[float, Ranked]], query: str, limit: int
+    hits: Sequence[tuple[float, Ranked]], query: str, limit: int, by_meaning: bool
 ) -> list[tuple[float, Ranked]]:
     """The hits with the best discoveries that answer among the first; no other order is changed."""
     first = min(limit, FIRST_PLACES)
     places = OWN_PLACES if first > OWN_PLACES + 1 else first // 2
     words = QuestionWords.of(query).words
-    own = [
-        each
-        for each in hits
-        if (found := each[1].found).corpus == DISCOVERY
-        and SUPERSEDED_BY not in found.entry_facts
-        and len(_met(words, found, with_module=True)) >= ANSWERS * len(words) > 0
-    ][:places]
+
+    def answers(relevance: float, found: FoundPiece) -> bool:
+        if found.corpus != DISCOVERY or SUPERSEDED_BY in found.entry_facts:
+            return False
+        near = by_meaning and relevance >= NEAR
+        return near or len(_met(words, found, with_module=True)) >= ANSWERS * len(words) > 0
+
+    own = [each for each in hits if answers(each[0], each[1].found)][:places]
     late = [each for each in own if each in hits[first:]]
     if not late:
         return list(hits)
@@ -397,7 +442,7 @@ def parts(name: str) -> tuple[str, ...]:
 
 def _mean_the_same(word: str, other: str) -> bool:
     """Whether both are one word, one begins with the other, or one is a short form of the other."""
-    return _meet(word, other) or other in related(word)
+    return _meet(word, other) or other in synonyms(word)
 
 
 def _meet(word: str, other: str) -> bool:
