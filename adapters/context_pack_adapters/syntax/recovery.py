@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from tree_sitter import Node
 
-from context_pack.kernel.sentences import one_line
 from context_pack.kernel.syntax import Definition, DefinitionKind
+from context_pack.kernel.text import one_line
 from context_pack_adapters.syntax.comments import last_row
 
 MOST_STEPS = 10_000

@@ -576,13 +576,13 @@ class Slow:
 @pytest.mark.clause("ME-35", "RT-25")
 def test_an_answer_shows_embedding_progress_and_starts_the_worker() -> None:
     room = Room({})
-    for number in range(101):
-        room.call("context_record", type="rule", content=f"work is done by rule number {number}")
     memory, worker = room.memory, Worker(works=True)
     searching = Searching(
         memory.index, memory.searching.fast, Slow(), monotonic=room.clock.monotonic, budget=-1.0
     )
     room.with_memory(searching=searching, background=worker)
+    for number in range(101):
+        room.record("rule", f"work is done by rule number {number}")
     found = room.search("work")
     assert found["semantic"]["done"] < found["semantic"]["total"]
     assert worker.started == ["memory"]
