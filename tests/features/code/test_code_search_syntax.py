@@ -97,12 +97,16 @@ def test_a_brace_that_counts_nothing_is_plain_and_no_match_crosses_lines(pattern
 @pytest.mark.parametrize(
     "pattern, word",
     [
-        ("foo", "foo"), (r"a\.b", "a.b"), ("foo bar", "foo bar"), (r"def \w+_value\(", "_value"),
+        ("foo", "foo"), (r"a\.b", "a.b"), ("foo bar", "foo bar"), (r"def \w+_value\(", "_value("),
         (r"\bclass\b", "class"), ("fo+bar", "bar"), ("colou?r", "colo"), ("ab{2}cde", "cde"),
         ("a(bcd)e", "bcd"),
         ("[xyz]foo[^bar]", "foo"), ("Foo", "foo"),
-        ("foo|bar", ""), ("(foo)?", ""), ("(foo)*b", ""), ("(foo){0}", ""), (r"\x66oo", ""), (r"\p{Lu}", ""),
-        ("(?x)f oo", ""), ("(*PRUNE)a", ""), (r"\d{3}", ""), ("a{2}", ""), ("größe", ""), (r"(\w)\1foo", ""),
+        ("foo|bar", ""), ("(foo)?", ""), ("(foo)*b", "b"), ("(foo){0}", ""), (r"\x66oo", ""),
+        (r"\p{Lu}", ""),
+        ("(?x)f oo", ""), ("(*PRUNE)a", ""), (r"\d{3}", ""), ("a{2}", "a"), ("größe", ""),
+        (r"(\w)\1foo", "foo"),
+        ("(foo|bar)+x[(]", "x"), ("(?:ab)+c{2}", "ab"), ("(?=foo)b", "b"), ("fo*", "f"),
+        (r"(\w+)\.(\w+)\(\1", "("),
     ],
 )  # fmt: skip
 def test_the_word_of_a_pattern_is_one_that_every_match_has(pattern: str, word: str) -> None:

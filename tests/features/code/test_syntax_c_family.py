@@ -145,7 +145,7 @@ def test_cpp_members_have_their_owners_wherever_they_are_written() -> None:
         "12-12@12 method Box.~Box | virtual ~Box()",
         "13-13@13 method Box.size | virtual int size() const noexcept = 0",
         "14-14@14 method Box.at | T& at(int n) const &",
-        "15-15@15 method Box.operator | operator bool() const",
+        "15-15@15 method Box.operator bool | operator bool() const",
         "17-17@17 method Box.make | static auto make() -> Box",
         "18-20@20 method Box.put | template <class U> void put(U item) | Any.",
         "21-21@21 struct Box.Item | struct Item",

@@ -60,7 +60,7 @@ def test_csharp_definitions_are_what_runs_or_holds_members() -> None:
         " where U : new()",
         "30-30@30 function Home.Find.Local | void Local()",
         "34-34@34 method Home.+ | public static Home<T> operator +(Home<T> a, Home<T> b)",
-        "35-35@35 method Home.operator | public static implicit operator int(Home<T> a)",
+        "35-35@35 method Home.operator int | public static implicit operator int(Home<T> a)",
         "36-36@36 type Home.Picks | delegate int Picks(int x)",
         "37-37@37 struct Home.Point | struct Point",
         "38-38@38 class Home.Pair | record Pair(int Left, string Right)",

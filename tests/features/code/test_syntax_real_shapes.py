@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from syntax_outline import imports, outline, parsed
 
+from context_pack_adapters.syntax.tree_sitter_syntax import TreeSitterSyntax
+
 
 def test_kotlin_annotations_hide_no_class_constant_or_property() -> None:
     text = """\
@@ -207,3 +209,64 @@ def test_includes_guarded_by_has_include_are_imports() -> None:
 
 def test_a_header_that_only_imports_modules_is_objective_c() -> None:
     assert imports("c", "@import Shop;\n") == ["1 module @import Shop;"]
+
+
+def test_declarations_that_kotlin_s_grammar_takes_for_expressions_are_found_by_their_lines() -> None:
+    text = """\
+/** A node. */
+@A(x = 1)
+public actual open class Node {
+    actual val size = 1
+    fun first() {
+        fun inner() {}
+    }
+}
+
+@A
+expect class Next
+
+@A
+actual val MOST = 1
+"""
+    assert outline("kotlin", text) == [
+        "1-8@3 class Node | public actual open class Node | A node.",
+        "5-7@5 method Node.first | fun first()",
+        "6-6@6 function Node.first.inner | fun inner()",
+        "10-11@11 class Next | expect class Next",
+        "13-14@14 constant MOST | actual val MOST",
+    ]
+
+
+def test_definitions_by_value_are_definitions() -> None:
+    assert outline("kotlin", "object O {\n    const val A = 1\n}\nclass C {\n    val b = 1\n}\n") == [
+        "1-3@1 class O | object O",
+        "2-2@2 constant O.A | const val A",
+        "4-6@4 class C | class C",
+    ]
+    assert outline("scala", "object O { var a = 1 }\nlazy val b = 2\nvar c = 3\n") == [
+        "1-1@1 class O | object O",
+        "1-1@1 constant O.a | var a",
+        "2-2@2 constant b | lazy val b",
+        "3-3@3 constant c | var c",
+    ]
+    handlers = "const app = use('/', function handler(req) {\n  return on(1, function done() {})\n})\n"
+    assert outline("javascript", handlers) == [
+        "1-3@1 constant app | const app",
+        "1-3@1 function app.handler | function handler(req)",
+        "2-2@2 function app.handler.done | function done()",
+    ]
+
+
+def test_operators_of_cpp_are_named_without_blanks_and_found_in_any_spelling() -> None:
+    text = """\
+struct A { bool operator == (int o) const; operator bool() const; void operator()(int); };
+void f(A a) { a.operator==(1); a.operator ()(2); }
+"""
+    assert outline("cpp", text)[1:4] == [
+        "1-1@1 method A.operator== | bool operator == (int o) const",
+        "1-1@1 method A.operator bool | operator bool() const",
+        "1-1@1 method A.operator() | void operator()(int)",
+    ]
+    syntax = TreeSitterSyntax()
+    places = {name: syntax.occurrences("cpp", text, name) for name in ("operator==", "operator()")}
+    assert places == {"operator==": [16, 107], "operator()": [71, 124]}
