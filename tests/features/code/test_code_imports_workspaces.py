@@ -287,3 +287,17 @@ def test_declaration_files_resolve_ts_imports_to_sources_or_declarations() -> No
     files = {"a.d.ts": 'import "./b.ts"; import "./c.mts"; import "./d.ts"; import "./e.ts";'}
     files |= {"b.d.ts": "", "c.d.mts": "", "d.ts": "", "d.d.ts": "", "e.tsx": ""}
     assert imported(files, "a.d.ts").paths == ["b.d.ts", "c.d.mts", "d.ts", "e.tsx"]
+
+
+@pytest.mark.clause("CD-21")
+def test_kotlin_packages_are_what_the_files_say_whatever_their_folders_are_called() -> None:
+    files = {
+        "core/common/src/Flow.kt": "package kotlinx.shop.flow\n\npublic interface Flow\n",
+        "core/common/src/Builders.kt": "package kotlinx.shop.flow\n\npublic fun <T> flow(): Flow = TODO()\n",
+        "core/common/test/FlowTest.kt": "package kotlinx.shop.flow\n\nclass FlowTest\n",
+        "guava/src/Use.kt": "package kotlinx.shop.guava\n\nimport kotlinx.shop.flow.*\n",
+        "guava/src/One.kt": "import kotlinx.shop.flow.flow\nimport kotlinx.shop.flow.Flow.Companion\n",
+    }
+    both = ["core/common/src/Builders.kt", "core/common/src/Flow.kt"]
+    assert imported(files, "guava/src/Use.kt").paths == both
+    assert imported(files, "guava/src/One.kt").paths == both
