@@ -18,7 +18,7 @@ def shell(tmp_path: Path) -> CommandLine:
     return CommandLine(tmp_path)
 
 
-@pytest.mark.clause("CD-82", "CD-89")
+@pytest.mark.clause("CD-82", "CD-45")
 def test_the_command_prints_the_tools_list_without_ignored_files(shell: CommandLine) -> None:
     done = shell("outline")
     assert (done.code, done.err) == (0, "")
@@ -26,7 +26,7 @@ def test_the_command_prints_the_tools_list_without_ignored_files(shell: CommandL
     assert shell("outline", "app.py", "--query", "HELP").out.splitlines()[1:] == ["  5 def helper()"]
 
 
-@pytest.mark.clause("CD-89")
+@pytest.mark.clause("CD-45")
 def test_an_unreadable_path_is_reported_on_stderr(shell: CommandLine) -> None:
     done = shell("outline", "none.py")
     assert (done.code, done.out) == (1, "")

@@ -36,7 +36,7 @@ def grep(client: StdioClient, pattern: str, **options: Any) -> Any:
     return client.payload("grep_codebase", {"pattern": pattern, **options})
 
 
-@pytest.mark.clause("CD-50", "CD-58", "CD-64")
+@pytest.mark.clause("CD-50", "CD-58", "CD-55")
 def test_grep_codebase_answers_over_stdio(project: Path, client: StdioClient) -> None:
     found = grep(client, "jwt")
     assert [(match["file"], match["line"], match["column"]) for match in found["matches"]] == [
@@ -61,7 +61,7 @@ def test_grep_codebase_answers_over_stdio(project: Path, client: StdioClient) ->
     assert grep(client, "jwt")["totalMatches"] == 4
 
 
-@pytest.mark.clause("CD-61", "CD-63", "CD-70")
+@pytest.mark.clause("CD-60", "CD-63", "CD-06")
 def test_errors_have_the_familys_shape(project: Path, client: StdioClient) -> None:
     found = client.error("grep_codebase", {"pattern": "[invalid("})
     assert (found["error"], found["pattern"]) == ("Invalid regex pattern", "[invalid(")
@@ -92,7 +92,7 @@ def test_the_tool_is_listed_with_its_arguments_and_bounds(client: StdioClient) -
 
 
 @pytest.mark.slow
-@pytest.mark.clause("CD-68", "CD-69")
+@pytest.mark.clause("CD-68", "CD-09")
 def test_a_catastrophic_pattern_ends_and_ping_is_answered_meanwhile(project: Path, spawn: Spawn) -> None:
     (project / "trap.txt").write_text(("a" * 90 + "?!\n") * 50)
     client = spawn()
@@ -108,7 +108,7 @@ def test_a_catastrophic_pattern_ends_and_ping_is_answered_meanwhile(project: Pat
     assert "the time was over after 3 of 4 files" in found["message"]
 
 
-@pytest.mark.clause("CD-69")
+@pytest.mark.clause("CD-09")
 def test_a_cancelled_search_is_not_answered_and_the_next_one_is(project: Path, client: StdioClient) -> None:
     (project / "trap.txt").write_text("a" * 90 + "?!\n")
     arguments = {"name": "grep_codebase", "arguments": {"pattern": f"{TRAP}(?!x)"}}
@@ -119,7 +119,7 @@ def test_a_cancelled_search_is_not_answered_and_the_next_one_is(project: Path, c
     assert all(message.get("id") != "trap" for message in client.notifications)
 
 
-@pytest.mark.clause("CD-70")
+@pytest.mark.clause("CD-06")
 def test_the_sixty_first_search_of_a_minute_is_refused(project: Path, spawn: Spawn) -> None:
     client = spawn()
     client.initialize()
@@ -136,7 +136,7 @@ def cli(project: Path) -> CommandLine:
     return CommandLine(project)
 
 
-@pytest.mark.clause("CD-73")
+@pytest.mark.clause("CD-45")
 def test_the_command_prints_lines_with_their_places(cli: CommandLine) -> None:
     done = cli("grep", "jwt", "-g", "*.ts")
     assert (done.code, done.err) == (0, "")
@@ -145,14 +145,14 @@ def test_the_command_prints_lines_with_their_places(cli: CommandLine) -> None:
     assert cli("grep", "-s", "--glob", "!*.ts", "JWT|User").out == "src/user.py:1:class User:\n"
 
 
-@pytest.mark.clause("CD-73")
+@pytest.mark.clause("CD-45")
 def test_the_command_says_when_there_is_more(cli: CommandLine) -> None:
     done = cli("grep", "jwt", "-m", "1")
     assert done.out == "src/auth.ts:1:// JWT\n"
     assert done.err.startswith("1 of 3 matching lines")
 
 
-@pytest.mark.clause("CD-73")
+@pytest.mark.clause("CD-45")
 def test_the_exit_code_is_greps(cli: CommandLine) -> None:
     done = cli("grep", "nothing-like-this")
     assert (done.code, done.out) == (1, "")
@@ -167,14 +167,14 @@ def test_the_exit_code_is_greps(cli: CommandLine) -> None:
         assert (done.code, "-m/--max-count" in done.err) == (2, True)
 
 
-@pytest.mark.clause("CD-73")
+@pytest.mark.clause("CD-45")
 def test_a_glob_that_no_file_matches_is_reported(cli: CommandLine) -> None:
     done = cli("grep", "jwt", "-g", "no-such-folder")
     assert done.code == 1
     assert "No file matches -g 'no-such-folder'" in done.err
 
 
-@pytest.mark.clause("CD-73")
+@pytest.mark.clause("CD-45")
 def test_the_command_prints_the_tools_answer_as_json(cli: CommandLine) -> None:
     done = cli("grep", "jwt", "--json", "-m", "2")
     assert done.code == 0
@@ -186,7 +186,7 @@ def test_the_command_prints_the_tools_answer_as_json(cli: CommandLine) -> None:
     assert (done.code, done.json["error"]) == (2, "Invalid regex pattern")
 
 
-@pytest.mark.clause("CD-73")
+@pytest.mark.clause("CD-45")
 def test_on_a_terminal_files_are_headings_and_matches_are_coloured(cli: CommandLine) -> None:
     done = cli.on_terminal("grep", "jwt")
     assert done.code == 0
@@ -201,7 +201,7 @@ def test_on_a_terminal_files_are_headings_and_matches_are_coloured(cli: CommandL
     assert "\x1b" not in cli.on_terminal("grep", "jwt", NO_COLOR="1").out
 
 
-@pytest.mark.clause("CD-73")
+@pytest.mark.clause("CD-45")
 def test_a_file_cannot_steer_the_readers_terminal(cli: CommandLine, project: Path) -> None:
     (project / "evil.txt").write_text("jwt \x1b]0;owned\x07 \x1b[2J\n")
     done = cli.on_terminal("grep", "jwt", "-g", "evil.txt")

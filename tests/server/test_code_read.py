@@ -66,7 +66,7 @@ def test_every_character_of_a_text_arrives(client: StdioClient, tmp_path: Path) 
     assert read["file"]["content"] == text
 
 
-@pytest.mark.clause("CD-05")
+@pytest.mark.clause("CD-03")
 def test_a_file_of_a_mebibyte_arrives_whole(client: StdioClient, tmp_path: Path) -> None:
     (tmp_path / "most.txt").write_bytes(b'"\n' * 524_288)
     (tmp_path / "more.txt").write_bytes(b"x" * 1_048_577)
@@ -112,7 +112,7 @@ def test_reads_are_counted_over_connections_and_only_once_the_reply_has_gone(
     assert counts(tmp_path) == {"a.py": 6, "b.py": 2}
 
 
-@pytest.mark.clause("CD-44")
+@pytest.mark.clause("CD-43")
 def test_a_storage_root_that_cannot_be_written_does_not_touch_the_reads(tmp_path: Path, spawn: Any) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
     (tmp_path / "blocked").write_text("a file in the place of the storage root")
@@ -124,7 +124,7 @@ def test_a_storage_root_that_cannot_be_written_does_not_touch_the_reads(tmp_path
     assert "Traceback" not in errors
 
 
-@pytest.mark.clause("CD-08")
+@pytest.mark.clause("CD-06")
 def test_the_hundred_and_first_call_of_a_minute_is_refused(tmp_path: Path, spawn: Any) -> None:
     (tmp_path / "a").write_text("x")
     client = spawn()
@@ -139,7 +139,7 @@ def test_the_hundred_and_first_call_of_a_minute_is_refused(tmp_path: Path, spawn
     assert other.payload("read_file", {"path": "a"})["file"]["content"] == "x"
 
 
-@pytest.mark.clause("CD-08")
+@pytest.mark.clause("CD-06")
 def test_the_limit_can_be_changed_and_lifted(tmp_path: Path, spawn: Any) -> None:
     (tmp_path / "a").write_text("x")
     strict = spawn(env={"CONTEXT_PACK_RATE_LIMITS": "read_file=1"})

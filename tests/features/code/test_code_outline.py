@@ -90,7 +90,7 @@ def test_a_file_is_listed_with_lines_and_signatures_and_members_indented() -> No
     ]
 
 
-@pytest.mark.clause("CD-81")
+@pytest.mark.clause("CD-80")
 def test_depth_bounds_the_levels_and_a_query_finds_names_at_any_level() -> None:
     assert "def total" not in call("code_outline", path="shop/cart.py", depth=1)
     assert call("code_outline", path="shop/cart.py", depth=1, query="CHECK").split("\n") == [
@@ -149,7 +149,7 @@ def test_a_file_larger_than_the_budget_leaves_room_for_the_others_of_its_folder(
     assert [head.partition(" ")[0] for head in heads] == ["a.js", "b.py", "c.js", "d.py"]
 
 
-@pytest.mark.clause("CD-84")
+@pytest.mark.clause("CD-83")
 def test_unparsed_files_have_a_reason_and_missing_ones_are_refused() -> None:
     text = call("code_outline", path="shop/notes.md")
     assert text.startswith("shop/notes.md (3 lines, there is no grammar for markdown)")
@@ -164,7 +164,7 @@ def test_unparsed_files_have_a_reason_and_missing_ones_are_refused() -> None:
     assert texts.call("code_outline", {"path": "texts"}).text == "No definitions in texts."
 
 
-@pytest.mark.clause("CD-84")
+@pytest.mark.clause("CD-83")
 def test_what_can_be_read_of_a_broken_file_is_listed_with_the_reason() -> None:
     broken: dict[str, str | bytes] = {"a.py": "def f():\n    return 1\n\n" + ")))]]]}}}\n" * 20}
     assert call("code_outline", broken, path="a.py").split("\n") == [
@@ -220,7 +220,7 @@ def test_names_with_signs_are_found_as_they_are_written(
     assert found == [defined, uses], said
 
 
-@pytest.mark.clause("CD-86")
+@pytest.mark.clause("CD-85")
 def test_uses_are_limited_and_counted_and_a_path_narrows_them() -> None:
     lines = call("find_usages", name="price", limit=1).split("\n")
     assert lines[1] == "[1 of 4 uses shown; narrow path, or go on with offset 1]"
@@ -234,7 +234,7 @@ def test_uses_are_limited_and_counted_and_a_path_narrows_them() -> None:
     assert "tests/" not in call("find_usages", name="price", path="shop/cart.py")
 
 
-@pytest.mark.clause("CD-86")
+@pytest.mark.clause("CD-85")
 def test_usages_of_a_common_name_fit_the_page_and_are_read_to_the_end() -> None:
     definitions = tuple(Usage(f"m{number}.py", 1, "load", "def load()") for number in range(300))
     uses = tuple(Usage(f"m{number}.py", 5, "", "load()") for number in range(300))
@@ -255,7 +255,7 @@ def test_usages_of_a_common_name_fit_the_page_and_are_read_to_the_end() -> None:
     assert "[50 of 60 definitions shown; narrow path]" in call("find_usages", files, name="load")
 
 
-@pytest.mark.clause("CD-68", "CD-86")
+@pytest.mark.clause("CD-68", "CD-85")
 def test_usages_say_that_the_time_was_over_and_a_command_looks_into_every_file() -> None:
     files: dict[str, str | bytes] = {f"m{number}.py": "load()\n" for number in range(5)}
     ports = memory_ports(files, FixedClock(), SystemIds(), ())
@@ -271,7 +271,7 @@ def test_usages_say_that_the_time_was_over_and_a_command_looks_into_every_file()
     assert (usages.total, usages.unsearched, usages.complete) == (5, 0, True)
 
 
-@pytest.mark.clause("CD-86")
+@pytest.mark.clause("CD-85")
 def test_a_file_at_the_root_is_not_taken_for_others_of_its_name() -> None:
     files: dict[str, str | bytes] = {"a.py": "x = 1\n", "b/a.py": "x = 2\n" * 5_000}
     assert call("find_usages", files, name="x", path="a.py").split("\n") == [
@@ -280,7 +280,7 @@ def test_a_file_at_the_root_is_not_taken_for_others_of_its_name() -> None:
     ]
 
 
-@pytest.mark.clause("CD-86")
+@pytest.mark.clause("CD-85")
 def test_usages_in_a_path_without_searchable_files_are_refused() -> None:
     workspace = open_memory_workspace(
         {**FILES, "large.py": "price = 1\n" * 200_000, "noise.py": b"price\0", "dist/out.py": "price = 1\n"}
@@ -333,7 +333,7 @@ def test_a_symbol_that_is_not_there_or_not_unique_lists_candidates() -> None:
     assert plain["error"] == "No symbols are known: there is no grammar for markdown"
 
 
-@pytest.mark.clause("CD-88")
+@pytest.mark.clause("CD-07")
 def test_numbered_lines_carry_their_numbers_in_the_file() -> None:
     read = json.loads(call("read_file", path="shop/cart.py", startLine=24, endLine=25, numbered=True))["file"]
     assert read["content"] == (

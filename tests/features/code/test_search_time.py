@@ -103,7 +103,7 @@ def test_a_search_that_nobody_hurries_goes_on_to_the_end(tmp_path: Path) -> None
     assert (found.files, found.unsearched, found.total) == (300, 0, 300)
 
 
-@pytest.mark.clause("CD-69")
+@pytest.mark.clause("CD-09")
 @pytest.mark.parametrize("pattern", [FOR_EVER, "b.*a.*c.*d$"])  # in a short text and in a long one
 def test_a_pattern_yields_to_other_threads_and_stops_when_cancelled(pattern: str, tmp_path: Path) -> None:
     (tmp_path / "trap.txt").write_text(f"{CATASTROPHES[pattern]}\n")
@@ -132,7 +132,7 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path / "tree"
 
 
-@pytest.mark.clause("CD-68", "CD-69")
+@pytest.mark.clause("CD-68", "CD-09")
 def test_a_child_that_hangs_is_killed_when_the_time_is_over(tmp_path: Path, tree: Path, stuck: Path) -> None:
     search = FileTreeSearch(tree, PathPolicy(), seconds=0.5, large=0, search_path=str(stuck))
     before = children()
@@ -141,7 +141,7 @@ def test_a_child_that_hangs_is_killed_when_the_time_is_over(tmp_path: Path, tree
     until(lambda: children() <= before)
 
 
-@pytest.mark.clause("CD-69")
+@pytest.mark.clause("CD-09")
 def test_a_child_is_killed_when_its_call_is_cancelled(tmp_path: Path, tree: Path, stuck: Path) -> None:
     search = FileTreeSearch(tree, PathPolicy(), seconds=2 * PATIENCE, large=0, search_path=str(stuck))
     call = Watched()
@@ -157,7 +157,7 @@ def test_a_child_is_killed_when_its_call_is_cancelled(tmp_path: Path, tree: Path
     until(lambda: not is_alive(pid))
 
 
-@pytest.mark.clause("CD-69")
+@pytest.mark.clause("CD-09")
 def test_a_child_ends_with_what_it_writes_when_its_server_was_killed(tmp_path: Path, tree: Path) -> None:
     (tmp_path / "bin").mkdir()
     script = tmp_path / "bin" / "rg"
@@ -190,7 +190,7 @@ def test_a_child_ends_with_what_it_writes_when_its_server_was_killed(tmp_path: P
     until(lambda: not is_alive(pid))
 
 
-@pytest.mark.clause("CD-69")
+@pytest.mark.clause("CD-09")
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 def test_a_child_sees_none_of_our_streams(tmp_path: Path, tree: Path) -> None:
     script = tmp_path / "rg"
