@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from import_projects import LANGUAGES, SYNTAX, project
 from inmemory import MemorySourceTree
 
-from context_pack.code.imports.tree import join
 from context_pack.code.reading import FileRead, FileReader, ReadFile
 from context_pack.kernel.errors import Failure
 
@@ -83,25 +82,6 @@ TOO_DEEP = "x = " + "-" * 100_000 + "1\n"
 def test_import_scanning_is_not_quadratic(name: str, text: str) -> None:
     with never_hanging(60):  # the square of the length would take an hour
         SYNTAX.parse(name, text)
-
-
-@pytest.mark.clause("CD-15", "CD-17")
-def test_a_configuration_of_quotes_without_end_is_read_once() -> None:
-    files: dict[str, str | bytes] = {"tsconfig.json": '"\\' * 300_000, "a.ts": 'import "other";'}
-    with never_hanging(20):
-        read = FileReader(MemorySourceTree(files), SYNTAX).read(ReadFile(path="a.ts", include_deps=True))
-    assert read.external == ("other",)
-
-
-@pytest.mark.clause("CD-10")
-@given(folder=st.sampled_from(["", "a", "a/b", "a/b/c"]), written=st.text(alphabet="./ab", max_size=20))
-def test_joining_never_leaves_the_root(folder: str, written: str) -> None:
-    place = join(folder, written)
-    if place is not None:
-        parts = place.split("/") if place else []
-        assert ".." not in parts
-        assert "." not in parts
-        assert "" not in parts
 
 
 @pytest.mark.clause("CD-15")

@@ -33,7 +33,7 @@ from context_pack.code.reading import (
 from context_pack.code.tools import READ_SCHEMA
 from context_pack.composition import Ports
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack.kernel.syntax import NoSyntax, NotParsed, Syntax
+from context_pack.kernel.syntax import NoSyntax, Syntax
 from context_pack.kernel.text import split_lines
 from context_pack.toolkit.budget import ELLIPSIS
 from context_pack.toolkit.budget import json_size as weight
@@ -41,7 +41,6 @@ from context_pack.toolkit.budget import tokens_of as estimate_tokens
 from context_pack.toolkit.call import Cancelled, QuietCall
 from context_pack.toolkit.registry import Registry
 from context_pack_adapters.source.tree import DiskSourceTree
-from context_pack_adapters.syntax.guarded_syntax import GuardedSyntax
 
 Files = dict[str, str | bytes]
 MODIFIED = 1_736_931_600_123_456_789
@@ -374,19 +373,6 @@ def test_non_text_dependencies_have_no_content_and_denied_ones_are_omitted() -> 
     assert "SECRET" not in json.dumps(read)
 
 
-@pytest.mark.clause("CD-10")
-def test_a_dependency_with_a_too_long_path_is_omitted(tmp_path: Path) -> None:
-    folder = "/".join(["d" * 250] * 4)
-    (tmp_path / folder).mkdir(parents=True)
-    (tmp_path / folder / "use.c").write_text('#include "a.h"\n#include "' + "x" * 25 + '.h"')
-    for name in ("a.h", f"{'x' * 25}.h"):
-        (tmp_path / folder / name).touch()
-    assert len(f"{folder}/use.c") < 1024 < len(f"{folder}/{'x' * 25}.h")
-    reader = FileReader(DiskSourceTree(tmp_path, PathPolicy()), SYNTAX)
-    found = reader.read(ReadFile(path=f"{folder}/use.c", include_deps=True)).dependencies
-    assert [each.path for each in found] == [f"{folder}/a.h"]
-
-
 @pytest.mark.clause("CD-26")
 def test_unparsable_python_is_reported_with_its_line_and_a_hint() -> None:
     reading = Reading({"file.py": "x = 1\n" * 14 + "def f(:\n"})
@@ -434,21 +420,6 @@ def test_a_read_is_recorded_after_the_reply_and_a_refusal_is_not() -> None:
     assert (item.path, item.count, item.last_access) == (RelativePath("a.py"), 2, reading.clock.now())
 
 
-@pytest.mark.clause("CD-43")
-def test_a_log_that_fails_does_not_fail_the_read() -> None:
-    class Broken:
-        def record(self, path: RelativePath, at: object) -> None:
-            raise OSError("no disk")
-
-        def items(self) -> tuple[()]:
-            return ()
-
-    clock = FixedClock()
-    ports = Ports(clock, MemorySourceTree({"a": "x"}), MemoryPackStore(clock, SeededIds()), access=Broken())
-    call = QuietCall()
-    assert not build(ports).call("read_file", {"path": "a"}, call).is_error
-
-
 @pytest.mark.clause("CD-09")
 def test_a_cancelled_call_stops_between_dependencies() -> None:
     class Withdrawn(QuietCall):
@@ -486,21 +457,6 @@ def test_a_cancelled_call_stops_while_imports_are_resolved() -> None:
 
 
 @pytest.mark.clause("CD-10")
-def test_files_of_missing_folders_are_not_looked_for() -> None:
-    asked: list[str] = []
-
-    class Asked(MemorySourceTree):
-        def is_file(self, path: RelativePath) -> bool:
-            asked.append(path.value)
-            return super().is_file(path)
-
-    names = [f'#include "lib{number}/deep/x.h"' for number in range(50)]
-    reader = FileReader(Asked({"src/a.c": "\n".join(names)}), SYNTAX)
-    reader.read(ReadFile(path="src/a.c", include_deps=True))
-    assert asked == []
-
-
-@pytest.mark.clause("CD-10")
 def test_an_imported_file_that_is_ignored_is_found_beside_others(tmp_path: Path) -> None:
     (tmp_path / ".gitignore").write_text("_version.py\n")
     (tmp_path / "_version.py").write_text("version = 1\n")
@@ -508,38 +464,6 @@ def test_an_imported_file_that_is_ignored_is_found_beside_others(tmp_path: Path)
     reader = FileReader(DiskSourceTree(tmp_path, PathPolicy()), SYNTAX)
     found = reader.read(ReadFile(path="use.py", include_deps=True)).dependencies
     assert [each.path for each in found] == ["_version.py"]
-
-
-@pytest.mark.clause("CD-10")
-def test_parsed_texts_are_kept_by_content_and_bounded() -> None:
-    asked: list[tuple[str, str]] = []
-
-    class Asked(GuardedSyntax):
-        def _ask(self, *question: str) -> NotParsed:
-            asked.append((question[1], question[2]))
-            return NotParsed(question[2])
-
-    kept = Asked(most_kept=2)
-    for text in ("a", "b", "a", "c", "a", "b"):
-        assert kept.parse("x", text) == NotParsed(text)
-    assert asked == [("x", "a"), ("x", "b"), ("x", "c"), ("x", "b")]
-    kept.parse("y", "a")
-    assert asked[-1] == ("y", "a")
-
-
-@pytest.mark.clause("CD-10")
-def test_imports_of_a_cached_text_are_resolved_against_the_current_tree() -> None:
-    files: Files = {"main.py": "import a\nimport b\n", "a.py": "1"}
-    reading = Reading(files)
-    assert [each["path"] for each in reading.read("main.py", includeDeps=True)["dependencies"]] == ["a.py"]
-    files["b.py"] = "2"
-    files["a.py"] = "changed"
-    assert [each["content"] for each in reading.read("main.py", includeDeps=True)["dependencies"]] == [
-        "changed",
-        "2",
-    ]
-    del files["a.py"]
-    assert reading.read("main.py", includeDeps=True)["metadata"]["external"] == ["a"]
 
 
 @pytest.mark.clause("CD-10")

@@ -181,15 +181,3 @@ def test_the_parser_process_exits_when_idle() -> None:
         words = [sys.executable, "-c", program, str(theirs.fileno())]
         with subprocess.Popen(words, pass_fds=[theirs.fileno()]) as parser:
             assert parser.wait(60) == 0
-
-
-def test_the_parser_process_starts_on_demand_and_is_reused(syntax: GuardedSyntax) -> None:
-    assert syntax.process is None
-    syntax.parse("python", TEXT)
-    process = syntax.process
-    syntax.parse("python", TEXT + "x = 1\n")
-    assert syntax.process == process
-    syntax.close()
-    assert process is not None
-    until(lambda: not is_alive(process))
-    assert isinstance(syntax.parse("python", TEXT), Parsed)
