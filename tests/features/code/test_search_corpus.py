@@ -23,7 +23,8 @@ PATTERNS = [
     "[^f]oo", "[^a-z]+", r"[\w.]+", r"\w+\(", r"\W", r"\bfoo\b", r"\B", r"[\W_]foo", r"[^\W\d]+", r"\x66oo",
     r"\r", r"foo\r", r"lone \r", r"foo\s*$", r"foo[^x]?$", r"nul \x00", "GRÖSSE", "straße", "ſ",
     "k", "\u212a", "İ", "ı", "ς", "Ж", "数据", "[Α-Ω]", r"\u0300", "\U0001f600", "\u2028", r"\p{Greek}+",
-    "foo(?!.)", r"(?<!\s)foo", r"(\w)\1", r"(\w+)\.(\w+)\(\1", "fo++", "(?>fo+)o", r"foo\Kbar| \Kbar", "(?i:f)OO", "(?s)foo.",
+    "foo(?!.)", r"(?<!\s)foo", r"(\w)\1", r"(\w+)\.(\w+)\(\1",
+    "fo++", "(?>fo+)o", r"foo\Kbar| \Kbar", "(?i:f)OO", "(?s)foo.",
     "(aa|ab)+", "(a+)+b", "[]]", r"a\[0\]", r"&&|\|\|", "^.{500,}$", "(?:)", "(foo)?", "(?:foo)*b", r"[A-Z]\w+Context",
     r"\w+\s*=\s*\w+", "$^", r"\s*$^", "[[:alpha:]]+", "(?-i)FOO", "foo|",
 ]  # fmt: skip
