@@ -15,9 +15,9 @@ from typing import Any
 import attrs
 import pytest
 
-from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack.packs.domain.model import Pack, Ref, Section, Status
+from context_pack.kernel.text import LineRange
+from context_pack.packs.model import Pack, Ref, Section, Status
 from context_pack_adapters.files.walking import files_below
 from context_pack_adapters.packs import pack_format
 from context_pack_adapters.packs.store import FilePackStore

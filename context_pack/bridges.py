@@ -8,21 +8,20 @@ from attrs import frozen
 
 from context_pack.contexts.queries import CheckedContext, CheckFreshness, ContextQueries
 from context_pack.kernel.errors import Failure, invalid
-from context_pack.kernel.lines import MAX_LINES, LineRange
 from context_pack.kernel.ports import Reason
+from context_pack.kernel.text import MAX_LINES, LineRange
 from context_pack.memory.discovery import CodePlace, CodeState
 from context_pack.memory.ports import PackNote
-from context_pack.packs.domain.findings import is_own, own_description, own_heading, own_title, own_why
-from context_pack.packs.domain.model import Pack, Ref
-from context_pack.packs.domain.record import anchor_from, to_record
-from context_pack.packs.domain.scopes import Scopes, ScopeState
-from context_pack.packs.domain.source import SourceText
-from context_pack.packs.domain.states import Resolution, State
-from context_pack.packs.domain.values import path as parse_path
+from context_pack.packs.anchors import SourceText
+from context_pack.packs.draft import is_own, own_description, own_heading, own_title, own_why
+from context_pack.packs.model import Pack, Ref, Scopes, ScopeState
+from context_pack.packs.plans import located, warning_of
 from context_pack.packs.ports import PackStore
-from context_pack.packs.usecases.pointing import located, warning_of
-from context_pack.packs.usecases.read import PackReader
-from context_pack.packs.usecases.resolving import Resolver
+from context_pack.packs.read import PackReader
+from context_pack.packs.record import anchor_from, to_record
+from context_pack.packs.resolving import Resolver
+from context_pack.packs.states import Resolution, State
+from context_pack.packs.values import path as parse_path
 from context_pack.toolkit.call import Check, never_cancelled
 
 CHANGED_LINES = "its lines are no longer as they were when this was recorded"
@@ -117,9 +116,11 @@ def _notes(pack: Pack) -> Iterator[PackNote]:
         if words:
             # A pack without a title of its own is known by its name.
             told = "\n".join(words if title else filter(None, (pack.name, *words)))
-            yield PackNote(pack.id, section.key, None, section.title, told, pack.updated_at)
+            yield PackNote(
+                pack.id, section.key, None, section.title, told, pack.updated_at, worktree=pack.worktree
+            )
         for ref in filter(is_own, section.refs):
             name = ref.title or ref.key
             text = "\n".join(filter(None, (name, own_why(ref), ref.path.value)))
             lines = (ref.path.value, ref.lines.start, ref.lines.end)
-            yield PackNote(pack.id, section.key, ref.key, name, text, pack.updated_at, *lines)
+            yield PackNote(pack.id, section.key, ref.key, name, text, pack.updated_at, *lines, pack.worktree)

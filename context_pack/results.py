@@ -14,10 +14,7 @@ from context_pack.kernel.errors import Code, Failure, Kind
 from context_pack.kernel.paging import Page
 from context_pack.memory.ports import Recorded
 from context_pack.memory.search import FoundInMemory
-from context_pack.packs.domain.model import Diagram, Pack, Ref, Section, Status
-from context_pack.packs.domain.render import Rendered
-from context_pack.packs.domain.states import State
-from context_pack.packs.usecases.commands import (
+from context_pack.packs.commands import (
     DeleteDiagram,
     DeleteRef,
     DeleteSection,
@@ -27,9 +24,12 @@ from context_pack.packs.usecases.commands import (
     UpsertRef,
     UpsertSection,
 )
-from context_pack.packs.usecases.draft import Drafted
-from context_pack.packs.usecases.read import Compared
-from context_pack.packs.usecases.verify import Repaired, Verified
+from context_pack.packs.draft import Drafted
+from context_pack.packs.model import Diagram, Pack, Ref, Section, Status
+from context_pack.packs.read import Compared
+from context_pack.packs.render import Rendered
+from context_pack.packs.states import State
+from context_pack.packs.verify import Repaired, Verified
 from context_pack.toolkit.spec import Answer
 
 __all__ = [

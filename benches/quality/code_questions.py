@@ -69,7 +69,7 @@ QUESTIONS = (
         "Registry",
     ),
     _core("guess how many tokens a text has", "toolkit/budget.py", "tokens_of"),
-    _core("parse a date and time with a time zone offset", "kernel/instants.py", "parse_instant", "_zone"),
+    _core("parse a date and time with a time zone offset", "kernel/times.py", "parse_instant", "_zone"),
     _core("make an opaque cursor for the next page of a list", "kernel/paging.py", "encode_cursor"),
     _core("programming language of a file by its extension", "kernel/languages.py", "language_of", ""),
     _core(
@@ -115,8 +115,10 @@ QUESTIONS = (
         "Hunt",
         "*",
     ),
-    _core("random bytes become the id of a pack", "kernel/ids.py", "pack_id"),
-    _core("remaining time to live in words people understand", "kernel/ttl.py", "human", "remaining_seconds"),
+    _core("random bytes become the id of a pack", "kernel/text.py", "pack_id"),
+    _core(
+        "remaining time to live in words people understand", "kernel/times.py", "human", "remaining_seconds"
+    ),
     _core(
         "conflict when somebody else changed the pack since the caller saw it",
         "packs/domain/model.py",

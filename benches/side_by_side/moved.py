@@ -46,14 +46,16 @@ from inmemory import MemorySourceTree  # noqa: E402
 from pack_history import KeptTexts, Tally, judge, replayed  # noqa: E402
 
 from context_pack.kernel.languages import language_of  # noqa: E402
-from context_pack.kernel.lines import LineRange  # noqa: E402
 from context_pack.kernel.paths import RelativePath  # noqa: E402
 from context_pack.kernel.syntax import Definition, NotParsed  # noqa: E402
-from context_pack.kernel.text import split_lines  # noqa: E402
-from context_pack.packs.domain.following import CALLABLE  # noqa: E402
-from context_pack.packs.domain.model import Ref  # noqa: E402
-from context_pack.packs.domain.states import Resolution, State  # noqa: E402
-from context_pack.packs.usecases.resolving import Resolver  # noqa: E402
+from context_pack.kernel.text import (  # noqa: E402
+    LineRange,
+    split_lines,
+)
+from context_pack.packs.following import CALLABLE  # noqa: E402
+from context_pack.packs.model import Ref  # noqa: E402
+from context_pack.packs.resolving import Resolver  # noqa: E402
+from context_pack.packs.states import Resolution, State  # noqa: E402
 from context_pack_adapters.syntax import shared_syntax  # noqa: E402
 
 STORED = ROOT / "tests/fixtures/history/service.json"

@@ -15,10 +15,9 @@ from pathlib import Path
 
 from wire import OURS, QUICK, Bounds, Server, medians, request, tool_call
 
-from context_pack.kernel.ids import PACK_ID_BYTES, pack_id
-from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
-from context_pack.packs.domain.model import Pack, Ref, Section, Status
+from context_pack.kernel.text import PACK_ID_BYTES, LineRange, pack_id
+from context_pack.packs.model import Pack, Ref, Section, Status
 from context_pack_adapters.packs import pack_format
 from context_pack_adapters.packs.store import FilePackStore
 from context_pack_adapters.system import SystemClock, SystemIds

@@ -15,7 +15,7 @@ from context_pack.bundles.loading import Loaded, load, read_head
 from context_pack.bundles.model import Bundle, Diagnostic, Entity, Unloadable
 from context_pack.bundles.ports import BundleFiles, BundlePlace, BundleStore, FoundBundles
 from context_pack.kernel.errors import Code, Failure, clip, invalid
-from context_pack.kernel.suggestions import close
+from context_pack.kernel.text import close
 from context_pack.toolkit.call import Call
 
 R = TypeVar("R")

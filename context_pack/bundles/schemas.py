@@ -24,7 +24,7 @@ from referencing.jsonschema import DRAFT202012
 
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.pattern_size import check_pattern_size
+from context_pack.kernel.patterns import check_pattern_size
 from context_pack.kernel.text import canonical_json, single_line
 
 HOME = "https://bundle.invalid/"

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from context_pack.kernel.instants import file_time
+from context_pack.kernel.times import file_time
 
 # Acronyms stay together (`HTTPPort` is two words), `URLs` is one, digits belong to the word before them.
 _WORD = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])[0-9]*|[A-Z]?[^\W_A-Z]+|[^\W_]+")

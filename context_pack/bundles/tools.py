@@ -33,8 +33,7 @@ from context_pack.kernel.ports import Clock
 from context_pack.kernel.yaml_documents import dump
 from context_pack.toolkit.budget import room_of
 from context_pack.toolkit.call import Call
-from context_pack.toolkit.shapes import shape
-from context_pack.toolkit.spec import Answer, FailedCall, Family, Tool, json_answer, tool
+from context_pack.toolkit.spec import Answer, FailedCall, Family, Tool, json_answer, shape, tool
 
 EXPORT, NEAR, DOCUMENT = "export_context", "get_context", "export_entity_markdown"
 

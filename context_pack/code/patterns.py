@@ -16,7 +16,7 @@ import regex
 
 from context_pack.code.search import INVALID_PATTERN, FoundLines, LineHit, OutOfTime, hit_in
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.pattern_size import check_pattern_size
+from context_pack.kernel.patterns import check_pattern_size
 
 SLICE_SECONDS = 0.25
 """How long one line is tried before somebody asks whether that is still wanted; then twice as long."""

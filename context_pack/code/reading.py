@@ -19,8 +19,7 @@ from context_pack.code.imports.tree import TreeFiles
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.ports import Reason, SourceFile, SourceTree, Unreadable
-from context_pack.kernel.suggestions import near_paths
+from context_pack.kernel.ports import Reason, SourceFile, SourceTree, Unreadable, near_paths
 from context_pack.kernel.syntax import Definition, NotParsed, Parsed, Syntax, named, readable_part
 from context_pack.toolkit.arguments import arg, boolean, integer, text
 from context_pack.toolkit.budget import ELLIPSIS, cut_text, json_size

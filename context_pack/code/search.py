@@ -1,6 +1,6 @@
 """What a search of the tree asks and finds, and how a found line is shown.
 
-A line is what `kernel.lines` says it is. A match belongs to one line: the first place where the pattern
+A line is what `kernel.text` says it is. A match belongs to one line: the first place where the pattern
 matches is its column, counted in characters from 1. Lines too long to show are cut around that place.
 """
 

@@ -27,14 +27,13 @@ from context_pack.code.reading import (
 from context_pack.code.roles import role_of
 from context_pack.code.search import LineHit
 from context_pack.code.usages import FindUsages, Usage, UsageFinder, Usages
-from context_pack.kernel.instants import file_time, format_instant
 from context_pack.kernel.paths import RelativePath, module_of
 from context_pack.kernel.ports import KnownNear, nothing_known
-from context_pack.kernel.sentences import counted
+from context_pack.kernel.text import counted
+from context_pack.kernel.times import file_time, format_instant
 from context_pack.toolkit.budget import MORE, fit, json_size, room_of, size
 from context_pack.toolkit.call import Call
-from context_pack.toolkit.shapes import shape
-from context_pack.toolkit.spec import READS, Answer, Family, Tool, json_answer, tool, worded_error
+from context_pack.toolkit.spec import READS, Answer, Family, Tool, json_answer, shape, tool, worded_error
 
 FAMILY = Family("code", worded_error)
 """Errors of these tools are `{"error": text, …}`."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from context_pack.kernel.sentences import first_sentence
+from context_pack.kernel.text import first_sentence
 
 AGENTS_FILE = "AGENTS.md"
 START, END = "<!-- context-pack:contexts -->", "<!-- /context-pack:contexts -->"

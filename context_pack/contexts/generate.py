@@ -18,8 +18,7 @@ from context_pack.contexts.model import FIELDS, ROOT_SCOPE, VERSION
 from context_pack.contexts.outline import PROSE, Outline, paragraph_of, title_of
 from context_pack.contexts.purposes import counterpart_of, is_test, purpose_of, spoken
 from context_pack.kernel.languages import language_of
-from context_pack.kernel.sentences import counted, first_sentence, one_line
-from context_pack.kernel.text import canonical_json, sha256_hex
+from context_pack.kernel.text import canonical_json, counted, first_sentence, one_line, sha256_hex
 
 GENERATED = (
     *("summary", "files", "interfaces", "exports", "dependencies", "testing", "subdirectories"),

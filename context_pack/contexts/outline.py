@@ -13,8 +13,8 @@ from attrs import frozen
 
 from context_pack.kernel.comments import about, head_comment
 from context_pack.kernel.languages import language_of
-from context_pack.kernel.sentences import first_sentence, one_line
 from context_pack.kernel.syntax import Definition, DefinitionKind, Import, NotParsed, Parsed
+from context_pack.kernel.text import first_sentence, one_line
 
 PROSE = frozenset({"markdown", "rst", "text"})
 SILENT = frozenset({"json"})

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from context_pack.contexts.outline import Outline
 from context_pack.kernel.languages import language_of
-from context_pack.kernel.sentences import one_line
+from context_pack.kernel.text import one_line
 
 MOST_NAMES = 6
 

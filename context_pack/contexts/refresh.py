@@ -38,9 +38,9 @@ from context_pack.contexts.queries import (
 from context_pack.contexts.scan import is_within
 from context_pack.contexts.survey import Surveyor
 from context_pack.kernel.errors import Failure
-from context_pack.kernel.instants import format_instant
 from context_pack.kernel.ports import Clock, Reason
 from context_pack.kernel.syntax import Syntax
+from context_pack.kernel.times import format_instant
 from context_pack.kernel.yaml_documents import commented_fields, dump, revise
 
 OURS = ("scope", *GENERATED)

@@ -24,8 +24,7 @@ from context_pack.contexts.queries import (
 )
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.call import Call
-from context_pack.toolkit.shapes import shape
-from context_pack.toolkit.spec import Answer, FailedCall, Family, Tool, json_answer, tool
+from context_pack.toolkit.spec import Answer, FailedCall, Family, Tool, json_answer, shape, tool
 
 Body = dict[str, Any]
 

@@ -21,8 +21,8 @@ from attrs import field, frozen
 
 from context_pack.documents.model import Failed, SourceDescription
 from context_pack.kernel.errors import Failure, invalid
-from context_pack.kernel.globs import MOST_ALTERNATIVES, Step, alternatives, covers, matches
 from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.patterns import MOST_ALTERNATIVES, Step, alternatives, covers, matches
 
 MOST_CHARS = 1000
 MOST_BRACES = 16

@@ -14,8 +14,8 @@ from context_pack.documents.manifest import MANIFEST_FILE, DocumentManifest
 from context_pack.documents.model import DocumentText, Failed, Survey
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack.kernel.ports import Reason
-from context_pack.kernel.text import decode, sha256_hex
+from context_pack.kernel.ports import Reason, decode
+from context_pack.kernel.text import sha256_hex
 from context_pack.retrieval.upkeep import File
 
 MAX_DOCUMENT_BYTES = 10 * 1024 * 1024

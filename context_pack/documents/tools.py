@@ -21,8 +21,7 @@ from context_pack.retrieval.model import IndexEntry
 from context_pack.retrieval.searching import retry_if_damaged
 from context_pack.toolkit.budget import MORE, fit, json_size, room_of, shrunk
 from context_pack.toolkit.call import Call
-from context_pack.toolkit.shapes import shape
-from context_pack.toolkit.spec import FETCHES, Answer, FailedCall, Family, Tool, json_answer, tool
+from context_pack.toolkit.spec import FETCHES, Answer, FailedCall, Family, Tool, json_answer, shape, tool
 
 Body = dict[str, Any]
 DIGITS = 6

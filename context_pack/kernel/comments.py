@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from context_pack.kernel.sentences import first_sentence
+from context_pack.kernel.text import first_sentence
 
 HASH = frozenset(
     {"py", "pyi", "rb", "sh", "bash", "zsh", "yaml", "yml", "toml", "r", "ex", "exs", "tf", "hcl"}

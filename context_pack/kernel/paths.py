@@ -18,7 +18,7 @@ from itertools import pairwise
 from attrs import Attribute, field, frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
-from context_pack.kernel.globs import Step, covers
+from context_pack.kernel.patterns import Step, covers
 from context_pack.kernel.secret_names import is_secret_entry, is_secret_name
 
 MAX_PATH_BYTES = 1024

@@ -1,4 +1,7 @@
-"""What several features ask of the world: the time, randomness, and the files under the source root."""
+"""What several features ask of the world: the time, randomness, and the files under the source root.
+
+A text file is UTF-8 without a NUL near its start.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,9 @@ from typing import Protocol
 from attrs import frozen
 
 from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.text import MOST_NEAR, close
+
+SNIFFED_BYTES = 8192
 
 
 class Clock(Protocol):
@@ -118,3 +124,21 @@ class KnownNear(Protocol):
 def nothing_known(_: str, __: float, ___: float, ____: Callable[[], None], /) -> Sequence[str]:
     """Where nothing is written down."""
     return ()
+
+
+def decode(data: bytes) -> str | Reason:
+    """The text without its byte order mark, or the reason why it is not one."""
+    if data.find(b"\0", 0, SNIFFED_BYTES) >= 0:
+        return Reason.BINARY
+    try:
+        return data.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError:
+        return Reason.NOT_UTF8
+
+
+def near_paths(path: RelativePath, names: FileNames) -> list[str]:
+    """Files of that name, else of names like it, those in its folder first."""
+    called = [path.name] if path.name in names.paths else close(path.name, names.paths)
+    found = [str(each) for name in called for each in names.named(name)]
+    folder = path.value.rpartition("/")[0]
+    return sorted(found, key=lambda each: each.rpartition("/")[0] != folder)[:MOST_NEAR]

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from attrs import frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
-from context_pack.kernel.lines import MAX_LINES, LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceTree
+from context_pack.kernel.text import MAX_LINES, LineRange
 from context_pack.knowledge.diffs import ChangedFile, looks_like_diff, parse_diff
 from context_pack.knowledge.model import Known, PlaceInCode, ranked, sentences_within
 from context_pack.knowledge.ports import ChangesSince, Definitions, KnownSource

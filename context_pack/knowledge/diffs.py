@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from attrs import frozen
 
-from context_pack.kernel.lines import LineRange
+from context_pack.kernel.text import LineRange
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _ESCAPE = re.compile(rb'\\([abfnrtv"\\]|[0-7]{3})')
@@ -48,6 +48,12 @@ class ChangedFile:
     def paths(self) -> frozenset[str]:
         """The file's paths, before and after."""
         return frozenset(path for path in (self.old, self.new) if path is not None)
+
+    def leads(self, old: LineRange, new: LineRange) -> bool:
+        """Whether lines of the old text are some of these lines of the new one, moved by what came before."""
+        above = [each for each in self.hunks if each.old_start + max(each.old_count, 1) <= old.start]
+        offset = sum(each.new_count - each.old_count for each in above)
+        return old.start + offset <= new.end and new.start <= old.end + offset
 
 
 def _touches(start: int, count: int, lines: LineRange) -> bool:

@@ -19,10 +19,9 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from context_pack.kernel.errors import Failure, invalid
-from context_pack.kernel.instants import format_instant, parse_instant
-from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.text import sha256_hex
+from context_pack.kernel.text import LineRange, sha256_hex
+from context_pack.kernel.times import format_instant, parse_instant
 
 PLACE_FIELDS = frozenset({"path", "start", "end", "symbol", "anchor"})
 SYMBOL_CHARS = 500
@@ -205,6 +204,8 @@ class Discovery:
     superseded_by: str | None = None
     author: str | None = field(default=None, eq=False)
     """Who recorded or changed it last, where a team's store knows it; not part of the discovery."""
+    worktree: str | None = field(default=None, eq=False)
+    """The other worktree of the repository that it was read from; not part of the discovery."""
     code: CodePlace | None = None
 
     def corrected(self, said: Discovery) -> Discovery:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from context_pack.kernel.instants import format_instant
 from context_pack.kernel.text import canonical_json, sha256_hex, split_lines
+from context_pack.kernel.times import format_instant
 from context_pack.memory.discovery import Discovery, place_record
 from context_pack.memory.session import Session, summary
 from context_pack.retrieval.model import IndexEntry, Piece
@@ -34,6 +34,8 @@ def discovery_entry(discovery: Discovery) -> IndexEntry:
     }
     if discovery.superseded_by is not None:
         facts["supersededBy"] = discovery.superseded_by
+    if discovery.worktree is not None:
+        facts["worktree"] = discovery.worktree
     if discovery.code is not None:
         facts["code"] = place_record(discovery.code)
     about = ("", "") if discovery.code is None else (str(discovery.code.path), discovery.code.symbol)

@@ -11,9 +11,9 @@ from typing import Protocol
 
 from attrs import field, frozen
 
-from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.syntax import Syntax
+from context_pack.kernel.text import LineRange
 from context_pack.memory.discovery import CodePlace, CodeState, Discovery
 from context_pack.memory.session import Session
 from context_pack.retrieval.ports import Background, SearchIndex
@@ -139,6 +139,7 @@ class PackNote:
     path: str | None = None
     start: int | None = None
     end: int | None = None
+    worktree: str | None = None
 
 
 class PackNotes(Protocol):

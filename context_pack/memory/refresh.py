@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from attrs import evolve, frozen
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.instants import format_instant
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath, module_of
 from context_pack.kernel.syntax import NotParsed, Syntax
+from context_pack.kernel.times import format_instant
 from context_pack.memory.entries import (
     CODE,
     CORPORA,
@@ -306,6 +306,7 @@ def _pack_entry(note: PackNote) -> IndexEntry:
         "path": note.path,
         "startLine": note.start,
         "endLine": note.end,
+        "worktree": note.worktree,
         "date": format_instant(note.updated, whole_seconds=True),
     }
     key = "/".join(filter(None, (note.pack, note.section, note.ref)))

@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-from context_pack.kernel.instants import format_instant, parse_instant
+from context_pack.kernel.times import format_instant, parse_instant
 from context_pack.memory.discovery import is_id
 
 VERSION = 1

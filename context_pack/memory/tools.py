@@ -23,7 +23,6 @@ from context_pack.retrieval.searching import Ranked, retry_if_damaged
 from context_pack.retrieval.words import tokens
 from context_pack.toolkit.budget import fit, room_of
 from context_pack.toolkit.call import Call
-from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import (
     ADDS,
     READS,
@@ -32,6 +31,7 @@ from context_pack.toolkit.spec import (
     Family,
     Tool,
     json_answer,
+    shape,
     tool,
     worded_error,
 )

@@ -8,8 +8,7 @@ from typing import Protocol
 from attrs import field, frozen
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.packs.domain.model import Listed, Pack
-from context_pack.packs.domain.scopes import Scopes
+from context_pack.packs.model import Listed, Pack, Scopes
 
 EXCERPT_BYTES = 2 * 1024 * 1024
 """No text is kept that is larger than a source file may be by default."""

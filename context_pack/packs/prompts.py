@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.text import single_line
+from context_pack.packs.listing import names
 from context_pack.packs.ports import PackStore
-from context_pack.packs.usecases.naming import names
 from context_pack.toolkit.offers import Prompt, PromptArgument
 
 HAND_OVER = """\

@@ -5,11 +5,11 @@ from __future__ import annotations
 from urllib.parse import unquote
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.packs.domain.model import Listed
+from context_pack.packs.commands import RenderPack
+from context_pack.packs.listing import handles, live_packs
+from context_pack.packs.model import Listed
 from context_pack.packs.ports import PackStore
-from context_pack.packs.usecases.commands import RenderPack
-from context_pack.packs.usecases.naming import handles, live_packs
-from context_pack.packs.usecases.read import PackReader
+from context_pack.packs.read import PackReader
 from context_pack.toolkit.offers import ResourceEntry, ResourceFamily, ResourceText
 
 PREFIX = "context://pack/"

@@ -1,8 +1,7 @@
 """The tools `input` and `output`: from JSON arguments to commands, from values to JSON and Markdown.
 
-Everything that names an action or a tool is here; what actions answer that do more than list is in
-`change_tools`. What a call means is decided in the use cases; which arguments an action takes is in
-`usecases.commands`.
+Everything that names an action or a tool is here. What a call means is decided in the use cases; which
+arguments an action takes is in `commands`.
 """
 
 from __future__ import annotations
@@ -16,23 +15,20 @@ from attrs import frozen
 
 from context_pack.kernel.errors import Failure, clip, invalid
 from context_pack.kernel.ports import Clock
-from context_pack.kernel.suggestions import close
-from context_pack.kernel.ttl import human, remaining_seconds
-from context_pack.packs.change_tools import answer_of
-from context_pack.packs.domain.model import Listed
-from context_pack.packs.domain.record import MOMENTS, to_record
-from context_pack.packs.usecases import commands
-from context_pack.packs.usecases.cases import PackUseCases
-from context_pack.packs.usecases.commands import OPERATIONS, PackAtRevision
-from context_pack.packs.usecases.plans import touch_required, ttl_required
-from context_pack.packs.usecases.write import for_each
+from context_pack.kernel.text import close
+from context_pack.kernel.times import human, remaining_seconds
+from context_pack.packs import commands
+from context_pack.packs.answers import Payload, answer_of
+from context_pack.packs.cases import PackUseCases
+from context_pack.packs.commands import OPERATIONS, PackAtRevision
+from context_pack.packs.model import Listed
+from context_pack.packs.plans import touch_required, ttl_required
+from context_pack.packs.record import MOMENTS, to_record
+from context_pack.packs.write import for_each
 from context_pack.toolkit.arguments import arguments_of, command_schema, parse, respelled
 from context_pack.toolkit.budget import MORE, fit, json_size, room_of, shrunk
 from context_pack.toolkit.call import Call
-from context_pack.toolkit.shapes import shape
-from context_pack.toolkit.spec import READS, WRITES, Answer, FailedCall, Family, Tool, json_answer
-
-Payload = dict[str, Any]
+from context_pack.toolkit.spec import READS, WRITES, Answer, FailedCall, Family, Tool, json_answer, shape
 
 INPUT_ABOUT = """\
 Build a context pack: prose, anchored code references and diagrams that hand knowledge to an agent or a \
@@ -336,4 +332,5 @@ def _summary(pack: Listed, now: datetime) -> Payload:
         "ttl_remaining_seconds": remaining,
         "ttl_remaining_human": human(remaining),
         **({} if pack.author is None else {"author": pack.author}),
+        **({} if pack.worktree is None else {"worktree": pack.worktree}),
     }

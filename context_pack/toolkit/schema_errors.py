@@ -20,8 +20,7 @@ from typing import Any
 from attrs import frozen
 
 from context_pack.kernel.errors import clip
-from context_pack.kernel.suggestions import close
-from context_pack.kernel.text import has_half_characters
+from context_pack.kernel.text import close, has_half_characters
 
 Schema = dict[str, Any]
 MAX_PROBLEMS = 10

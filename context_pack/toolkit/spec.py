@@ -65,6 +65,23 @@ def in_lines(value: Any, depth: int = 3) -> str:
     return _compact(value)
 
 
+KINDS: Mapping[str, Schema] = {
+    "text": {"type": "string"},
+    "whole": {"type": "integer"},
+    "number": {"type": "number"},
+    "flag": {"type": "boolean"},
+    "object": {"type": "object"},
+    "rows": {"type": "array", "items": {"type": "object"}},
+    "texts": {"type": "array", "items": {"type": "string"}},
+    "any": {},
+}
+
+
+def shape(**fields: str) -> Schema:
+    """An object that may have these fields, each of its kind, and others."""
+    return {"type": "object", "properties": {name: dict(KINDS[kind]) for name, kind in fields.items()}}
+
+
 @frozen
 class FailedCall:
     """The circumstances of a failure, for the family that words it."""

@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 from html_pages import FULL, at, pack, page, ref
 
-from context_pack.packs.domain.model import Diagram, Section
-from context_pack.packs.domain.states import State
+from context_pack.packs.model import Diagram, Section
+from context_pack.packs.states import State
 
 PROGRAM = shutil.which("chromium") or shutil.which("google-chrome")
 FLAGS = (

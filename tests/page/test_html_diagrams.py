@@ -10,7 +10,7 @@ from re import findall
 import pytest
 from html_pages import Structure, pack, page
 
-from context_pack.packs.domain.model import Diagram, Section
+from context_pack.packs.model import Diagram, Section
 from context_pack_adapters.about import install_command
 from context_pack_adapters.page.diagrams import INSTALL, PROCESS, Drawing, Undrawn, draw
 

@@ -11,13 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pygments.styles import get_style_by_name
 
-from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
-from context_pack.packs.domain.bodies import Body, Style
-from context_pack.packs.domain.difference import Difference
-from context_pack.packs.domain.kinds import ChangeKind
-from context_pack.packs.domain.model import CodeLocation, Diagram, Pack, Ref, Section
-from context_pack.packs.domain.states import Resolution, State
+from context_pack.kernel.text import LineRange
+from context_pack.packs.difference import ChangeKind, Difference
+from context_pack.packs.model import CodeLocation, Diagram, Pack, Ref, Section
+from context_pack.packs.pages import Body, Style
+from context_pack.packs.states import Resolution, State
 from context_pack_adapters.page.markup import DARK, LIGHT
 from context_pack_adapters.page.page import POLICY
 

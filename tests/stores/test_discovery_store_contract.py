@@ -11,8 +11,8 @@ from attrs import evolve
 from inmemory.memory import MemoryDiscoveryStore
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.text import LineRange
 from context_pack.memory.discovery import CodePlace, Discovery, id_of, uuid_of
 from context_pack.memory.ports import DiscoveryStore
 from context_pack_adapters.memory.discoveries import DiscoveryFiles

@@ -11,7 +11,7 @@ import pytest
 from inmemory import FixedClock, MemoryPackStore, SeededIds
 from sample_packs import maker
 
-from context_pack.packs.domain.model import Pack
+from context_pack.packs.model import Pack
 from context_pack.packs.ports import KEPT_REVISIONS, PackHistory, PackStore
 from context_pack_adapters.files.private import PrivateFolder
 from context_pack_adapters.packs.history import FilePackHistory

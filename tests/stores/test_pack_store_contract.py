@@ -19,9 +19,9 @@ from sample_packs import full_pack, maker, sample_pack
 from waiting import PATIENCE
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.ids import is_pack_id, pack_id
 from context_pack.kernel.ports import IdSource
-from context_pack.packs.domain.model import Pack
+from context_pack.kernel.text import is_pack_id, pack_id
+from context_pack.packs.model import Pack
 from context_pack.packs.ports import PackStore
 from context_pack_adapters.packs.store import FilePackStore
 

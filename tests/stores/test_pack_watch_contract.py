@@ -13,9 +13,9 @@ from inmemory import FixedClock, SeededIds
 from sample_packs import maker
 from waiting import PATIENCE, until
 
-from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
-from context_pack.packs.domain.model import Pack, Ref, Section
+from context_pack.kernel.text import LineRange
+from context_pack.packs.model import Pack, Ref, Section
 from context_pack.packs.ports import PackStore
 from context_pack_adapters.files.folder import Folder
 from context_pack_adapters.packs.store import FilePackStore

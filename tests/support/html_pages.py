@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from typing import Any
 
-from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason
-from context_pack.packs.domain.following import unreadable
-from context_pack.packs.domain.model import CodeLocation, Diagram, Pack, Ref, Section, Status
-from context_pack.packs.domain.source import SourceText
-from context_pack.packs.domain.states import Resolution, State
+from context_pack.kernel.text import LineRange
+from context_pack.packs.anchors import SourceText
+from context_pack.packs.following import unreadable
+from context_pack.packs.model import CodeLocation, Diagram, Pack, Ref, Section, Status
+from context_pack.packs.states import Resolution, State
 from context_pack_adapters.page.page import PackView, render_html
 
 NOW = datetime(2026, 2, 18, 12, 0, 0, tzinfo=UTC)

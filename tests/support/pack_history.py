@@ -15,15 +15,14 @@ from pathlib import Path
 from attrs import define, field, frozen
 from inmemory import MemorySourceTree
 
-from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.text import sha256_hex, split_lines
-from context_pack.packs.domain.following import where_it_was
-from context_pack.packs.domain.model import CodeLocation, Ref
-from context_pack.packs.domain.source import SourceText
-from context_pack.packs.domain.states import Resolution, State
+from context_pack.kernel.text import LineRange, sha256_hex, split_lines
+from context_pack.packs.anchors import SourceText
+from context_pack.packs.following import where_it_was
+from context_pack.packs.model import CodeLocation, Ref
 from context_pack.packs.ports import NoExcerptStore
-from context_pack.packs.usecases.resolving import Resolver
+from context_pack.packs.resolving import Resolver
+from context_pack.packs.states import Resolution, State
 
 Tree = Mapping[str, str]
 SIZES = (1, 2, 3, 5, 8, 13, 21, 40, 80)

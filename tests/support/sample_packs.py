@@ -6,10 +6,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
-from context_pack.packs.domain.anchors import Anchor
-from context_pack.packs.domain.model import Diagram, Pack, Ref, Section, Status
+from context_pack.kernel.text import LineRange
+from context_pack.packs.anchors import Anchor
+from context_pack.packs.model import Diagram, Pack, Ref, Section, Status
 
 NOON = datetime(2026, 3, 4, 12, 0, 0, tzinfo=UTC)
 

@@ -25,7 +25,7 @@ from waiting import PATIENCE, until
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.memory.discovery import Discovery, id_of, uuid_of
-from context_pack.packs.domain.model import Pack
+from context_pack.packs.model import Pack
 from context_pack.packs.ports import KEPT_REVISIONS, PackStore
 from context_pack_adapters.postgres.connection import Address, Database
 from context_pack_adapters.postgres.discoveries import PostgresDiscoveryStore

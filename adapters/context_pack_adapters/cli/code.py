@@ -14,8 +14,7 @@ from context_pack.code.outline import CodeOutline
 from context_pack.code.patterns import compiled
 from context_pack.code.tools import FAMILY, outlined_lines
 from context_pack.kernel.errors import Failure
-from context_pack.kernel.sentences import counted
-from context_pack.kernel.text import split_lines
+from context_pack.kernel.text import counted, split_lines
 from context_pack.toolkit.arguments import parse
 from context_pack.toolkit.spec import Answer, FailedCall
 from context_pack_adapters.cli.arguments import argument, command, flag

@@ -6,7 +6,7 @@ import time
 from argparse import Namespace
 
 from context_pack.contexts.refresh import RefreshRequest
-from context_pack.kernel.sentences import counted
+from context_pack.kernel.text import counted
 from context_pack_adapters.cli.arguments import command, flag
 from context_pack_adapters.cli.contexts import (
     PLACE,

@@ -8,8 +8,8 @@ from argparse import Namespace
 from collections.abc import Iterator
 from tempfile import TemporaryDirectory
 
-from context_pack.packs.domain.model import Pack
-from context_pack.packs.usecases.commands import Operation, UpsertDiagram, UpsertRef, UpsertSection
+from context_pack.packs.commands import Operation, UpsertDiagram, UpsertRef, UpsertSection
+from context_pack.packs.model import Pack
 from context_pack_adapters.cli.arguments import command, flag
 from context_pack_adapters.cli.painting import show_pack
 from context_pack_adapters.cli.shell import Shell, WrongUsage

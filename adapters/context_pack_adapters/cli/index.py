@@ -14,7 +14,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from context_pack.kernel.sentences import counted
+from context_pack.kernel.text import counted
 from context_pack.memory.entries import CODE, CORPORA, FAILED, PLAIN, SKIPPED
 from context_pack.memory.ports import CodeTree, MemoryPorts
 from context_pack.memory.refresh import CodeIndexer

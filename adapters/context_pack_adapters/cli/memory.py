@@ -13,8 +13,8 @@ from itertools import islice
 from typing import Any
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.instants import format_instant
-from context_pack.kernel.sentences import one_line
+from context_pack.kernel.text import one_line
+from context_pack.kernel.times import format_instant
 from context_pack.memory.discovery import CodeState, Discovery, place_shown
 from context_pack.memory.record import ContextRecord
 from context_pack.memory.search import NOTHING

@@ -11,7 +11,7 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from context_pack.kernel.sentences import first_sentence
+from context_pack.kernel.text import first_sentence
 from context_pack.toolkit.arguments import schema_of
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import describe

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from context_pack.kernel.paths import RelativePath
-    from context_pack.packs.domain.model import Pack
+    from context_pack.packs.model import Pack
 
 
 class EventKind(Enum):

@@ -11,17 +11,22 @@ from collections.abc import Iterator, Sequence
 from context_pack.composition import UseCases
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.paging import Page
-from context_pack.packs.domain.bookmarks import Mode
-from context_pack.packs.domain.listing import DEFAULT_LIMIT
-from context_pack.packs.domain.model import Pack
-from context_pack.packs.domain.render import Rendered
-from context_pack.packs.domain.scopes import Scopes
-from context_pack.packs.usecases import commands
-from context_pack.packs.usecases.commands import DRAFT_TOKENS, Draft, NamedPack, Operation, PackAtRevision
-from context_pack.packs.usecases.draft import Drafted
-from context_pack.packs.usecases.read import Compared
-from context_pack.packs.usecases.verify import Repaired, Verified
-from context_pack.packs.usecases.write import DiagramFault
+from context_pack.packs import commands
+from context_pack.packs.commands import (
+    DEFAULT_LIMIT,
+    DRAFT_TOKENS,
+    Draft,
+    NamedPack,
+    Operation,
+    PackAtRevision,
+)
+from context_pack.packs.draft import Drafted
+from context_pack.packs.model import Pack, Scopes
+from context_pack.packs.pages import Mode
+from context_pack.packs.read import Compared
+from context_pack.packs.render import Rendered
+from context_pack.packs.verify import Repaired, Verified
+from context_pack.packs.write import DiagramFault
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 
 Which = Pack | str

@@ -18,9 +18,9 @@ from typing import Any
 
 from context_pack.code.access import ContextItem, ranked
 from context_pack.kernel.errors import Failure
-from context_pack.kernel.instants import format_instant, parse_instant
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock
+from context_pack.kernel.times import format_instant, parse_instant
 from context_pack_adapters.files.events import Event, EventKind, Tell
 from context_pack_adapters.files.private import PrivateFolder
 

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from context_pack.kernel.errors import Failure
-from context_pack.kernel.ids import is_pack_id
 from context_pack.kernel.ports import Reason
-from context_pack.packs.domain.model import Pack
+from context_pack.kernel.text import is_pack_id
+from context_pack.packs.model import Pack
 from context_pack_adapters.files.faults import io_failure
 from context_pack_adapters.files.folder import Folder
 from context_pack_adapters.files.opening import Handle, Refused, read_file, scan, status_of

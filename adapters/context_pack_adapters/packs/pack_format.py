@@ -8,9 +8,9 @@ broke them.
 from __future__ import annotations
 
 from context_pack.kernel.errors import Code, Failure, invalid
-from context_pack.kernel.instants import format_instant
-from context_pack.packs.domain.model import Pack
-from context_pack.packs.domain.record import from_record, to_record
+from context_pack.kernel.times import format_instant
+from context_pack.packs.model import Pack
+from context_pack.packs.record import from_record, to_record
 from context_pack_adapters.files import front_matter
 
 MAX_FILE_BYTES = 8 * 1024 * 1024

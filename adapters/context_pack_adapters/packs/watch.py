@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.ports import Clock
-from context_pack.packs.domain.model import Pack
+from context_pack.packs.model import Pack
 from context_pack.packs.ports import PackStore
 from context_pack.packs.resources import handle_in
 from context_pack_adapters.files.folder import Folder

@@ -17,13 +17,20 @@ from attrs import frozen
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from context_pack.kernel.instants import format_instant
 from context_pack.kernel.languages import language_of
-from context_pack.kernel.sentences import counted
-from context_pack.kernel.ttl import human, is_expired, remaining_seconds
-from context_pack.packs.domain.model import CodeLocation, Diagram, Pack, Ref, Section
-from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes, outdated
-from context_pack.packs.domain.states import Checked, Resolution, State
+from context_pack.kernel.text import counted
+from context_pack.kernel.times import format_instant, human, is_expired, remaining_seconds
+from context_pack.packs.model import (
+    NOTHING_KNOWN,
+    CodeLocation,
+    Diagram,
+    Pack,
+    Ref,
+    Scopes,
+    Section,
+    outdated,
+)
+from context_pack.packs.states import Checked, Resolution, State
 from context_pack_adapters.page.diagrams import Drawing, Undrawn, draw
 from context_pack_adapters.page.markup import coloured, numbered, prose, spans, style_defs, visible
 

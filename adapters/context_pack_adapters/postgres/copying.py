@@ -11,7 +11,7 @@ from attrs import define, field
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ports import IdSource
 from context_pack.memory.ports import DiscoveryStore
-from context_pack.packs.domain.model import Pack
+from context_pack.packs.model import Pack
 from context_pack.packs.ports import PackStore
 
 

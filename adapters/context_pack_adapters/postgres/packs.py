@@ -13,9 +13,9 @@ from attrs import evolve, frozen
 from psycopg.errors import UniqueViolation
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.ids import PACK_ID_BYTES, is_pack_id, pack_id
 from context_pack.kernel.ports import Clock, IdSource
-from context_pack.packs.domain.model import Listed, Pack
+from context_pack.kernel.text import PACK_ID_BYTES, is_pack_id, pack_id
+from context_pack.packs.model import Listed, Pack
 from context_pack.packs.ports import (
     KEPT_REVISIONS,
     Waiting,

@@ -16,8 +16,7 @@ from pathlib import Path
 
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy, RelativePath
-from context_pack.kernel.ports import Reason
-from context_pack.kernel.text import decode
+from context_pack.kernel.ports import Reason, decode
 from context_pack.memory.ports import CodeFile, GoOn, always
 from context_pack.retrieval.upkeep import File
 from context_pack_adapters.files.rooted import Rooted

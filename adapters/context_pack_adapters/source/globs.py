@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from context_pack.kernel.errors import Failure, invalid
-from context_pack.kernel.globs import alternatives
+from context_pack.kernel.patterns import alternatives
 from context_pack_adapters.files.gitignore import IgnoreFile
 
 FIELD = "filePattern"

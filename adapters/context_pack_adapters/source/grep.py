@@ -29,8 +29,7 @@ from context_pack.code.search import (
 )
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy
-from context_pack.kernel.ports import Reason
-from context_pack.kernel.text import decode
+from context_pack.kernel.ports import Reason, decode
 from context_pack.toolkit.call import Call
 from context_pack_adapters.files.opening import Place, read_file
 from context_pack_adapters.files.signature import FileCache, Signature, signature

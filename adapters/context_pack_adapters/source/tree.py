@@ -10,8 +10,7 @@ from itertools import groupby, islice
 from pathlib import Path
 
 from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy, RelativePath
-from context_pack.kernel.ports import FileNames, FolderNames, Reason, SourceFile, Unreadable
-from context_pack.kernel.text import decode
+from context_pack.kernel.ports import FileNames, FolderNames, Reason, SourceFile, Unreadable, decode
 from context_pack_adapters.files.ignore import FixedExclusions
 from context_pack_adapters.files.opening import Handle, leave, read_file, scan
 from context_pack_adapters.files.rooted import Rooted

@@ -16,8 +16,8 @@ from typing import NamedTuple
 from attrs import define, field
 from tree_sitter import Node
 
-from context_pack.kernel.sentences import one_line
 from context_pack.kernel.syntax import Definition, DefinitionKind, Import
+from context_pack.kernel.text import one_line
 from context_pack_adapters.syntax.comments import CommentsAbove, comments_text, last_row, text_of
 
 MOST_DEFINITIONS = 5_000

@@ -15,8 +15,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from attrs import evolve
 from tree_sitter import Node
 
-from context_pack.kernel.sentences import one_line
 from context_pack.kernel.syntax import Definition, DefinitionKind
+from context_pack.kernel.text import one_line
 from context_pack_adapters.syntax.comments import comment_text, last_row
 
 MOST_STEPS = 10_000

@@ -7,7 +7,7 @@ projects what is common comes before what is for one platform.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby
 
@@ -74,7 +74,7 @@ class _JvmFiles:
         java = self.tree.ending_in((*package, f"{last}.java"), self.path) if package else []
         return self._seen([*java, *kotlin], parts[0])[:1]
 
-    def _nearest(self, parts: Sequence[str]) -> Iterable[list[str]]:
+    def _nearest(self, parts: Sequence[str]) -> Iterator[list[str]]:
         """The files of a package, module by module, the nearest first."""
         folders = self.tree.folders_ending_in(parts)
         java = [

@@ -14,7 +14,7 @@ from context_pack.bundles.exports import select
 from context_pack.bundles.loading import load
 from context_pack.bundles.markdown import mermaid
 from context_pack.bundles.model import Bundle, DiagnosticSubject, Unloadable
-from context_pack.packs.domain.model import Diagram
+from context_pack.packs.model import Diagram
 
 
 def bundle_of(files: Files) -> Bundle:

@@ -24,8 +24,9 @@ PATTERNS = [
     r"\r", r"foo\r", r"lone \r", r"foo\s*$", r"foo[^x]?$", r"nul \x00", "GRÖSSE", "straße", "ſ",
     "k", "\u212a", "İ", "ı", "ς", "Ж", "数据", "[Α-Ω]", r"\u0300", "\U0001f600", "\u2028", r"\p{Greek}+",
     "foo(?!.)", r"(?<!\s)foo", r"(\w)\1", r"(\w+)\.(\w+)\(\1",
-    "fo++", "(?>fo+)o", r"foo\Kbar| \Kbar", "(?i:f)OO", "(?s)foo.",
-    "(aa|ab)+", "(a+)+b", "[]]", r"a\[0\]", r"&&|\|\|", "^.{500,}$", "(?:)", "(foo)?", "(?:foo)*b", r"[A-Z]\w+Context",
+    "fo++", "(?>fo+)o", r"foo\Kbar| \Kbar", "(?i:f)OO",
+    "(?s)foo.", "(aa|ab)+", "(a+)+b", "[]]", r"a\[0\]", r"&&|\|\|", "^.{500,}$", "(?:)", "(foo)?",
+    "(?:foo)*b", r"[A-Z]\w+Context",
     r"\w+\s*=\s*\w+", "$^", r"\s*$^", "[[:alpha:]]+", "(?-i)FOO", "foo|",
 ]  # fmt: skip
 OWN = {"import {e}": r"import \{e\}", "{foo}|bar": r"\{foo\}|bar"}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from context_pack.contexts import outline
 from context_pack.contexts.outline import Outline, paragraph_of, title_of
 from context_pack.kernel.languages import language_of
-from context_pack.kernel.sentences import first_sentence, one_line
+from context_pack.kernel.text import first_sentence, one_line
 from context_pack_adapters.syntax import shared_syntax
 
 SYNTAX = shared_syntax()

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack.kernel.lines import LineRange
+from context_pack.kernel.text import LineRange
 from context_pack.knowledge.diffs import Hunk, looks_like_diff, parse_diff
 
 DIFF = """\

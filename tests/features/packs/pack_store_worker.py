@@ -24,7 +24,7 @@ from processes import each_in_a_process
 from sample_packs import full_section, maker
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.packs.domain.model import Pack
+from context_pack.packs.model import Pack
 from context_pack_adapters.packs.store import FilePackStore
 from context_pack_adapters.system import SystemClock, SystemIds
 

@@ -17,7 +17,7 @@ import pytest
 from sample_packs import maker
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.packs.domain.model import Pack
+from context_pack.packs.model import Pack
 from context_pack_adapters.packs.store import FilePackStore
 from context_pack_adapters.system import SystemClock, SystemIds
 

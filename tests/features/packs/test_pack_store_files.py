@@ -23,7 +23,7 @@ from inmemory import FixedClock
 from sample_packs import full_pack, maker, sample_pack
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.packs.domain.model import Pack
+from context_pack.packs.model import Pack
 from context_pack_adapters.files.folder import Folder
 from context_pack_adapters.files.locking import PathLock, attempt_lock
 from context_pack_adapters.files.private import PrivateFolder

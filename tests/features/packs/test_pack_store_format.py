@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from sample_packs import NOON, full_pack, sample_pack
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.packs.domain.model import Diagram, Pack, Section
-from context_pack.packs.domain.record import FIELDS as WRITTEN_FIELDS
-from context_pack.packs.domain.record import to_record
+from context_pack.packs.model import Diagram, Pack, Section
+from context_pack.packs.record import FIELDS as WRITTEN_FIELDS
+from context_pack.packs.record import to_record
 from context_pack_adapters.files import front_matter
 from context_pack_adapters.packs import pack_format
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from context_pack.kernel.text import sha256_hex
-from context_pack.packs.domain.record import to_record
+from context_pack.packs.record import to_record
 
 FUNCTION = ["def load(path):", "    with open(path) as file:", "        return file.read()"]
 AROUND = [f"constant_{number} = {number}" for number in range(10)]

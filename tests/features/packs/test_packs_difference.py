@@ -12,7 +12,7 @@ from inmemory import MemoryExcerptStore
 
 from context_pack.app import build
 from context_pack.composition import Ports
-from context_pack.packs.domain.difference import ComparedText, difference
+from context_pack.packs.difference import ComparedText, difference
 from context_pack_adapters.syntax import shared_syntax
 
 CODE = """\

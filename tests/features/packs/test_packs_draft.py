@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from inmemory import FixedClock, MemoryPackStore, MemorySourceTree, SeededIds
 
 from context_pack.kernel.errors import Failure
-from context_pack.packs.domain.model import Pack, Status
+from context_pack.packs.commands import Draft, RenderPack
+from context_pack.packs.draft import PackDrafter
+from context_pack.packs.model import Pack, Status
 from context_pack.packs.ports import Excerpt, Excerpted, Waiting, patiently
-from context_pack.packs.usecases.commands import Draft, RenderPack
-from context_pack.packs.usecases.draft import PackDrafter
-from context_pack.packs.usecases.read import PackReader
+from context_pack.packs.read import PackReader
 from context_pack.toolkit.budget import tokens_of as estimate_tokens
 
 FILES = {f"src/f{n}.py": "".join(f"line_{n}_{line} = {line}\n" for line in range(1, 101)) for n in range(6)}

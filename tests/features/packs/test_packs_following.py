@@ -11,16 +11,16 @@ from attrs import evolve
 from inmemory import MemorySourceTree
 from pack_history import KeptTexts
 
-from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import FileNames, Reason, SourceFile, Unreadable
-from context_pack.packs.domain import following
-from context_pack.packs.domain.anchors import Anchor, Symbol
-from context_pack.packs.domain.changes import put_ref
-from context_pack.packs.domain.model import Ref
-from context_pack.packs.domain.record import from_record, to_record
-from context_pack.packs.domain.states import Resolution, State
-from context_pack.packs.usecases.resolving import STOPPED, TOO_LONG, Resolver
+from context_pack.kernel.text import LineRange
+from context_pack.packs import following
+from context_pack.packs.anchors import Anchor, Symbol
+from context_pack.packs.changes import put_ref
+from context_pack.packs.model import Ref
+from context_pack.packs.record import from_record, to_record
+from context_pack.packs.resolving import STOPPED, TOO_LONG, Resolver
+from context_pack.packs.states import Resolution, State
 from context_pack_adapters.syntax import shared_syntax
 
 SHOP = '''\

@@ -17,15 +17,13 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from pack_history import resolve
 
-from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.text import is_single_line
-from context_pack.packs.domain.anchors import anchor_of
-from context_pack.packs.domain.bookmarks import Bookmark
-from context_pack.packs.domain.model import Diagram, Pack, Ref, Section, Status
-from context_pack.packs.domain.render import render
-from context_pack.packs.domain.source import SourceText
-from context_pack.packs.domain.states import Resolution
+from context_pack.kernel.text import LineRange, is_single_line
+from context_pack.packs.anchors import SourceText, anchor_of
+from context_pack.packs.model import Diagram, Pack, Ref, Section, Status
+from context_pack.packs.pages import Bookmark
+from context_pack.packs.render import render
+from context_pack.packs.states import Resolution
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pack_history import Tally, judge, replayed
 
-from context_pack.packs.domain.states import State
+from context_pack.packs.states import State
 
 pytestmark = pytest.mark.slow
 

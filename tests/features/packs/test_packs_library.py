@@ -12,9 +12,7 @@ from inmemory.ports import open_memory_workspace
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import FileNames, FolderNames, SourceFile, Unreadable
-from context_pack.packs.domain.model import Pack, Status
-from context_pack.packs.domain.states import State
-from context_pack.packs.usecases.commands import (
+from context_pack.packs.commands import (
     Create,
     DeletePack,
     ListPacks,
@@ -30,10 +28,12 @@ from context_pack.packs.usecases.commands import (
     UpsertRef,
     UpsertSection,
 )
-from context_pack.packs.usecases.listing import PackLister
-from context_pack.packs.usecases.read import PackReader
-from context_pack.packs.usecases.verify import PackVerifier
-from context_pack.packs.usecases.write import PackWriter, WrittenPart
+from context_pack.packs.listing import PackLister
+from context_pack.packs.model import Pack, Status
+from context_pack.packs.read import PackReader
+from context_pack.packs.states import State
+from context_pack.packs.verify import PackVerifier
+from context_pack.packs.write import PackWriter, WrittenPart
 from context_pack.toolkit.call import Cancelled
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.packs import prompts, resources
-from context_pack.packs.domain.model import Pack
-from context_pack.packs.usecases.read import PackReader
+from context_pack.packs.model import Pack
+from context_pack.packs.read import PackReader
 from context_pack.toolkit.registry import describe
 from context_pack_adapters.server.catalog import get_prompt
 from context_pack_adapters.server.jsonrpc import ProtocolError

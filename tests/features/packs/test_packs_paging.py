@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from context_pack.packs.domain.bodies import Body, Style, part
-from context_pack.packs.domain.budget import Line, joined, shrunk
-from context_pack.packs.domain.render import LEAST_ROOM
+from context_pack.packs.pages import Body, Line, Style, joined, part, shrunk
+from context_pack.packs.render import LEAST_ROOM
 from context_pack.toolkit.budget import cut_text, room_of, size, tokens_of
 
 TRAILER = re.compile(r'> truncated: (\d+) refs left; continue with output \{"cursor": "([^"]+)"\}')

@@ -9,8 +9,8 @@ import pytest
 from context_pack.app import build
 from context_pack.composition import Ports
 from context_pack.kernel.errors import Failure
-from context_pack.packs.usecases.pointing import located
-from context_pack.packs.usecases.resolving import Resolver
+from context_pack.packs.plans import located
+from context_pack.packs.resolving import Resolver
 from context_pack_adapters.syntax import shared_syntax
 
 SHOP = '''\

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from context_pack.kernel.markdown import escape_structure
-from context_pack.packs.domain.bodies import Body, BodyPart, Style, part
+from context_pack.packs.pages import Body, BodyPart, Style, part
 from context_pack.toolkit.budget import size
 
 MARK = re.compile(r"(?:code|text)_\d+")

@@ -13,14 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context_pack.kernel.errors import Failure
-from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.text import is_single_line
-from context_pack.packs.domain.anchors import Anchor, anchor_of
-from context_pack.packs.domain.changes import put_ref
-from context_pack.packs.domain.model import Diagram, Pack, Ref, Section, Status
-from context_pack.packs.domain.record import from_record, to_record
-from context_pack.packs.domain.source import SourceText
+from context_pack.kernel.text import LineRange, is_single_line
+from context_pack.packs.anchors import Anchor, SourceText, anchor_of
+from context_pack.packs.changes import put_ref
+from context_pack.packs.model import Diagram, Pack, Ref, Section, Status
+from context_pack.packs.record import from_record, to_record
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678_900, tzinfo=UTC)
 SOURCE = SourceText("".join(f"line {number}\n" for number in range(1, 20)))

@@ -9,11 +9,11 @@ import pytest
 from inmemory.ports import open_memory_workspace
 
 from context_pack.kernel.errors import Failure
-from context_pack.packs.domain.record import from_record, to_record
-from context_pack.packs.domain.scopes import Scopes, ScopeState
+from context_pack.packs.commands import RenderPack
+from context_pack.packs.model import Scopes, ScopeState
 from context_pack.packs.ports import Waiting, patiently
-from context_pack.packs.usecases.commands import RenderPack
-from context_pack.packs.usecases.read import PackReader
+from context_pack.packs.read import PackReader
+from context_pack.packs.record import from_record, to_record
 
 CONTEXT = """\
 version: 1

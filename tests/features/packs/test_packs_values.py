@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from context_pack.packs.domain import values
-from context_pack.packs.usecases import commands
+from context_pack.packs import commands, values
 from context_pack.toolkit.arguments import schema_of
 
 BAD_KEYS = ["", "a", "A1", "-ab", "_ab", "a b", "ä1", "a" * 65, "ab\n", "a.b", "a/b", "ab "]

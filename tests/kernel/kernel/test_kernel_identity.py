@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context_pack.kernel.errors import KIND_OF, Code, Failure, Kind, invalid
-from context_pack.kernel.ids import PACK_ID_BYTES, is_pack_id, pack_id
-from context_pack.kernel.text import canonical_json, sha256_hex
-from context_pack.packs.domain.model import FIRST, Pack, Status
+from context_pack.kernel.text import PACK_ID_BYTES, canonical_json, is_pack_id, pack_id, sha256_hex
+from context_pack.packs.model import FIRST, Pack, Status
 
 TOKENS = st.binary(min_size=PACK_ID_BYTES, max_size=PACK_ID_BYTES)
 JSON = st.recursive(

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.lines import LineRange
-from context_pack.kernel.text import split_lines
+from context_pack.kernel.text import LineRange, split_lines
 
 
 @pytest.mark.clause("KN-10")

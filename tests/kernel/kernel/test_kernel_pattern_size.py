@@ -6,7 +6,7 @@ import pytest
 from growing_patterns import GROWING_PATTERNS
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.pattern_size import MAX_PATTERN_SIZE, check_pattern_size, pattern_size
+from context_pack.kernel.patterns import MAX_PATTERN_SIZE, check_pattern_size, pattern_size
 
 USUAL = (
     "",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from context_pack.kernel.suggestions import close
+from context_pack.kernel.text import close
 
 
 @pytest.mark.clause("KN-35")

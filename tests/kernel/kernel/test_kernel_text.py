@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack.kernel.ports import Reason
-from context_pack.kernel.text import decode
+from context_pack.kernel.ports import Reason, decode
 
 
 @pytest.mark.clause("KN-12")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.ttl import expiry, extended, human, is_expired, remaining_seconds
+from context_pack.kernel.times import expiry, extended, human, is_expired, remaining_seconds
 
 MAX_MINUTES = 2_628_000
 NOW = datetime(2026, 2, 20, 12, 0, 0, 500_000, tzinfo=UTC)

@@ -13,8 +13,8 @@ from context_pack.contexts.fingerprint import content_row, fingerprint
 from context_pack.contexts.model import CONTEXT_FILE, ROOT_SCOPE
 from context_pack.contexts.ports import Check, ProjectFolder, Scan
 from context_pack.contexts.scan import ScanRules, gather_rules, is_entered
-from context_pack.kernel.ports import Reason
-from context_pack.kernel.text import decode, sha256_hex
+from context_pack.kernel.ports import Reason, decode
+from context_pack.kernel.text import sha256_hex
 
 Files = Mapping[str, str | bytes]
 Hides = Callable[[str, str], bool]

@@ -8,8 +8,8 @@ from threading import Lock
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack.kernel.ports import Clock, Reason
-from context_pack.kernel.text import decode, sha256_hex
+from context_pack.kernel.ports import Clock, Reason, decode
+from context_pack.kernel.text import sha256_hex
 from context_pack.memory.discovery import Discovery
 from context_pack.memory.ports import CodeFile, GoOn, Recorded, always
 from context_pack.memory.session import Session

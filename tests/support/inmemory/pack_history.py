@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from context_pack.packs.domain.model import Pack
+from context_pack.packs.model import Pack
 from context_pack.packs.ports import KEPT_REVISIONS
 
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.ids import PACK_ID_BYTES, pack_id
 from context_pack.kernel.ports import Clock, IdSource
-from context_pack.kernel.ttl import is_expired
-from context_pack.packs.domain.model import Listed, Pack
+from context_pack.kernel.text import PACK_ID_BYTES, pack_id
+from context_pack.kernel.times import is_expired
+from context_pack.packs.model import Listed, Pack
 from context_pack.packs.ports import (
     Waiting,
     last_expired,

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import inmemory as twins
 from context_pack.composition import Ports
 from context_pack.documents.ports import DocumentPorts
-from context_pack.kernel.instants import format_instant
 from context_pack.kernel.paths import PathPolicy
 from context_pack.kernel.ports import Clock, IdSource
 from context_pack.kernel.text import sha256_hex
+from context_pack.kernel.times import format_instant
 from context_pack.memory.discovery import uuid_of
 from context_pack.memory.ports import MemoryPorts
 from context_pack.retrieval.searching import Searching

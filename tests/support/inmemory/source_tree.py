@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack.kernel.ports import FileNames, FolderNames, Reason, SourceFile, Unreadable
-from context_pack.kernel.text import decode
+from context_pack.kernel.ports import FileNames, FolderNames, Reason, SourceFile, Unreadable, decode
 
 _POLICY = PathPolicy()
 

@@ -1,0 +1,147 @@
+"""What a ref remembers of its code: the digest of its text, its number of lines, and its definition's name.
+
+The text itself is kept beside the packs by its digest (`ExcerptStore`). Together they find the code again, as
+`following` says; the digest alone decides that code is the same. Lines of a source end at `\\n` only, one
+trailing `\\r` of a line is dropped, and a final newline adds no line, as in `kernel.text.split_lines`: so
+anchors do not depend on line endings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from attrs import field, frozen
+
+from context_pack.kernel.errors import invalid
+from context_pack.kernel.syntax import Definition
+from context_pack.kernel.text import MAX_LINES, LineRange, is_single_line, sha256_hex
+
+
+class SourceText:
+    """The text of one file with its lines."""
+
+    def __init__(self, text: str) -> None:
+        # The last line drops a carriage return too when the file ends without a newline.
+        normal = text.replace("\r\n", "\n").removesuffix("\r") if "\r" in text else text
+        self.text = normal if not text or text.endswith("\n") else f"{normal}\n"
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Every line."""
+        return self.text.split("\n")[:-1]
+
+    @property
+    def count(self) -> int:
+        """How many lines there are."""
+        return len(self.lines)
+
+    def cut(self, start: int, end: int) -> str | None:
+        """Lines `start` to `end` (1-based, both included), joined by newlines; None unless all are there."""
+        return "\n".join(self.lines[start - 1 : end]) if 1 <= start <= end <= self.count else None
+
+    def occurrences(self, excerpt: str) -> Iterator[int]:
+        """The lines, from 1, at which whole lines begin that read like `excerpt`, in file order."""
+        text, needle, seen, line = self.text, f"\n{excerpt}\n", 0, 1
+        if text.startswith(needle[1:]):
+            yield line
+        while (at := text.find(needle, seen)) >= 0:
+            line += text.count("\n", seen, at + 1)
+            seen = at + 1
+            yield line
+
+
+NAME_CHARS, SIGNATURE_CHARS = 500, 500
+ALL, BARE = "all", "bare"
+_DIGEST = re.compile("[0-9a-f]{64}")
+_PART = re.compile(f"{ALL}|{BARE}|[1-9][0-9]{{0,9}}-[1-9][0-9]{{0,9}}")
+
+
+@frozen
+class Symbol:
+    """The innermost definition around anchored lines: its kind, qualified name and head.
+
+    `part` is what of it is anchored: `all`, `bare` (from the line of its name to its end, without what
+    documents or decorates it), or the first and last line, counted from its beginning.
+    """
+
+    kind: str
+    name: str
+    signature: str
+    part: str = ALL
+    extra: Mapping[str, Any] = field(factory=dict, eq=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        texts = (("kind", 40), ("name", NAME_CHARS), ("signature", SIGNATURE_CHARS))
+        for name, most in texts:
+            text = getattr(self, name)
+            if not isinstance(text, str) or len(text) > most or not is_single_line(text):
+                raise invalid(f"the symbol's {name} must be one line of at most {most} characters", name)
+        if not self.name:
+            raise invalid("the symbol's name must not be blank", "name")
+        if not _spells(_PART, self.part):
+            raise invalid("the symbol's part must be all, bare, or lines such as 2-5", "part")
+
+    @property
+    def whole(self) -> bool:
+        """Whether the whole definition is anchored, and not some lines in it."""
+        return self.part in (ALL, BARE)
+
+
+@frozen(cache_hash=True)
+class Anchor:
+    """The memory of an excerpt."""
+
+    digest: str
+    lines: int
+    symbol: Symbol | None = None
+    extra: Mapping[str, Any] = field(factory=dict, eq=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        if not _spells(_DIGEST, self.digest):
+            raise invalid("the anchor's digest must be 64 hexadecimal digits", "digest")
+        count = self.lines
+        if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MAX_LINES:
+            raise invalid(f"the anchor must span 1 to {MAX_LINES} lines", "lines")
+        if self.symbol is not None and not isinstance(self.symbol, Symbol):
+            raise invalid("the anchor's symbol has the wrong type", "symbol")
+
+    def knows_more(self, other: Anchor) -> bool:
+        """Whether it names a definition and the other, perhaps an older one, does not."""
+        return self.symbol is not None and other.symbol is None
+
+
+def _spells(pattern: re.Pattern[str], value: Any) -> bool:
+    return isinstance(value, str) and pattern.fullmatch(value) is not None
+
+
+def anchor_of(source: SourceText, lines: LineRange, definitions: Sequence[Definition] = ()) -> Anchor | None:
+    """The anchor of these lines of a file with these definitions; None when it does not have them all."""
+    text = source.cut(lines.start, lines.end)
+    if text is None:
+        return None
+    return Anchor(sha256_hex(text), lines.count, symbol_of(definitions, lines, text.split("\n")))
+
+
+def symbol_of(definitions: Sequence[Definition], lines: LineRange, text: Sequence[str]) -> Symbol | None:
+    """The innermost definition that covers lines with this text; blank lines at their ends do not count."""
+    filled = [number for number, line in enumerate(text, lines.start) if line.strip()]
+    around = innermost(definitions, filled[0], filled[-1]) if filled else None
+    if around is None:
+        return None
+    first, last = filled[0], filled[-1]
+    part = f"{first - around.start + 1}-{last - around.start + 1}"
+    if last == around.end and first <= around.line:
+        part = BARE if first == around.line != around.start else ALL
+    name, signature = around.qualified, " ".join(around.signature.split())[:SIGNATURE_CHARS]
+    if len(name) > NAME_CHARS or not is_single_line(name) or not is_single_line(signature):
+        return None
+    return Symbol(around.kind.value, name, signature, part)
+
+
+def innermost(definitions: Sequence[Definition], first: int, last: int) -> Definition | None:
+    """The smallest definition around these lines."""
+    around = [each for each in definitions if each.start <= first and last <= each.end]
+    return min(around, key=lambda each: (each.end - each.start, -each.depth), default=None)

@@ -1,0 +1,259 @@
+"""Prose and the code that it rests on: places that a text names, claims, and which must be read again.
+
+A text in Markdown becomes sections by its headings and blocks by its paragraphs, list items and table rows;
+Mermaid fences are diagrams. A place is written as `src/vm.rs:10-20`, `src/vm.rs#L10-L20`,
+`src/vm.rs#Vm::eval`, or as a name in backticks that is no ordinary word (`Vm::eval`, `safe_join`, `load()`),
+which means the one definition of that name. Nothing here looks at a file: whether there is such code is for
+`write_text` to say.
+
+A claim is a block that names places, or a ref that no prose names with its reason. It holds while the code
+of all its refs is as it was, but for what is only cosmetic. The others are ordered by doubt: code that is
+gone first, then by the share of its lines that changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from attrs import frozen
+
+from context_pack.kernel.markdown import block_parser
+from context_pack.packs import values
+from context_pack.packs.model import Pack, Ref, Section
+from context_pack.packs.states import Resolution, State
+from context_pack.toolkit.budget import cut_text
+
+_NAME = r"[A-Za-z_$][\w$]*(?:(?:::|\.|#)[A-Za-z_$][\w$]*)*"
+_PATH = r"(?:[\w@+~.-]+/)*[\w@+~-][\w@+~.-]*\.\w+"
+_LINES = r":(?P<start>\d{1,9})(?:[-–](?P<end>\d{1,9}))?|#L(?P<start2>\d{1,9})(?:-L?(?P<end2>\d{1,9}))?(?!\w)"
+_PLACE = re.compile(
+    rf"(?<![\w/.:#@-])`?(?P<path>{_PATH})(?:{_LINES}|#(?P<symbol>{_NAME}))"
+    rf"|(?<!`)`(?P<bare>{_NAME})(?:\(\))?`(?!`)"
+)
+_TELLING = re.compile(r"\w(?:::|\.|#)\w|[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]|\(\)`$")
+"""What makes a name in backticks more than a word: `chain` may be anything, `split_arg` is a definition."""
+_LINE_NUMBER = re.compile(r"\blines? \d+", re.IGNORECASE)
+_KEY_CHARS = 56
+OPENING = "Overview"
+"""The title of prose that stands above all headings of a text without a title."""
+
+
+@frozen
+class NamedPlace:
+    """A place in code as a text names it: a path with lines or a symbol, or a symbol alone."""
+
+    spelling: str
+    path: str | None = None
+    start: int | None = None
+    end: int | None = None
+    symbol: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What its ref is called, before that is made a key."""
+        if self.symbol is not None:
+            return self.symbol
+        return f"{(self.path or '').rsplit('/', 1)[-1]} {self.start}-{self.end}"
+
+
+@frozen
+class Statement:
+    """A paragraph, a list item or a row of a table, on one line, and the places that it names."""
+
+    text: str
+    places: tuple[NamedPlace, ...]
+
+
+@frozen
+class HandOverPart:
+    """A heading with what stands under it: its Markdown without the diagrams, and these."""
+
+    title: str
+    text: str
+    diagrams: tuple[str, ...] = ()
+
+
+@frozen
+class HandOver:
+    """A whole text: its title, if it begins with one, and its chapters."""
+
+    title: str | None
+    chapters: tuple[HandOverPart, ...]
+
+
+def read_hand_over(text: str) -> HandOver:
+    """The chapters of a Markdown text; a first heading of the first level is its title."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    tokens = block_parser().parse("\n".join(lines))
+    heads = [
+        (token.tag, token.map[0], token.map[1], tokens[index + 1].content)
+        for index, token in enumerate(tokens)
+        if token.type == "heading_open" and token.level == 0 and token.map
+    ]
+    fences = [
+        (token.map[0], token.map[1], token.content)
+        for token in tokens
+        if token.type == "fence" and token.level == 0 and token.map and token.info.strip() == "mermaid"
+    ]
+    titled = bool(heads) and heads[0][0] == "h1" and not any(map(str.strip, lines[: heads[0][1]]))
+    title = _title(heads[0][3]) if titled else None
+    starts = [(OPENING if title is None or not heads else title, 0, heads[0][2] if titled else 0)]
+    starts += [(_title(content) or OPENING, first, end) for _, first, end, content in heads[titled:]]
+    chapters = []
+    for index, (name, _, begin) in enumerate(starts):
+        end = starts[index + 1][1] if index + 1 < len(starts) else len(lines)
+        cut = [fence for fence in fences if begin <= fence[0] < end]
+        dropped = {line for first, last, _ in cut for line in range(first, last)}
+        prose = "\n".join(lines[line] for line in range(begin, end) if line not in dropped)
+        drawn = tuple(source for _, _, source in cut if source.strip())
+        if index or prose.strip() or drawn:
+            chapters.append(HandOverPart(name, values.without_blank_ends(prose), drawn))
+    return HandOver(title, tuple(chapters))
+
+
+def _title(content: str) -> str | None:
+    """A heading as a title: one line, without what may not stand in one."""
+    return " ".join("".join(char for char in content if char.isprintable()).split()) or None
+
+
+def blocks_of(text: str | None) -> Iterator[Statement]:
+    """The blocks of prose of a Markdown text, in order; code and headings are none."""
+    tokens = block_parser().parse(text or "")
+    for before, token in pairwise(tokens):
+        if before.type == "paragraph_open" and token.type == "inline":
+            lines = [line.strip() for line in token.content.split("\n")]
+            rows = lines if all(line.startswith("|") for line in lines) else [" ".join(lines)]
+            yield from (Statement(row, tuple(places_in(row))) for row in rows if re.search(r"\w", row))
+
+
+def places_in(text: str) -> Iterator[NamedPlace]:
+    """The places that a text names, in order."""
+    yield from (place for place, _ in _matches(text))
+
+
+def _matches(text: str) -> Iterator[tuple[NamedPlace, re.Match[str]]]:
+    for found in _PLACE.finditer(text):
+        if found["bare"] is not None:
+            if _TELLING.search(found[0]):
+                yield NamedPlace(found["bare"], symbol=found["bare"]), found
+        elif found["symbol"] is not None:
+            yield NamedPlace(found[0].lstrip("`"), found["path"], symbol=found["symbol"]), found
+        else:
+            start = int(found["start"] or found["start2"])
+            end = int(found["end"] or found["end2"] or start)
+            yield NamedPlace(found[0].lstrip("`"), found["path"], start, end), found
+
+
+def with_places(text: str, today: Callable[[str], str | None]) -> str:
+    """The text with what `today` says behind each place, given its spelling; None says nothing."""
+    parts, seen = [], 0
+    for place, found in _matches(text):
+        words = today(place.spelling)
+        if words is not None:
+            end = found.end() + (text[found.end() : found.end() + 1] == "`")
+            parts += [text[seen:end], f" ({words})"]
+            seen = end
+    return "".join([*parts, text[seen:]])
+
+
+def key_of(name: str, taken: Sequence[str] | set[str] = ()) -> str:
+    """A key made from a heading or a name, none of those that are taken."""
+    words = re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-_")[:_KEY_CHARS].rstrip("-_")
+    words = words if len(words) > 1 else f"{words or 'part'}-1"
+    return next(key for key in (words, *(f"{words}-{n}" for n in range(2, 10**6))) if key not in taken)
+
+
+def names_lines(block: Statement) -> bool:
+    """Whether the prose gives line numbers in words, which nobody follows."""
+    return _LINE_NUMBER.search(block.text) is not None
+
+
+SENTENCE_BYTES = 240
+GONE = {State.STALE: 3.0, State.AMBIGUOUS: 2.5, State.UNKNOWN: 0.5}
+
+Resolve = Callable[[Ref], Resolution]
+
+
+@frozen
+class Claim:
+    """A sentence, the section that says it, and the refs that it rests on."""
+
+    section: Section
+    text: str
+    refs: tuple[Ref, ...]
+
+    @property
+    def sentence(self) -> str:
+        """The text, short enough for a list."""
+        return cut_text(self.text, SENTENCE_BYTES)
+
+
+@frozen
+class Doubt:
+    """A claim whose code is not as it was: the refs that say so, each with what became of it."""
+
+    claim: Claim
+    refs: tuple[tuple[Ref, Resolution], ...]
+
+    @property
+    def weight(self) -> float:
+        """How doubtful it is."""
+        return max(weight_of(found) for _, found in self.refs)
+
+    @property
+    def change(self) -> str:
+        """What became of its code, in one line."""
+        return "; ".join(f"{_place(ref, found)} {found.summary}" for ref, found in self.refs)
+
+
+def claims_of(pack: Pack) -> tuple[list[Claim], int]:
+    """The claims of a pack in reading order, and how many blocks of prose name no code."""
+    named = {spelling: ref for _, ref in pack.refs for spelling in ref.spellings}
+    claims: list[Claim] = []
+    bare = 0
+    for section in pack.sections:
+        for block in blocks_of(section.description):
+            refs = dict.fromkeys(named[each.spelling] for each in block.places if each.spelling in named)
+            if refs:
+                claims.append(Claim(section, block.text, tuple(refs)))
+            else:
+                bare += 1
+        alone = (ref for ref in section.refs if not ref.spellings)
+        claims += [Claim(section, ref.why or ref.title or ref.key, (ref,)) for ref in alone]
+    return claims, bare
+
+
+def doubts_of(claims: Iterable[Claim], resolve: Resolve) -> list[Doubt]:
+    """The claims that must be read again, the most doubtful first."""
+    doubts = []
+    for claim in claims:
+        refs = tuple((ref, found) for ref in claim.refs if is_doubtful(found := resolve(ref)))
+        if refs:
+            doubts.append(Doubt(claim, refs))
+    return sorted(doubts, key=lambda doubt: -doubt.weight)
+
+
+def is_doubtful(found: Resolution) -> bool:
+    """Whether what is said about the code must be read again."""
+    return not found.trusted and not found.cosmetic
+
+
+def weight_of(found: Resolution) -> float:
+    """How doubtful what is said about a ref is."""
+    if found.state is not State.CHANGED:
+        return GONE.get(found.state, 0.0)
+    difference = found.difference
+    return 1.0 if difference is None else 1.0 + difference.changed / max(1, difference.lines)
+
+
+def _place(ref: Ref, found: Resolution) -> str:
+    where = found.found
+    return f"{ref.path}:{ref.lines}" if where is None else f"{where.path}:{where.lines}"
+
+
+def headline(doubts: Sequence[Doubt], claims: int, bare: int) -> str:
+    """How many claims must be read again, and what nobody checks."""
+    unchecked = f"; {bare} statement{'' if bare == 1 else 's'} without code" if bare else ""
+    return f"{len(doubts)} of {claims} claim{'' if claims == 1 else 's'}{unchecked}"

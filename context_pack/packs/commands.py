@@ -1,0 +1,346 @@
+"""What can be asked of packs, as frozen commands; each field carries its JSON Schema and its description.
+
+The same classes serve the tools and an embedder, and check their own fields: a command that exists is valid,
+but for what no schema can say (`plans` says that). Operations name no pack, because one call may carry
+many of them; the `PackAtRevision` half does that. In optional texts None is "not given" and "" is "nothing".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import frozen
+
+from context_pack.kernel.text import LAST_LINE
+from context_pack.kernel.times import MAX_MINUTES
+from context_pack.packs import values
+from context_pack.packs.anchors import NAME_CHARS
+from context_pack.packs.model import Status
+from context_pack.packs.pages import Mode
+from context_pack.toolkit.arguments import arg, array, choice, integer, text
+from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
+from context_pack.toolkit.schema_errors import Schema
+
+LEAST_TOKENS, MOST_TOKENS = 500, 200_000
+MOST_OPERATIONS = 100
+DEFAULT_LIMIT, MOST_LIMIT = 50, 500
+LEAST_QUESTION, MOST_QUESTION = 3, 500
+DRAFT_TOKENS = 8_000
+TEXT_CHARS = 400_000
+ID_CHARS = values.NAME_HIGH + 80
+"""An id or a name with room for white space around it."""
+
+ID = (text(1, ID_CHARS, blank=False), "Pack id (pk_…) or name")
+NAME = (text(1, ID_CHARS, blank=False), "Pack name")
+KEY = text(0, 64, values.KEY_PATTERN)
+TITLE = text(0, values.TITLE_CHARS)
+WANTED_TITLE = text(1, values.TITLE_CHARS, blank=False)
+WHY = text(0, values.WHY_CHARS)
+BRIEF = text(0, values.BRIEF_CHARS)
+TAGS = array(text(1, values.TAG_CHARS, blank=False), 0, values.TAGS_MOST)
+TTL = (integer(1, MAX_MINUTES), "Minutes to live, from now")
+STATUS = choice(*Status)
+QUERY = (text(0, 500), "List: text in id, name, title, brief or tags; draft: the question")
+LIST_QUERY = (text(0, 500), "List: text in id, name, title, brief or tags")
+LIMIT = (integer(1, MOST_LIMIT), "List: most packs")
+OFFSET = (integer(0), "List, verify, diff: how many to skip")
+LIST_OFFSET = (integer(0), "List: packs to skip")
+MODE = (choice(*Mode), "compact leaves out the code; diff shows only what changed")
+BUDGET = (integer(LEAST_TOKENS, MOST_TOKENS), "Most tokens of a page")
+CURSOR = (text(1, 4096), "Goes on after a truncated page")
+ACTION: Schema = {"type": "string", "maxLength": 40}
+
+
+@frozen(kw_only=True)
+class Create:
+    """Make a new draft pack."""
+
+    action: str = arg(ACTION, "create", default="create")
+    ttl_minutes: int = arg(*TTL)
+    name: str | None = arg(
+        text(values.NAME_LOW, values.NAME_HIGH + 80),
+        "Unique, 3-120 characters; never changes",
+        default=None,
+    )
+    title: str | None = arg(TITLE, "Title", default=None)
+    brief: str | None = arg(BRIEF, "What the pack is for, in one line", default=None)
+    tags: tuple[str, ...] | None = arg(TAGS, "Tags", default=None)
+
+
+@frozen(kw_only=True)
+class Write:
+    """Make a pack of a Markdown text, or put the text in place of what a draft says."""
+
+    action: str = arg(ACTION, "write", default="write")
+    text: str = arg(text(1, TEXT_CHARS, blank=False), "write: the pack as Markdown, places named in it")
+    id: str | None = arg(*ID, default=None)
+    name: str | None = arg(*NAME, default=None)
+    ttl_minutes: int | None = arg(*TTL, default=None)
+    expected_revision: int | None = arg(integer(), "The revision you last saw", default=None)
+
+
+@frozen(kw_only=True)
+class Draft:
+    """Make a draft pack that answers a question."""
+
+    action: str = arg(ACTION, "draft", default="draft")
+    query: str = arg(text(LEAST_QUESTION, MOST_QUESTION, blank=False), "The question")
+    ttl_minutes: int = arg(*TTL)
+    name: str | None = arg(
+        text(values.NAME_LOW, values.NAME_HIGH + 80),
+        "Unique name, 3-120 characters once trimmed; never changes",
+        default=None,
+    )
+    max_tokens: int = arg(
+        integer(LEAST_TOKENS, MOST_TOKENS),
+        "draft: most tokens of the rendered pack",
+        default=DRAFT_TOKENS,
+    )
+
+
+@frozen(kw_only=True, slots=False)
+class NamedPack:
+    """One pack, by id or by name; the id wins, and may be a name."""
+
+    id: str | None = arg(*ID, default=None)
+    name: str | None = arg(*NAME, default=None)
+
+
+@frozen(kw_only=True, slots=False)
+class PackAtRevision(NamedPack):
+    """One pack as the caller last saw it."""
+
+    expected_revision: int = arg(integer(), "The revision you last saw")
+
+
+@frozen(kw_only=True)
+class Get(NamedPack):
+    """Read a pack's metadata."""
+
+    action: str = arg(ACTION, "get", default="get")
+
+
+@frozen(kw_only=True)
+class Verify(NamedPack):
+    """Read the state of every ref."""
+
+    action: str = arg(ACTION, "verify", default="verify")
+    offset: int = arg(*OFFSET, default=0)
+
+
+@frozen(kw_only=True)
+class Diff(NamedPack):
+    """Read what changed between two revisions."""
+
+    action: str = arg(ACTION, "diff", default="diff")
+    from_revision: int | None = arg(integer(1), "diff: the older revision", default=None)
+    to_revision: int | None = arg(integer(1), "diff: the newer one", default=None)
+    offset: int = arg(*OFFSET, default=0)
+
+
+@frozen(kw_only=True)
+class ListPacks:
+    """Read which packs there are."""
+
+    action: str = arg(ACTION, "list", default="list")
+    status: str | None = arg(STATUS, "Status", default=None)
+    query: str | None = arg(*QUERY, default=None)
+    limit: int = arg(*LIMIT, default=DEFAULT_LIMIT)
+    offset: int = arg(*OFFSET, default=0)
+
+
+@frozen(kw_only=True)
+class UpsertSection:
+    """Add a section, or change its title, text or place."""
+
+    action: str = arg(ACTION, "upsert_section", default="upsert_section")
+    section_key: str = arg(KEY, "Section key, e.g. token-flow")
+    section_title: str = arg(WANTED_TITLE, "Section heading")
+    section_description: str | None = arg(
+        text(0, values.DESCRIPTION_CHARS), "Markdown under the heading; '' clears it", default=None
+    )
+    section_order: int | None = arg(integer(), "Place among the sections, from 0", default=None)
+    section_scope: str | None = arg(
+        text(0, values.PATH_CHARS),
+        "Folder whose context the section relies on; '' clears it",
+        default=None,
+    )
+
+
+@frozen(kw_only=True)
+class DeleteSection:
+    """Remove a section and what is in it."""
+
+    action: str = arg(ACTION, "delete_section", default="delete_section")
+    section_key: str = arg(KEY, "Section key")
+
+
+@frozen(kw_only=True)
+class UpsertRef:
+    """Anchor lines of a file, or a definition by its name, in a section; what is not given stays."""
+
+    action: str = arg(ACTION, "upsert_ref", default="upsert_ref")
+    section_key: str = arg(KEY, "Section key")
+    ref_key: str = arg(KEY, "Ref key")
+    path: str | None = arg(
+        text(1, values.PATH_CHARS, blank=False), "File, relative to the source root", default=None
+    )
+    line_start: int | None = arg(integer(1, LAST_LINE), "First line, from 1", default=None)
+    line_end: int | None = arg(integer(1, LAST_LINE), "Last line, included; at most 2000 lines", default=None)
+    symbol: str | None = arg(
+        text(1, NAME_CHARS, blank=False), "A definition, e.g. Class.method, in place of lines", default=None
+    )
+    ref_title: str | None = arg(TITLE, "Ref heading", default=None)
+    ref_why: str | None = arg(WHY, "Why these lines matter", default=None)
+    group: str | None = arg(text(0, values.GROUP_CHARS), "Groups refs", default=None)
+
+
+@frozen(kw_only=True)
+class DeleteRef:
+    """Remove a ref."""
+
+    action: str = arg(ACTION, "delete_ref", default="delete_ref")
+    section_key: str = arg(KEY, "Section key")
+    ref_key: str = arg(KEY, "Ref key")
+
+
+@frozen(kw_only=True)
+class UpsertDiagram:
+    """Put a Mermaid diagram into a section; a reason that is not given stays."""
+
+    action: str = arg(ACTION, "upsert_diagram", default="upsert_diagram")
+    section_key: str = arg(KEY, "Section key")
+    diagram_key: str = arg(KEY, "Diagram key")
+    title: str = arg(WANTED_TITLE, "Diagram heading")
+    mermaid: str = arg(text(1, values.MERMAID_CHARS, blank=False), "Mermaid source")
+    diagram_why: str | None = arg(WHY, "Why the diagram matters", default=None)
+
+
+@frozen(kw_only=True)
+class DeleteDiagram:
+    """Remove a diagram."""
+
+    action: str = arg(ACTION, "delete_diagram", default="delete_diagram")
+    section_key: str = arg(KEY, "Section key")
+    diagram_key: str = arg(KEY, "Diagram key")
+
+
+@frozen(kw_only=True)
+class SetMeta:
+    """Change title, brief or tags."""
+
+    action: str = arg(ACTION, "set_meta", default="set_meta")
+    title: str | None = arg(TITLE, "Title; '' clears it", default=None)
+    brief: str | None = arg(BRIEF, "Brief; '' clears it", default=None)
+    tags: tuple[str, ...] | None = arg(TAGS, "All tags, in place of the old ones", default=None)
+
+
+@frozen(kw_only=True)
+class TouchTtl:
+    """Set or extend the time to live."""
+
+    action: str = arg(ACTION, "touch_ttl", default="touch_ttl")
+    ttl_minutes: int | None = arg(*TTL, default=None)
+    extend_minutes: int | None = arg(integer(1, MAX_MINUTES), "Minutes to add", default=None)
+
+
+Operation = (
+    UpsertSection | DeleteSection | UpsertRef | DeleteRef | UpsertDiagram | DeleteDiagram | SetMeta | TouchTtl
+)
+OPERATIONS: Mapping[str, type] = {
+    "upsert_section": UpsertSection,
+    "delete_section": DeleteSection,
+    "upsert_ref": UpsertRef,
+    "delete_ref": DeleteRef,
+    "upsert_diagram": UpsertDiagram,
+    "delete_diagram": DeleteDiagram,
+    "set_meta": SetMeta,
+    "touch_ttl": TouchTtl,
+}
+
+
+@frozen(kw_only=True)
+class SetStatus(PackAtRevision):
+    """Finalize a draft, or reopen a finalized pack."""
+
+    action: str = arg(ACTION, "set_status", default="set_status")
+    status: str = arg(STATUS, "Status")
+
+
+@frozen(kw_only=True)
+class DeletePack(PackAtRevision):
+    """Remove a pack for good."""
+
+    action: str = arg(ACTION, "delete_pack", default="delete_pack")
+
+
+@frozen(kw_only=True)
+class Repair(PackAtRevision):
+    """Rewrite path and lines of the refs whose code has moved."""
+
+    action: str = arg(ACTION, "repair", default="repair")
+
+
+@frozen(kw_only=True)
+class Accept(PackAtRevision):
+    """Anchor changed refs anew where they are found now."""
+
+    action: str = arg(ACTION, "accept", default="accept")
+    refs: tuple[str, ...] | None = arg(
+        array(text(1, 130), 1, 1000), "accept: ref keys or section/ref; without it all", default=None
+    )
+
+
+OPERATION: Schema = {
+    "type": "object",
+    "properties": {"action": {"type": "string"}},
+    "required": ["action"],
+    "additionalProperties": True,
+}
+"""One operation of a batch; its other fields are checked, per action, by the rules of that action."""
+
+
+@frozen(kw_only=True)
+class Batch(PackAtRevision):
+    """Several operations as one change: one revision, all or nothing."""
+
+    action: str = arg(ACTION, "batch", default="batch")
+    operations: tuple[dict[str, Any], ...] = arg(
+        array(OPERATION, 1, MOST_OPERATIONS),
+        "batch: each an action with its own fields, without id and revision",
+    )
+
+
+@frozen(kw_only=True)
+class RenderPack(NamedPack):
+    """Read a pack with its code."""
+
+    status: str | None = arg(STATUS, "Only if the pack has this status", default=None)
+    mode: str | None = arg(*MODE, default=None)
+    max_tokens: int = arg(*BUDGET, default=DEFAULT_MAX_TOKENS)
+    cursor: str | None = arg(*CURSOR, default=None)
+
+
+@frozen(kw_only=True)
+class ListText:
+    """Read which packs there are, as Markdown."""
+
+    status: str | None = arg(STATUS, "Only packs of this status", default=None)
+    query: str | None = arg(*LIST_QUERY, default=None)
+    limit: int = arg(*LIMIT, default=DEFAULT_LIMIT)
+    offset: int = arg(*LIST_OFFSET, default=0)
+    max_tokens: int = arg(*BUDGET, default=DEFAULT_MAX_TOKENS)
+
+
+@frozen(kw_only=True)
+class Output(NamedPack):
+    """Everything `output` takes: with id, name or cursor it renders, else it lists."""
+
+    status: str | None = arg(STATUS, "List: only this status. Pack: refuse any other status", default=None)
+    mode: str | None = arg(*MODE, default=None)
+    max_tokens: int = arg(*BUDGET, default=DEFAULT_MAX_TOKENS)
+    cursor: str | None = arg(*CURSOR, default=None)
+    query: str | None = arg(*LIST_QUERY, default=None)
+    limit: int = arg(*LIMIT, default=DEFAULT_LIMIT)
+    offset: int = arg(*LIST_OFFSET, default=0)

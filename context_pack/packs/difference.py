@@ -1,0 +1,316 @@
+"""What changed from the anchored code to the code that is there now: how much, of which kind, as a diff.
+
+Cosmetic kinds cannot change behaviour. Python is compared by its syntax tree, other languages by their
+tokens: without comments, each string one token, no comma before a closing bracket. A local name counts as
+renamed only if the text declares it and the whole text is the same after one consistent renaming. What
+cannot be compared like this is never cosmetic.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from enum import StrEnum
+
+from attrs import frozen
+
+from context_pack.kernel.syntax import Spans
+from context_pack.packs.pages import Body, Style
+
+SpansOf = Callable[[str], Spans | None]
+"""Where comments and strings of a text are; None where its language has no grammar."""
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+_LIFETIME = re.compile(r"'[a-z_]\w*\b(?!')")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_DECLARING = frozenset({"let", "mut", "var", "const", "for", "auto", "ref"})
+_INDENTED = frozenset({"yaml", "make", "makefile", "markdown", "text", ""})
+
+
+class ChangeKind(StrEnum):
+    """What of the code changed."""
+
+    WHITE_SPACE = "only white space"
+    COMMENTS = "only comments"
+    NAMES = "only names of locals"
+    HINTS = "only types or lifetimes"
+    SIGNATURE = "signature"
+    BODY = "body"
+    BOTH = "signature and body"
+
+
+COSMETIC = frozenset({ChangeKind.WHITE_SPACE, ChangeKind.COMMENTS, ChangeKind.NAMES, ChangeKind.HINTS})
+
+
+def cosmetic_kind(old: str, new: str, language: str, spans_of: SpansOf) -> ChangeKind | None:
+    """Which cosmetic kind of change it is from one text to the other; None if behaviour may have changed."""
+    if language in _INDENTED:
+        return None
+    if language == "python":
+        return _python_kind(old, new)
+    before, after = spans_of(old), spans_of(new)
+    if before is None or after is None:
+        return None
+    one, two = _tokens(old, before, language), _tokens(new, after, language)
+    if one == two:
+        same = _comments(old, before) == _comments(new, after)
+        return ChangeKind.WHITE_SPACE if same else ChangeKind.COMMENTS
+    one, two = _without_types(one), _without_types(two)
+    if one == two:
+        return ChangeKind.HINTS
+    return ChangeKind.NAMES if _renamed(one, two) else None
+
+
+def _comments(text: str, spans: Spans) -> str:
+    return "".join("".join(text[start:end] for start, end in spans.comments).split())
+
+
+def _tokens(text: str, spans: Spans, language: str) -> list[str]:
+    """The tokens of a text without comments."""
+    tokens: list[str] = []
+    seen = 0
+
+    def take(part: str) -> None:
+        tokens.extend(_TOKEN.findall(_LIFETIME.sub(" 'lifetime ", part) if language == "rust" else part))
+
+    marks = [(start, end, False) for start, end in spans.comments]
+    for start, end, kept in sorted([*marks, *((start, end, True) for start, end in spans.strings)]):
+        if start < seen:
+            continue
+        take(text[seen:start])
+        if kept:
+            tokens.append(f'"{text[start:end]}')
+        seen = end
+    take(text[seen:])
+    pairs = zip(tokens, [*tokens[1:], ""], strict=True)
+    return [token for token, after in pairs if token != "," or after not in (")", "]", "}", ">")]
+
+
+def _without_types(tokens: Sequence[str]) -> list[str]:
+    """The tokens without lifetimes, and with one name for Go's empty interface."""
+    text = " ".join(token for token in tokens if not token.startswith('"'))
+    if "lifetime" not in text and "interface { }" not in text:
+        return list(tokens)
+    result: list[str] = []
+    for token in tokens:
+        if token == "lifetime" and result[-1:] == ["'"]:
+            result.pop()
+        elif token == "," and result[-1:] == ["<"]:
+            continue
+        elif token == ">" and result[-1:] in (["<"], [","]):
+            result.pop()
+            if result[-1:] == ["<"]:
+                result.pop()
+        elif token == "}" and result[-2:] == ["interface", "{"]:
+            result[-2:] = ["any"]
+        else:
+            result.append(token)
+    return result
+
+
+def _renamed(old: Sequence[str], new: Sequence[str]) -> bool:
+    """Whether the tokens are the same but for names that both texts declare as locals."""
+    if len(old) != len(new):
+        return False
+    names = {one: two for one, two in zip(old, new, strict=True) if one != two}
+    if not names or len(set(names.values())) < len(names):
+        return False
+    if any(names.get(one, one) != two for one, two in zip(old, new, strict=True)):
+        return False
+    return all(_is_local(one, old) and _is_local(two, new) and two not in old for one, two in names.items())
+
+
+def _is_local(name: str, tokens: Sequence[str]) -> bool:
+    """Whether a name is declared by these tokens, and is never a member, a field or something called."""
+    declared = False
+    for index, token in enumerate(tokens):
+        if token != name:
+            continue
+        before, after = tokens[index - 1] if index else "", tokens[index + 1 : index + 3]
+        declares = before in _DECLARING or after == [":", "="]
+        if not _WORD.fullmatch(name) or before in (".", ":", ">") or after[:1] in (["("], ["!"]):
+            return False
+        if after[:1] == [":"] and not declares:
+            return False
+        declared = declared or declares
+    return declared
+
+
+def _python_kind(old: str, new: str) -> ChangeKind | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for kind, options in (
+            (ChangeKind.WHITE_SPACE, (True, True, True)),
+            (ChangeKind.COMMENTS, (False, True, True)),
+            (ChangeKind.HINTS, (False, False, True)),
+            (ChangeKind.NAMES, (False, False, False)),
+        ):
+            one, two = _dump(old, *options), _dump(new, *options)
+            if one is None or two is None:
+                return None
+            if one == two:
+                commented = kind is ChangeKind.WHITE_SPACE and ("#" in old or "#" in new)
+                squeezed = "".join(old.split()) == "".join(new.split())
+                return ChangeKind.COMMENTS if commented and not squeezed else kind
+    return None
+
+
+def _dump(text: str, docs: bool, hints: bool, names: bool) -> str | None:
+    """The syntax tree of a Python text, with or without docstrings, type hints and the names of locals."""
+    try:
+        tree = ast.parse(textwrap.dedent(text))
+        for node in list(ast.walk(tree)):
+            if not docs and isinstance(
+                node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+            ):
+                _drop_docstring(node)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                if not hints:
+                    _drop_hints(node)
+                if not names:
+                    _drop_names(node)
+        return ast.dump(tree)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _drop_docstring(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    first = node.body[0] if node.body else None
+    if (
+        isinstance(first, ast.Expr)
+        and isinstance(first.value, ast.Constant)
+        and isinstance(first.value.value, str)
+    ):
+        node.body = node.body[1:]
+
+
+def _drop_hints(function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    """Remove the annotations of a function; those of classes inside it are fields, and stay."""
+    function.returns = None
+    for node in ast.walk(function):
+        if isinstance(node, ast.arg):
+            node.annotation = None
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            node.annotation = ast.Constant(None)
+
+
+def _drop_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    """Number the names that a function assigns, in the order in which they come."""
+    outer = {
+        name
+        for node in ast.walk(function)
+        if isinstance(node, ast.Global | ast.Nonlocal)
+        for name in node.names
+    }
+    nodes = [node for node in ast.walk(function) if isinstance(node, ast.Name)]
+    local = {node.id for node in nodes if isinstance(node.ctx, ast.Store)} - outer
+    local -= {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
+    numbers: dict[str, str] = {}
+    for node in nodes:
+        if node.id in local:
+            node.id = numbers.setdefault(node.id, f"local {len(numbers)}")
+
+
+CONTEXT = 3
+MANY_LINES = 300
+"""Above so many lines difflib leaves out those that stand everywhere, or comparing would take seconds."""
+
+Opcode = tuple[str, int, int, int, int]
+Bare = Callable[[str], str]
+"""A text without its comments."""
+STATEMENT_CHARS = 80
+
+
+@frozen
+class Difference:
+    """How many lines changed, of how many, what of the code, and the lines of a unified diff."""
+
+    changed: int
+    lines: int
+    kind: ChangeKind
+    diff: tuple[str, ...]
+    cosmetic: bool = False
+    """Whether behaviour cannot have changed."""
+
+    def __str__(self) -> str:
+        return f"{self.changed} of {self.lines} line{'' if self.lines == 1 else 's'}, {self.kind}"
+
+    @property
+    def statement(self) -> str:
+        """The first line of code that is new, else the first that is gone."""
+        lines = [line for line in self.diff[2:] if len(line[1:].strip(" \t(){}[];,")) > 1]
+        changed = [line for line in lines if line[0] == "+"] + [line for line in lines if line[0] == "-"]
+        return f"{changed[0][0]} {changed[0][1:].strip()[:STATEMENT_CHARS]}" if changed else ""
+
+    @property
+    def body(self) -> Body:
+        """The diff as it is shown."""
+        return Body(Style.FENCE, self.diff, "diff")
+
+
+@frozen
+class ComparedText:
+    """One side of a comparison: the text, where it begins, and the head of its definition, if it has one."""
+
+    text: str
+    path: str
+    start: int
+    signature: str | None = None
+
+
+def difference(old: ComparedText, new: ComparedText, language: str, spans_of: SpansOf) -> Difference:
+    """What changed from one side to the other."""
+    before, after = old.text.split("\n"), new.text.split("\n")
+    matcher = SequenceMatcher(None, before, after, autojunk=len(before) > MANY_LINES)
+    steps = matcher.get_opcodes()
+    changed = sum(max(i2 - i1, j2 - j1) for tag, i1, i2, j1, j2 in steps if tag != "equal")
+    head = [f"--- {old.path}", f"+++ {new.path}"]
+    hunks = _hunks(matcher.get_grouped_opcodes(CONTEXT), before, after, old.start, new.start)
+    kind = cosmetic_kind(old.text, new.text, language, spans_of)
+    cosmetic = kind in COSMETIC
+    if kind is None:
+
+        def bare(text: str) -> str:
+            spans = spans_of(text)
+            for start, end in reversed(spans.comments) if spans is not None else ():
+                text = text[:start] + text[end:]
+            return text
+
+        kind = _kind(old, new, bare)
+    return Difference(changed, max(len(before), len(after)), kind, (*head, *hunks), cosmetic)
+
+
+def _kind(old: ComparedText, new: ComparedText, bare: Bare) -> ChangeKind:
+    if _squeezed(old.text) == _squeezed(new.text):
+        return ChangeKind.WHITE_SPACE
+    if _squeezed(bare(old.text)) == _squeezed(bare(new.text)):
+        return ChangeKind.COMMENTS
+    if old.signature is None or new.signature is None or _squeezed(old.signature) == _squeezed(new.signature):
+        return ChangeKind.BODY
+    return ChangeKind.SIGNATURE if _headless(old, bare) == _headless(new, bare) else ChangeKind.BOTH
+
+
+def _headless(side: ComparedText, bare: Bare) -> str:
+    return _squeezed(bare(side.text)).replace(_squeezed(side.signature or ""), "", 1)
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())
+
+
+def _hunks(
+    groups: Iterable[Sequence[Opcode]], before: Sequence[str], after: Sequence[str], old: int, new: int
+) -> Iterator[str]:
+    """The lines of a unified diff, numbered as in the files."""
+    for group in groups:
+        (_, i1, _, j1, _), (_, _, i2, _, j2) = group[0], group[-1]
+        yield f"@@ -{old + i1},{i2 - i1} +{new + j1},{j2 - j1} @@"
+        for tag, low, high, left, right in group:
+            if tag == "equal":
+                yield from (f" {line}" for line in before[low:high])
+                continue
+            yield from (f"-{line}" for line in before[low:high])
+            yield from (f"+{line}" for line in after[left:right])

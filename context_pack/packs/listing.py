@@ -1,0 +1,209 @@
+"""Lists of packs, and which pack a caller means. Takes no lock and changes nothing.
+
+The id wins over the name, and a name may stand in the id's place. What a person may mean is always answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from operator import attrgetter
+from typing import TypeVar
+
+from attrs import frozen
+
+from context_pack.kernel.errors import Code, Failure, invalid
+from context_pack.kernel.paging import Page, page
+from context_pack.kernel.ports import Clock
+from context_pack.kernel.text import close, is_pack_id
+from context_pack.kernel.times import human, remaining_seconds
+from context_pack.packs.commands import DEFAULT_LIMIT, ListPacks, ListText, NamedPack
+from context_pack.packs.model import Listed, Pack, Status
+from context_pack.packs.pages import Line, joined, shrunk
+from context_pack.packs.ports import PackStore, last_expired
+from context_pack.toolkit.budget import room_of, size
+from context_pack.toolkit.offers import best_first
+
+LONGEST_LINE = 1_024
+NOTHING = "No context packs found."
+TITLE = "# Context packs"
+AnyPack = TypeVar("AnyPack", bound=Listed)
+
+
+@frozen
+class Filter:
+    """Which packs are wanted, and which part of them."""
+
+    status: Status | None = None
+    query: str | None = None
+    limit: int = DEFAULT_LIMIT
+    offset: int = 0
+
+
+def chosen(packs: Iterable[AnyPack], wanted: Filter) -> Page[AnyPack]:
+    """The packs that pass the filter: the last changed first, then by id."""
+    passing = [pack for pack in packs if wanted.status in (None, pack.status)]
+    if needle := (wanted.query or "").strip().casefold():
+        passing = [pack for pack in passing if _holds(pack, needle)]
+    passing.sort(key=attrgetter("id"))
+    passing.sort(key=attrgetter("updated_at"), reverse=True)
+    return page(passing, wanted.offset, wanted.limit)
+
+
+def _holds(pack: Listed, needle: str) -> bool:
+    paths = (str(ref.path) for _, ref in pack.refs)
+    texts = (pack.id, pack.title, pack.name, pack.brief, *pack.tags, *paths)
+    return any(needle in text.casefold() for text in texts if text is not None)
+
+
+def list_text(found: Page[AnyPack], wanted: Filter, now: datetime, most: int) -> str:
+    """The list as Markdown in at most `most` bytes; when packs are left, top and end say how to go on."""
+    if not found.items:
+        return NOTHING
+    lines = [_line(pack, now) for pack in found.items]
+    whole = "\n".join([TITLE, "", *lines])
+    if not found.has_more and size(whole) <= most:
+        return whole
+    fitting = _fitting(lines, most)
+    left = found.total - wanted.offset - fitting
+    if left <= 0:
+        return whole
+    rest = _rest(left, wanted.offset + fitting)
+    return "\n".join([TITLE, "", rest, "", *lines[:fitting], "", rest])
+
+
+def _line(pack: Listed, now: datetime) -> str:
+    life = human(remaining_seconds(pack.expires_at, now))
+    tree = "" if pack.worktree is None else f", from worktree {pack.worktree}"
+    tail = f" ({pack.status}, revision `{pack.revision}`, ttl `{life}`{tree})"
+    return joined(shrunk([Line(f"- `{pack.id}` — ", pack.heading, tail)], LONGEST_LINE))
+
+
+def _fitting(lines: Sequence[str], most: int) -> int:
+    """How many lines fit beside the title and the lines that lead on; at least one."""
+    used = size(TITLE) + 2 + 2 * (size(_rest(10**9, 10**9)) + 2)
+    for index, line in enumerate(lines):
+        used += size(line) + 1
+        if used > most:
+            return max(1, index)
+    return len(lines)
+
+
+def _rest(left: int, offset: int) -> str:
+    return f'> truncated: {left} packs left; continue with output {{"offset": {offset}}}'
+
+
+@frozen
+class PackLister:
+    """Lists packs."""
+
+    store: PackStore
+    clock: Clock
+
+    def summaries(self, command: ListPacks) -> Page[Listed]:
+        """Summaries of the packs that pass the filters, the last changed first."""
+        wanted = _filter(command)
+        return chosen(self.store.summaries(), wanted)
+
+    def list(self, command: ListPacks) -> Page[Pack]:
+        """The packs that pass the filters, the last changed first."""
+        found = self.summaries(command)
+        return Page(tuple(self._whole(found.items)), found.total, found.has_more)
+
+    def _whole(self, listed: Iterable[Listed]) -> Iterator[Pack]:
+        """These packs with their sections, but for one that was deleted a moment ago."""
+        for pack in listed:
+            try:
+                yield pack if isinstance(pack, Pack) else self.store.get(pack.id)
+            except Failure as failure:
+                if failure.code is not Code.NOT_FOUND:
+                    raise
+
+    def expired(self) -> Sequence[Pack]:
+        """The packs whose time is over and which can still be restored, the last that expired first."""
+        return sorted(self.store.expired(), key=lambda pack: pack.expires_at, reverse=True)
+
+    def list_text(self, command: ListText) -> str:
+        """The list as Markdown, within the budget."""
+        wanted = _filter(command)
+        page = chosen(self.store.summaries(), wanted)
+        return list_text(page, wanted, self.clock.now(), room_of(command.max_tokens))
+
+
+def _filter(command: ListPacks | ListText) -> Filter:
+    status = None if command.status is None else Status(command.status)
+    return Filter(status, command.query, command.limit, command.offset)
+
+
+def handle_of(named: NamedPack) -> str:
+    """The id or name that the call gives.
+
+    Raises:
+        Failure: `invalid_data` when it gives neither.
+    """
+    for value in (named.id, named.name):
+        if value is not None:
+            return value.strip()
+    raise invalid("'id' or 'name' is required; list the packs to see them", "id")
+
+
+def located(store: PackStore, named: NamedPack) -> Pack:
+    """The live pack that the call means; what has the shape of an id is never tried as a name."""
+    return _found(store, handle_of(named))
+
+
+def id_of(store: PackStore, handle: str) -> str:
+    """The id of that pack; an id is taken at its word, so that a change reads one file once."""
+    return handle if is_pack_id(handle) else _found(store, handle).id
+
+
+def _found(store: PackStore, handle: str) -> Pack:
+    """The live pack with that id or name.
+
+    Raises:
+        Failure: `not_found`; it says how an expired one comes back, or which names are near.
+    """
+    try:
+        return store.get(handle) if is_pack_id(handle) else store.find(handle)
+    except Failure as failure:
+        if failure.code is not Code.NOT_FOUND:
+            raise
+        message, details = failure.message, dict(failure.details)
+    if (expired := _expired_id(store, handle)) is not None:
+        message = f"that pack has expired: {message}"
+        way = f"'context-pack packs restore {expired}' brings it back"
+        details["hint"] = f"{way}, 'packs list --expired' shows all"
+    elif not is_pack_id(handle) and (near := close(handle, names(store, ""))):
+        message = f"no live pack is called {handle!r}; did you mean {' or '.join(map(repr, near))}?"
+        details["near"] = near
+    raise Failure(Code.NOT_FOUND, message, details)
+
+
+def _expired_id(store: PackStore, handle: str) -> str | None:
+    """The id of the pack with that id or name that expired last; None when the store cannot say."""
+    try:
+        found = last_expired(store.expired(), handle)
+    except Failure:
+        return None
+    return None if found is None else found.id
+
+
+def live_packs(store: PackStore) -> Sequence[Listed]:
+    """Every live pack, the last changed first; none when the store cannot say."""
+    try:
+        packs = store.summaries()
+    except Failure:
+        return ()
+    return chosen(packs, Filter(limit=max(1, len(packs)))).items
+
+
+def handles(store: PackStore, typed: str) -> Iterator[str]:
+    """Ids, then names, that begin with what was typed; then names that hold it."""
+    packs = live_packs(store)
+    yield from (pack.id for pack in packs if pack.id.startswith(typed))
+    yield from best_first([pack.name for pack in packs if pack.name is not None], typed)
+
+
+def names(store: PackStore, typed: str) -> Sequence[str]:
+    """What packs are called, the id standing for one without a name; the best match first."""
+    return best_first([pack.name or pack.id for pack in live_packs(store)], typed)

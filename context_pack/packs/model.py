@@ -1,0 +1,281 @@
+"""Packs, sections, refs and diagrams: frozen values that cannot be wrong once built.
+
+Every invariant is checked on construction, whoever builds: a use case, a loader, a test. Optional texts are
+trimmed and None when nothing is left. Nothing here changes anything (see `changes`) or knows a wire format
+(see `record`). A section may name a scope, `.` or a folder, whose written context it relies on; of how that
+context stands only the values are here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from attrs import Attribute, field, frozen
+
+from context_pack.kernel.errors import Code, Failure, invalid
+from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.text import LineRange, is_pack_id
+from context_pack.kernel.times import format_instant
+from context_pack.packs import values
+from context_pack.packs.anchors import Anchor
+
+FIRST = 1
+"""The revision that a pack is made at."""
+
+
+UNTITLED = "Untitled"
+"""What a pack is called that has neither a title nor a name."""
+
+
+class Status(StrEnum):
+    """Where a pack is in its life."""
+
+    DRAFT = "draft"
+    FINALIZED = "finalized"
+
+
+def _holds(parse: Callable[[Any, str], Any], *, optional: bool = False) -> Any:
+    """A validator that wants what `parse` accepts; the parser names the field in what it refuses."""
+
+    def check(_: Any, attribute: Attribute[Any], value: Any) -> None:
+        if not (optional and value is None):
+            parse(value, attribute.name)
+
+    return check
+
+
+def _trimmed(value: str) -> str:
+    return value.strip() if isinstance(value, str) else value
+
+
+def _kept(value: str | None) -> str | None:
+    """A trimmed text, or None when nothing is left of it."""
+    return (value.strip() or None) if isinstance(value, str) else value
+
+
+def _block(value: str | None) -> str | None:
+    """A text without blank lines at its ends, or None when nothing is left of it."""
+    return (values.without_blank_ends(value) or None) if isinstance(value, str) else value
+
+
+def _typed(*kinds: type) -> Any:
+    """A validator that wants a value of one of these types."""
+
+    def check(_: Any, attribute: Attribute[Any], value: Any) -> None:
+        if not isinstance(value, kinds):
+            raise invalid(f"'{attribute.name}' has the wrong type", attribute.name)
+
+    return check
+
+
+def _parts(items: Iterable[Any]) -> tuple[Any, ...]:
+    if isinstance(items, str) or not isinstance(items, Iterable):
+        raise invalid("the parts of a pack must come in lists")
+    return tuple(items)
+
+
+def _keyed(kind: type[Any]) -> Any:
+    """A validator that wants parts of one kind, no two with the same key."""
+
+    def check(_: Any, attribute: Attribute[Any], parts: Any) -> None:
+        seen: set[str] = set()
+        for part in parts:
+            if not isinstance(part, kind):
+                raise invalid(f"'{attribute.name}' has a part of the wrong type", attribute.name)
+            if part.key in seen:
+                raise invalid(f"'{attribute.name}' holds the key '{part.key}' twice", attribute.name)
+            seen.add(part.key)
+
+    return check
+
+
+def _moment(value: Any) -> datetime:
+    if not isinstance(value, datetime) or value.tzinfo is None:
+        raise invalid("a pack's moments must be times with a time zone")
+    return value.astimezone(UTC)
+
+
+def parse_status(value: Any) -> Status:
+    """The status with that name.
+
+    Raises:
+        Failure: `invalid_data`, field `status`.
+    """
+    try:
+        return Status(value)
+    except ValueError:
+        raise invalid(f"'status' must be one of: {', '.join(Status)}", "status") from None
+
+
+@frozen
+class CodeLocation:
+    """Where code stands."""
+
+    path: RelativePath
+    lines: LineRange
+
+
+def _extra() -> Any:
+    """Fields of a newer version, as they were read: carried along, and part of no comparison."""
+    return field(factory=dict, eq=False, repr=False, kw_only=True)
+
+
+def _spellings(texts: Any) -> tuple[str, ...]:
+    return tuple(values.required_line(text, "spellings") for text in _parts(texts or ()))
+
+
+@frozen(cache_hash=True)
+class Ref:
+    """A reference to code: lines of a file with an anchor, and why they matter."""
+
+    key: str = field(validator=_holds(values.key))
+    path: RelativePath = field(validator=_typed(RelativePath))
+    lines: LineRange = field(validator=_typed(LineRange))
+    title: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
+    why: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
+    group: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
+    anchor: Anchor | None = field(default=None, validator=_typed(Anchor, type(None)))
+    spellings: tuple[str, ...] = field(default=(), converter=_spellings)
+    """How the prose of the pack names the place; empty for a ref that was made by itself."""
+    extra: Mapping[str, Any] = _extra()
+
+
+@frozen
+class Diagram:
+    """A Mermaid diagram with its title and the reason it is there."""
+
+    key: str = field(validator=_holds(values.key))
+    title: str = field(converter=_trimmed, validator=_holds(values.required_line))
+    mermaid: str = field(converter=_block, validator=_holds(values.required_block))
+    why: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
+    extra: Mapping[str, Any] = _extra()
+
+
+@frozen
+class Section:
+    """A chapter of a pack: text, refs and diagrams, each in stored order; perhaps about one folder."""
+
+    key: str = field(validator=_holds(values.key))
+    title: str = field(converter=_trimmed, validator=_holds(values.required_line))
+    description: str | None = field(
+        default=None, converter=_block, validator=_holds(values.block, optional=True)
+    )
+    refs: tuple[Ref, ...] = field(default=(), converter=_parts, validator=_keyed(Ref))
+    diagrams: tuple[Diagram, ...] = field(default=(), converter=_parts, validator=_keyed(Diagram))
+    scope: str | None = field(default=None, converter=_kept, validator=_holds(values.scope, optional=True))
+    extra: Mapping[str, Any] = _extra()
+
+    def ref(self, key: str) -> Ref | None:
+        """The ref with that key."""
+        return next((ref for ref in self.refs if ref.key == key), None)
+
+    def diagram(self, key: str) -> Diagram | None:
+        """The diagram with that key."""
+        return next((diagram for diagram in self.diagrams if diagram.key == key), None)
+
+
+def _pack_id(value: Any, name: str) -> None:
+    if not isinstance(value, str) or not is_pack_id(value):
+        raise invalid(f"'{name}' must look like pk_ and eight of a-z and 2-7", name)
+
+
+def _revision(value: Any, name: str) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < FIRST:
+        raise invalid(f"'{name}' must be a whole number of at least {FIRST}", name)
+
+
+@frozen(kw_only=True)
+class Pack:
+    """A whole context pack at one revision."""
+
+    id: str = field(validator=_holds(_pack_id))
+    name: str | None = field(default=None, converter=_kept, validator=_holds(values.name, optional=True))
+    title: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
+    brief: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
+    status: Status = field(converter=parse_status)
+    tags: tuple[str, ...] = field(converter=values.tags)
+    sections: tuple[Section, ...] = field(default=(), converter=_parts, validator=_keyed(Section))
+    revision: int = field(validator=_holds(_revision))
+    created_at: datetime = field(converter=_moment)
+    updated_at: datetime = field(converter=_moment)
+    expires_at: datetime = field(converter=_moment)
+    extra: Mapping[str, Any] = _extra()
+    author: str | None = field(default=None, eq=False)
+    """Who made this revision, where a team's store knows it; not part of the pack."""
+    worktree: str | None = field(default=None, eq=False)
+    """The other worktree of the repository that it was read from; not part of the pack."""
+
+    def check_revision(self, expected: int) -> None:
+        """Return only if that is the latest revision: a writer loses if another was faster.
+
+        Raises:
+            Failure: `revision_conflict`, with both revisions, the time of the last change and what to do.
+        """
+        if expected == self.revision:
+            return
+        actual = self.revision
+        raise Failure(
+            Code.REVISION_CONFLICT,
+            f"the revision is {actual}, not {expected}; read it again and repeat the change",
+            {
+                "expected_revision": expected,
+                "actual_revision": actual,
+                "updated_at": format_instant(self.updated_at),
+                "hint": f"read the latest state, then repeat with expected_revision {actual}",
+            },
+        )
+
+    def section(self, key: str) -> Section | None:
+        """The section with that key."""
+        return next((section for section in self.sections if section.key == key), None)
+
+    @property
+    def refs(self) -> Sequence[tuple[Section, Ref]]:
+        """Every ref with its section, in stored order."""
+        return [(section, ref) for section in self.sections for ref in section.refs]
+
+    @property
+    def digests(self) -> set[str]:
+        """The digests of the texts that its refs are anchored to."""
+        anchors = (ref.anchor for section in self.sections for ref in section.refs)
+        return {anchor.digest for anchor in anchors if anchor is not None}
+
+    @property
+    def heading(self) -> str:
+        """What the pack is called."""
+        return self.title or self.name or UNTITLED
+
+
+Listed = Pack
+"""A pack in a list."""
+
+
+class ScopeState(StrEnum):
+    """How the context of a scope stands to its folder."""
+
+    FRESH = "fresh"
+    STALE = "stale"
+    MISSING = "missing"
+
+
+Scopes = Mapping[str, ScopeState]
+"""The state of each scope; one that is not there is not known."""
+NOTHING_KNOWN: Scopes = {}
+
+
+def scopes_in(pack: Pack) -> Sequence[str]:
+    """The scopes that the sections name, each once, in reading order."""
+    return list(dict.fromkeys(section.scope for section in pack.sections if section.scope is not None))
+
+
+def outdated(pack: Pack, scopes: Scopes) -> str:
+    """The scopes whose context cannot be relied on, in words; empty when there are none."""
+    states = [(scope, scopes.get(scope, ScopeState.FRESH)) for scope in scopes_in(pack)]
+    return ", ".join(
+        scope if state is ScopeState.STALE else f"{scope} ({state})"
+        for scope, state in states
+        if state is not ScopeState.FRESH
+    )

@@ -1,1 +1,0 @@
-"""What can be done with packs: write, read, verify. Asks ports and lets the domain decide."""

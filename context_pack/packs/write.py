@@ -1,0 +1,255 @@
+"""Changing packs: create, edit, set the status, delete.
+
+Order of checks, always: arguments, pack found, revision, state, content. Arguments are planned before the
+store is asked; files are read before its lock is taken; under the lock there is only a pure function, and
+its first question is whether the caller still wants the change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
+
+from attrs import evolve, frozen
+
+from context_pack.kernel.errors import Failure, invalid
+from context_pack.kernel.times import expiry
+from context_pack.packs import values
+from context_pack.packs.changes import advanced, check_editable, check_has_content, untrustworthy
+from context_pack.packs.commands import (
+    MOST_OPERATIONS,
+    Create,
+    DeletePack,
+    Operation,
+    PackAtRevision,
+    SetStatus,
+)
+from context_pack.packs.listing import handle_of, id_of, located
+from context_pack.packs.model import FIRST, Diagram, Pack, Ref, Status
+from context_pack.packs.plans import Part, optional_line, planned, warning_of
+from context_pack.packs.ports import DiagramCheck
+from context_pack.packs.resolving import Check, PackAccess, Resolver, unwatched
+from context_pack.packs.states import Resolution, State, problem_record
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class DiagramFault(NamedTuple):
+    """A diagram that cannot be drawn, and why."""
+
+    section: str
+    diagram: str
+    fault: str
+
+
+@frozen
+class WrittenPart:
+    """A part as it now is; of a ref, what it points at; and what is wrong with it, if anything."""
+
+    part: Part
+    resolution: Resolution | None = None
+    warning: str | None = None
+
+
+@frozen
+class WrittenPack:
+    """A pack after a change, and the parts that each operation was about; None for one that is gone."""
+
+    pack: Pack
+    parts: tuple[WrittenPart | None, ...] = ()
+
+
+@frozen
+class PackWriter(PackAccess):
+    """Makes and changes packs; with a `diagram_check` it says which diagrams cannot be drawn."""
+
+    diagram_check: DiagramCheck | None = None
+
+    def create(self, command: Create, check: Check = unwatched) -> Pack:
+        """Make a new draft; its name must be free among live packs."""
+        name = None if command.name is None else values.new_name(command.name)
+        title = optional_line(command.title, "title")
+        brief = optional_line(command.brief, "brief")
+        tags = values.tags(command.tags or ())
+        now = self.clock.now()
+        expires_at = expiry(now, command.ttl_minutes)
+
+        def make(pack_id: str) -> Pack:
+            check()
+            return Pack(
+                id=pack_id,
+                name=name,
+                title=title,
+                brief=brief,
+                status=Status.DRAFT,
+                tags=tags,
+                revision=FIRST,
+                created_at=now,
+                updated_at=now,
+                expires_at=expires_at,
+            )
+
+        return self.store.create(make, name, check)
+
+    def set_status(self, command: SetStatus, check: Check = unwatched) -> Pack:
+        """Finalize or reopen; a pack that already has the status stays as it is.
+
+        Raises:
+            Failure: `invalid_state` for an empty pack, `stale_ref` with every ref that cannot be relied on.
+        """
+        finalize = command.status == Status.FINALIZED
+        pack = located(self.store, command)
+        pack.check_revision(command.expected_revision)
+        if pack.status == command.status:
+            return pack
+        after = self._finalized(pack, check) if finalize else evolve(pack, status=Status.DRAFT)
+
+        def change(stored: Pack) -> Pack:
+            check()
+            stored.check_revision(command.expected_revision)
+            # The revision is the one looked at above, and so is the content.
+            return advanced(stored, after, self.clock.now())
+
+        return self.store.update(pack.id, change, check)
+
+    def restore(self, handle: str, ttl_minutes: int, check: Check = unwatched) -> Pack:
+        """Bring an expired pack back for so many minutes, by id or name.
+
+        Raises:
+            Failure: `not_found`, or `name_conflict` where a live pack has its name by now.
+        """
+        now = self.clock.now()
+        expires_at = expiry(now, ttl_minutes)
+        return self.store.restore(
+            handle.strip(), lambda pack: advanced(pack, evolve(pack, expires_at=expires_at), now), check
+        )
+
+    def discard(self, handle: str, check: Check = unwatched) -> Pack:
+        """Remove an expired pack for good, by id or name.
+
+        Raises:
+            Failure: `not_found`.
+        """
+        pack = self.store.discard(handle.strip(), check)
+        self.forget_excerpts(pack.digests)
+        return pack
+
+    def delete(self, command: DeletePack, check: Check = unwatched) -> str:
+        """Remove a pack; returns its id."""
+        pack_id = id_of(self.store, handle_of(command))
+
+        digests: set[str] = set()
+
+        def agreed(pack: Pack) -> None:
+            check()
+            pack.check_revision(command.expected_revision)
+            digests.update(pack.digests)
+
+        self.store.delete(pack_id, agreed, check)
+        self.forget_excerpts(digests)
+        return pack_id
+
+    def _finalized(self, pack: Pack, check: Check) -> Pack:
+        """The pack with its refs checked, and those without an anchor anchored."""
+        check_has_content(pack)
+        resolver = Resolver.over(self, check, (ref for _, ref in pack.refs))
+        problems = [problem_record(one) for one in resolver.checked(pack) if not one.resolution.trusted]
+        if problems:
+            raise untrustworthy(problems)
+        sections = [
+            evolve(
+                section,
+                refs=[ref if ref.anchor is not None else resolver.anchored(ref) for ref in section.refs],
+            )
+            for section in pack.sections
+        ]
+        self.excerpts.put(resolver.anchored_texts)
+        return evolve(pack, sections=sections, status=Status.FINALIZED)
+
+    def apply(
+        self, target: PackAtRevision, asked: Operation | Sequence[Operation], check: Check = unwatched
+    ) -> WrittenPack:
+        """Carry out one operation, or a batch of them as one change: all or nothing, one revision.
+
+        Plan, look at the pack, read the files, then one read-modify-write: revision, state, content.
+
+        Raises:
+            Failure: of a batch, as the failed operation by itself, with its place in `details.index`.
+        """
+        batch = isinstance(asked, list | tuple)
+        operations = asked if isinstance(asked, list | tuple) else [asked]
+        handle = handle_of(target)
+        if not 1 <= len(operations) <= MOST_OPERATIONS:
+            raise invalid(f"'operations' must have 1 to {MOST_OPERATIONS} items", "operations")
+        plans = for_each(operations, planned, batch)
+
+        def check_open(pack: Pack) -> None:
+            pack.check_revision(target.expected_revision)
+            for_each(plans, lambda plan: check_editable(pack, touches=plan.touches), batch)
+
+        pack_id = id_of(self.store, handle)
+        if any(plan.point is not None for plan in plans):
+            # Before a file is read: what a refused change points at is neither told nor kept.
+            check_open(self.store.get(pack_id))
+        resolver = Resolver.over(self, check)
+        refs = for_each(plans, lambda plan: plan.point and plan.point(resolver), batch)
+        self.excerpts.put(resolver.anchored_texts)
+        named: set[str] = set()
+
+        def change(pack: Pack) -> Pack:
+            check()
+            check_open(pack)
+            named.update(pack.digests)
+            now, steps = self.clock.now(), [pack]
+            for_each(
+                list(zip(plans, refs, strict=True)),
+                lambda each: steps.append(each[0].change(steps[-1], now, each[1])),
+                batch,
+            )
+            return advanced(pack, steps[-1], now, always=any(plan.touches for plan in plans))
+
+        pack = self.store.update(pack_id, change, check)
+        self.forget_excerpts(named - pack.digests)
+        parts = [plan.part(pack) for plan in plans]
+        diagrams = [part for part in parts if isinstance(part, Diagram)]
+        faults = dict(zip(map(id, diagrams), self._faults(diagrams), strict=True))
+        return WrittenPack(pack, tuple(_written(part, resolver, faults.get(id(part))) for part in parts))
+
+    def diagram_faults(self, pack: Pack) -> list[DiagramFault]:
+        """Every diagram of the pack that cannot be drawn."""
+        there = [(section.key, diagram) for section in pack.sections for diagram in section.diagrams]
+        faults = self._faults([diagram for _, diagram in there])
+        return [
+            DiagramFault(section, diagram.key, fault)
+            for (section, diagram), fault in zip(there, faults, strict=True)
+            if fault is not None
+        ]
+
+    def _faults(self, diagrams: Sequence[Diagram]) -> Sequence[str | None]:
+        if self.diagram_check is None or not diagrams:
+            return [None] * len(diagrams)
+        return self.diagram_check.faults([diagram.mermaid for diagram in diagrams])
+
+
+def _written(part: Part | None, resolver: Resolver, fault: str | None) -> WrittenPart | None:
+    """A part with what it points at; of lines that are as they were anchored there is nothing to warn."""
+    if not isinstance(part, Ref):
+        warning = None if fault is None else f"the diagram is stored, but cannot be drawn: {fault}"
+        return None if part is None else WrittenPart(part, warning=warning)
+    found = resolver(part)
+    return WrittenPart(part, found, None if found.state is State.EXACT else warning_of(part, resolver))
+
+
+def for_each(items: Sequence[T], do: Callable[[T], R], batch: bool = True) -> list[R]:
+    """Call `do` with each item in order; in a batch, a failure names its operation."""
+    done: list[R] = []
+    for index, item in enumerate(items):
+        try:
+            done.append(do(item))
+        except Failure as failure:
+            if not batch or "index" in failure.details:
+                raise
+            message = f"operation {index}: {failure.message}"
+            raise Failure(failure.code, message, {**failure.details, "index": index}) from None
+    return done

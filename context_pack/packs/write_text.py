@@ -1,0 +1,231 @@
+"""Makes a pack of a Markdown text: its headings become sections, the places that it names become refs.
+
+The text is the whole pack. Writing it again keeps the key and the anchor of every place whose code is as it
+was, or whose sentence is: only a sentence that was written anew says that it was read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from attrs import evolve, field, frozen
+
+from context_pack.kernel.errors import Failure, invalid
+from context_pack.kernel.text import LineRange
+from context_pack.kernel.times import expiry
+from context_pack.packs import values
+from context_pack.packs.changes import advanced, check_editable
+from context_pack.packs.claims import (
+    HandOver,
+    HandOverPart,
+    NamedPlace,
+    blocks_of,
+    claims_of,
+    key_of,
+    read_hand_over,
+)
+from context_pack.packs.commands import NamedPack, Write
+from context_pack.packs.listing import located as pack_named
+from context_pack.packs.model import FIRST, Diagram, Pack, Ref, Section, Status
+from context_pack.packs.plans import definition_count, located, ttl_required, warning_of
+from context_pack.packs.resolving import Check, PackAccess, Resolver, unwatched
+from context_pack.packs.states import Resolution
+
+SOME_ID = "pk_aaaaaaaa"
+MOST_TITLE = values.TITLE_CHARS
+
+
+@frozen
+class WrittenText:
+    """The pack, and what was not found of the places that its text names, by their spelling."""
+
+    pack: Pack
+    faults: Mapping[str, str]
+    kept: int
+    """How many refs are as they were."""
+
+
+def write_text(access: PackAccess, command: Write, check: Check = unwatched) -> WrittenText:
+    """Make the pack, or replace what a draft says.
+
+    Raises:
+        Failure: `ttl_required` for a new pack without `ttl_minutes`, `invalid_data` for an old one without
+            `expected_revision`, and what a change raises.
+    """
+    old = _present(access, command)
+    hand_over = read_hand_over(values.string(command.text, "text"))
+    if not hand_over.chapters:
+        raise invalid("'text' holds no prose and no diagram", "text")
+    now = access.clock.now()
+    if old is None:
+        if command.ttl_minutes is None:
+            raise ttl_required("say how many minutes the pack is to live")
+        name = None if command.name is None else values.new_name(command.name)
+        base = Pack(
+            id=SOME_ID,
+            name=name,
+            status=Status.DRAFT,
+            tags=(),
+            revision=FIRST,
+            created_at=now,
+            updated_at=now,
+            expires_at=expiry(now, command.ttl_minutes),
+        )
+    else:
+        if command.expected_revision is None:
+            raise invalid("the pack is there already: 'expected_revision' is required", "expected_revision")
+        base = old
+    expected = command.expected_revision
+
+    def check_open(pack: Pack) -> None:
+        if expected is not None:
+            pack.check_revision(expected)
+        check_editable(pack)
+
+    check_open(base)
+    resolver = Resolver.over(access, check, (ref for _, ref in base.refs))
+    author = _Author(base, resolver)
+    written = author.write(hand_over)
+    access.excerpts.put(resolver.anchored_texts)
+    if old is None:
+        stored = access.store.create(lambda pack_id: evolve(written, id=pack_id), written.name, check)
+        return WrittenText(stored, author.faults, 0)
+
+    def change(pack: Pack) -> Pack:
+        check()
+        check_open(pack)
+        after = written
+        if command.ttl_minutes is not None:
+            after = evolve(after, expires_at=expiry(now, command.ttl_minutes))
+        return advanced(pack, after, access.clock.now())
+
+    stored = access.store.update(old.id, change, check)
+    access.forget_excerpts(old.digests - stored.digests)
+    return WrittenText(stored, author.faults, author.kept)
+
+
+def _present(access: PackAccess, command: Write) -> Pack | None:
+    """The pack that is to be replaced; None if one is to be made."""
+    if command.id is None and command.name is None:
+        return None
+    try:
+        return pack_named(access.store, NamedPack(id=command.id, name=command.name))
+    except Failure:
+        if command.id is not None or command.expected_revision is not None:
+            raise
+        return None
+
+
+@frozen
+class _Author:
+    """Writes a text into a pack, with what was known of the places that the pack named before."""
+
+    before: Pack
+    resolver: Resolver
+    faults: dict[str, str] = field(factory=dict)
+    _refs: dict[str, Ref] = field(factory=dict)
+    """The refs by the spellings of their places."""
+
+    @property
+    def kept(self) -> int:
+        """How many refs are those that were there."""
+        old = {ref for _, ref in self.before.refs}
+        return sum(ref in old for ref in set(self._refs.values()))
+
+    def write(self, hand_over: HandOver) -> Pack:
+        """The pack with the text in place of its sections."""
+        blocks = [list(blocks_of(chapter.text)) for chapter in hand_over.chapters]
+        places = [place for each in blocks for block in each for place in block.places]
+        bare = dict.fromkeys(place.symbol for place in places if place.path is None and place.symbol)
+        self.resolver.look_up(bare)
+        sentences = {
+            block.text for section in self.before.sections for block in blocks_of(section.description)
+        }
+        homes: list[list[str]] = []
+        for each in blocks:
+            named = [(place, block.text in sentences) for block in each for place in block.places]
+            homes.append([place.spelling for place, same in named if self._add(place, same)])
+        sections: list[Section] = []
+        for chapter, home in zip(hand_over.chapters, homes, strict=True):
+            refs = dict.fromkeys(self._refs[spelling].key for spelling in home)
+            by_key = {ref.key: ref for ref in self._refs.values()}
+            sections.append(self._section(chapter, [by_key[key] for key in refs], sections))
+        title = hand_over.title[:MOST_TITLE] if hand_over.title else self.before.title
+        return evolve(self.before, title=title, sections=sections)
+
+    def _section(self, chapter: HandOverPart, refs: Iterable[Ref], others: Sequence[Section]) -> Section:
+        key = key_of(chapter.title, {section.key for section in others})
+        old = self.before.section(key)
+        diagrams: list[Diagram] = []
+        for source in chapter.diagrams:
+            taken = {diagram.key for diagram in diagrams}
+            diagrams.append(Diagram(key_of(f"{key[:40]} diagram", taken), chapter.title[:MOST_TITLE], source))
+        new = Section(key, chapter.title[:MOST_TITLE], chapter.text or None, refs, diagrams)
+        return new if old is None else evolve(new, scope=old.scope, extra=old.extra)
+
+    def _add(self, place: NamedPlace, same_sentence: bool) -> bool:
+        """Make the ref of a place; whether it is one that no block before has named."""
+        if place.spelling in self._refs or place.spelling in self.faults:
+            return False
+        old = next((ref for _, ref in self.before.refs if place.spelling in ref.spellings), None)
+        if old is not None and (same_sentence or self._trusted(old)):
+            ref: Ref | None = evolve(old, spellings=(place.spelling,))
+        else:
+            ref = self._made(place, old)
+        if ref is None:
+            return False
+        twin = next(
+            (each for each in self._refs.values() if (each.path, each.lines) == (ref.path, ref.lines)), None
+        )
+        if twin is not None:
+            named = evolve(twin, spellings=(*twin.spellings, place.spelling))
+            spellings = (*twin.spellings, place.spelling)
+            self._refs.update(dict.fromkeys(spellings, named))
+            return False
+        self._refs[place.spelling] = ref
+        return True
+
+    def _trusted(self, ref: Ref) -> bool:
+        found: Resolution = self.resolver(ref)
+        return found.trusted
+
+    def _made(self, place: NamedPlace, old: Ref | None) -> Ref | None:
+        """The ref of a place that is looked for; None, with a fault, where there is no such code."""
+        try:
+            if place.symbol is not None:
+                if place.path is None and not definition_count(place.symbol, self.resolver):
+                    return None  # a word in backticks that is no definition here
+                path, lines = located(
+                    place.symbol, None if place.path is None else values.path(place.path), self.resolver
+                )
+            else:
+                path, lines = values.path(place.path), LineRange(place.start or 0, place.end or 0)
+        except Failure as failure:
+            self.faults[place.spelling] = failure.message
+            return None
+        taken = {ref.key for ref in self._refs.values()} | {ref.key for _, ref in self.before.refs}
+        key = key_of(place.name, taken) if old is None else old.key
+        ref = self.resolver.anchored(Ref(key, path, lines, spellings=(place.spelling,)))
+        if ref.anchor is None:
+            self.faults[place.spelling] = warning_of(ref, self.resolver) or "its lines cannot be read"
+            return None
+        return ref
+
+
+def places_by_file(pack: Pack) -> dict[str, str]:
+    """What became of the places of a written text: per file the keys of its refs and their lines."""
+    files: dict[str, list[str]] = {}
+    for _, ref in pack.refs:
+        files.setdefault(ref.path.value, []).append(f"{ref.key} {ref.lines}")
+    return {path: ", ".join(refs) for path, refs in files.items()}
+
+
+def counts_of(pack: Pack) -> dict[str, int]:
+    """How large a written pack is: what a writer wants to know of it."""
+    claims, bare = claims_of(pack)
+    return {
+        "sections": len(pack.sections),
+        "diagrams": sum(len(section.diagrams) for section in pack.sections),
+        "claims": len(claims),
+        "without_code": bare,
+    }
