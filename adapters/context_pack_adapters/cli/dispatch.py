@@ -78,7 +78,6 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "contexts init": "make the directory contexts that are missing",
         "contexts refresh": "bring directory contexts up to date",
         "contexts status": "tell which contexts are fresh, stale or missing",
-        "contexts validate": "check that every .context.yaml is valid",
         "contexts show": "print the context of a folder",
     },
     "bundles": {
@@ -95,7 +94,7 @@ MODULES: Mapping[str, Mapping[str, str]] = {
     },
     "setup": {"setup": "write this server into the configuration of your agents"},
     "doctor": {"doctor": "what is configured, what is missing, how to mend it"},
-    "demo": {"demo": "build a small pack over the current folder and print it"},
+    "demo": {"demo": "see a pack over this project, and a ref that follows an edit"},
     "tools": {
         "call": "run any tool and print its answer",
         "tools": "list the tools, or explain one",
@@ -229,10 +228,6 @@ def _all_by_group() -> dict[str, list[str]]:
 def load(name: str) -> click.Command:
     """The command of that whole name."""
     import_module(f"context_pack_adapters.cli.{HOMES[name]}")
-    if name not in REGISTERED:
-        from context_pack_adapters.cli.bridge import bridged
-
-        return bridged(name)
     return REGISTERED[name]
 
 

@@ -10,9 +10,10 @@ import ctypes
 import os
 import signal
 import sys
-from argparse import Namespace
 from collections.abc import Callable
 from threading import Event, Thread
+
+import click
 
 from context_pack.composition import UseCases
 from context_pack.kernel.errors import Code, Failure
@@ -20,8 +21,7 @@ from context_pack.memory.entries import CORPORA
 from context_pack.memory.refresh import CodeIndexer
 from context_pack.retrieval.model import Scope
 from context_pack.retrieval.ports import EmbedderFailed
-from context_pack_adapters.cli.arguments import argument, command
-from context_pack_adapters.cli.shell import Shell
+from context_pack_adapters.cli.app import App, command
 from context_pack_adapters.private_places import open_places
 from context_pack_adapters.settings import Settings
 
@@ -34,8 +34,9 @@ MOST_ROUNDS = 5
 _SET_PARENT_DEATH_SIGNAL = 1
 
 
-@command(argument("task", choices=["documents", "memory"], help="what to do"))
-def task(options: Namespace, shell: Shell) -> int:
+@command("task")
+@click.argument("kind", type=click.Choice(["documents", "memory"]))
+def task(app: App, kind: str) -> int:
     """Do long work for a server that started this process, until it is done or the server is gone.
 
     Not meant to be started by hand: 'context-pack docs sync' does the same in the foreground.
@@ -46,7 +47,7 @@ def task(options: Namespace, shell: Shell) -> int:
     stop = Event()
     follow_parent(stop)
     give_way()
-    return perform(options.task, shell.settings, stop.is_set)
+    return perform(kind, app.settings, stop.is_set)
 
 
 def perform(task: str, settings: Settings, stop: Stop) -> int:
