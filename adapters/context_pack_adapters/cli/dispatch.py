@@ -54,6 +54,11 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "usages": "list where a name is defined and used",
         "grep": "search the project's text files for a regular expression",
     },
+    "knowledge": {
+        "about": "say what is known of a file, lines or a definition",
+        "verify": "check packs, discoveries, contexts and bundles against the code",
+        "affected": "say what rests on the code that was changed since a revision",
+    },
     "memory": {
         "search": "search code, discoveries, sessions and packs by meaning",
         "memory add": "record a discovery about the project",
@@ -119,8 +124,9 @@ GROUPS: Mapping[str, str] = {
     "team": "Packs and discoveries that a team shares in a Postgres database.",
 }
 FIRST_PAGE: Mapping[str, Sequence[str]] = {
-    "Packs": ("packs import", "packs draft", "packs create", "packs add", "packs show", "packs verify"),
-    "Search and read": ("search", "usages", "outline"),
+    "Packs": ("packs import", "packs draft", "packs create", "packs add", "packs show", "packs edit"),
+    "Search and read": ("search", "about", "usages", "outline"),
+    "Keep it true": ("verify", "affected"),
     "Memory": ("memory add", "memory search"),
     "Set up": ("setup", "doctor", "demo"),
 }
