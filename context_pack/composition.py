@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from context_pack.documents.ports import DocumentPorts
     from context_pack.documents.search import Finder
     from context_pack.documents.shelf import DocumentShelf
+    from context_pack.draft_sources import FoundExcerpts
     from context_pack.knowledge.about import KnownHere
     from context_pack.knowledge.gate import Gate
     from context_pack.knowledge.ports import ChangesSince, KnownSource
@@ -269,13 +270,25 @@ class _OtherFeatures:
 
     def best(self, query: str, limit: int, check: Check = never_cancelled, /) -> Excerpted:
         """The passages of all searches that there are, the best first."""
+        return self._found.best(query, limit, check)
+
+    def changed(self, diff: str, check: Check = never_cancelled, /) -> Excerpted:
+        """What a diff, or what changed since a revision, touches."""
+        return self._found.changed(diff, check)
+
+    def traced(self, trace: str, check: Check = never_cancelled, /) -> Excerpted:
+        """The functions that a stack trace goes through."""
+        return self._found.traced(trace, check)
+
+    @property
+    def _found(self) -> FoundExcerpts:
         from context_pack.draft_sources import FoundExcerpts
 
-        ports = self.cases.ports
-        memory = None if ports.memory is None else self.cases.memory
-        documents = None if ports.documents is None else self.cases.documents.finder
-        usages = self.cases.code.usages
-        return FoundExcerpts(ports.source, memory, documents, usages).best(query, limit, check)
+        cases, ports = self.cases, self.cases.ports
+        memory = None if ports.memory is None else cases.memory
+        documents = None if ports.documents is None else cases.documents.finder
+        usages = cases.code.usages
+        return FoundExcerpts(ports.source, memory, documents, usages, cases.knowledge, ports.syntax)
 
     def states(self, scopes: Sequence[str], check: Check = never_cancelled, /) -> Scopes:
         """How the contexts of folders stand."""

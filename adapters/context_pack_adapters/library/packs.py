@@ -12,6 +12,7 @@ from context_pack.composition import UseCases
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.paging import Page
 from context_pack.packs import commands
+from context_pack.packs.claims import Remark
 from context_pack.packs.commands import (
     DEFAULT_LIMIT,
     DRAFT_TOKENS,
@@ -27,6 +28,7 @@ from context_pack.packs.read import Compared
 from context_pack.packs.render import Rendered
 from context_pack.packs.verify import Repaired, Verified
 from context_pack.packs.write import DiagramFault
+from context_pack.packs.write_text import WrittenText, write_text
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 
 Which = Pack | str
@@ -105,6 +107,14 @@ class Packs:
         """How the contexts of the folders that the pack's sections name stand."""
         return self._cases.reader.scopes(self.get(pack))
 
+    def markdown(self, pack: Which) -> str:
+        """The pack as a Markdown text; given back to `write` unchanged, it changes nothing."""
+        return self._cases.reader.markdown(NamedPack(id=_handle(pack)))
+
+    def lint(self, pack: Which) -> Sequence[Remark]:
+        """Sentences without code behind them, line numbers in prose, places that are huge."""
+        return self._cases.reader.lint(NamedPack(id=_handle(pack)))
+
     def expired(self) -> Sequence[Pack]:
         """Packs whose time is over and which can still be restored, the last that expired first."""
         return self._cases.lister.expired()
@@ -134,11 +144,64 @@ class Packs:
         )
         return self._cases.writer.create(command)
 
+    def write(
+        self,
+        text: str,
+        *,
+        pack: Which | None = None,
+        name: str | None = None,
+        ttl_minutes: int | None = None,
+        expected_revision: int | None = None,
+    ) -> WrittenText:
+        """Make a pack of a Markdown text, or put the text in place of what a draft says."""
+        revision = (
+            pack.revision if expected_revision is None and isinstance(pack, Pack) else expected_revision
+        )
+        command = commands.Write(
+            text=text,
+            id=None if pack is None else _handle(pack),
+            name=name,
+            ttl_minutes=ttl_minutes,
+            expected_revision=revision,
+        )
+        return write_text(self._cases.writer, command)
+
+    def rename(
+        self,
+        pack: Which,
+        *,
+        section_key: str,
+        new_key: str,
+        ref_key: str | None = None,
+        expected_revision: int | None = None,
+    ) -> Pack:
+        """Give a section, or a ref of it, another key."""
+        command = commands.Rename(
+            id=_handle(pack),
+            expected_revision=_revision(pack, expected_revision),
+            section_key=section_key,
+            ref_key=ref_key,
+            new_key=new_key,
+        )
+        return self._cases.writer.rename(command)
+
     def draft(
-        self, query: str, *, ttl_minutes: int, name: str | None = None, max_tokens: int = DRAFT_TOKENS
+        self,
+        query: str | None = None,
+        *,
+        ttl_minutes: int,
+        name: str | None = None,
+        max_tokens: int = DRAFT_TOKENS,
+        diff: str | None = None,
+        trace: str | None = None,
     ) -> Drafted:
-        """A new pack with the best passages for a question; its `tokens` are those of the rendered pack."""
-        command = Draft(query=query, ttl_minutes=ttl_minutes, name=name, max_tokens=max_tokens)
+        """A new pack for a question, a diff (its text, or a base revision) or a stack trace.
+
+        Its `tokens` are those of the rendered pack.
+        """
+        command = Draft(
+            query=query, ttl_minutes=ttl_minutes, name=name, max_tokens=max_tokens, diff=diff, trace=trace
+        )
         return self._cases.drafter.draft(command)
 
     def apply(self, pack: Which, *operations: Operation, expected_revision: int | None = None) -> Pack:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from inmemory import MemoryExcerptStore
 
-from context_pack.app import build
 from context_pack.composition import Ports
 from context_pack_adapters.syntax import shared_syntax
 
@@ -20,7 +19,7 @@ def shop(new_desk: Any) -> tuple[Any, str]:
     """A desk with a ref to each of three functions, two of which have changed and moved."""
     desk = new_desk({"src/app.py": CODE})
     ports = Ports(desk.clock, desk.tree, desk.store, shared_syntax(), MemoryExcerptStore(desk.clock))
-    desk.registry = build(ports)
+    desk.open(ports)
     pack = desk.create()
     desk.section(pack)
     desk.section(pack, "more")

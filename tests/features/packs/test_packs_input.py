@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from inmemory import MemoryExcerptStore
 
-from context_pack.app import build
 from context_pack.composition import Ports
 from context_pack.toolkit.budget import tokens_of as estimate_tokens
 from context_pack.toolkit.call import QuietCall
@@ -282,7 +281,7 @@ def test_an_unknown_symbol_is_reported_after_revision_and_state_checks(desk: Any
 @pytest.mark.clause("PK-19", "ST-60")
 def test_a_refused_change_stores_no_excerpt(desk: Any) -> None:
     kept = MemoryExcerptStore(desk.clock)
-    desk.registry = build(Ports(desk.clock, desk.tree, desk.store, excerpts=kept))
+    desk.open(Ports(desk.clock, desk.tree, desk.store, excerpts=kept))
     pack = desk.pack_with_ref()
     before = [ref.anchor.digest for _, ref in desk.store.get(pack).refs]
     place = {"section_key": "main", "ref_key": "two", "path": "src/app.py", "line_start": 1, "line_end": 2}
@@ -537,7 +536,7 @@ class Pedant:
 
 @pytest.mark.clause("PK-71")
 def test_writing_a_diagram_that_cannot_be_drawn_warns_and_verify_lists_it(desk: Any) -> None:
-    desk.registry = build(Ports(desk.clock, desk.tree, desk.store, diagrams=Pedant()))
+    desk.open(Ports(desk.clock, desk.tree, desk.store, diagrams=Pedant()))
     pack = desk.create()
     desk.section(pack)
     both = [

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from inmemory import MemoryExcerptStore
 
-from context_pack.app import build
 from context_pack.composition import Ports
 from context_pack.toolkit.budget import tokens_of as estimate_tokens
 from context_pack.toolkit.call import QuietCall
@@ -21,7 +20,7 @@ PAGE_TOKENS = 2_500
 def desk(desk: Any) -> Any:
     """A desk that keeps earlier revisions."""
     kept = MemoryExcerptStore(desk.clock)
-    desk.registry = build(Ports(desk.clock, desk.tree, desk.store, excerpts=kept, history=desk.store.history))
+    desk.open(Ports(desk.clock, desk.tree, desk.store, excerpts=kept, history=desk.store.history))
     return desk
 
 
