@@ -46,7 +46,7 @@ def answers(client: StdioClient, path: str) -> str:
     return "\n".join(str(client.call(tool, arguments)) for tool, arguments in calls)
 
 
-@pytest.mark.clause("KN-06", "KN-07")
+@pytest.mark.clause("KN-06")
 def test_secrets_are_served_by_no_reader_and_are_not_in_the_index(tmp_path: Path, spawn: Spawn) -> None:
     lay(tmp_path, dict.fromkeys(SECRETS, f"{WORD}_secret = 1\n"))
     lay(tmp_path, dict.fromkeys(CODE, f"{WORD}_code = 1\n"))
