@@ -21,6 +21,7 @@ from context_pack import (
     Failure,
     Pack,
     Ports,
+    SetMeta,
     State,
     Status,
     UpsertDiagram,
@@ -71,7 +72,7 @@ def test_every_change_returns_the_pack_as_it_now_is(workspace: Workspace) -> Non
     packs = workspace.packs
     pack = with_ref(workspace)
     pack = packs.upsert_diagram(pack, section_key="auth", diagram_key="flow", title="Flow", mermaid="graph")
-    pack = packs.set_meta(pack, title="", brief="How", tags=["a", "b"])
+    pack = packs.set_meta(pack, title="", brief="How", tags=("a", "b"))
     assert (pack.title, pack.brief, pack.tags) == (None, "How", ("a", "b"))
     before = pack.expires_at
     pack = packs.touch_ttl(pack, extend_minutes=5)
@@ -146,7 +147,7 @@ def test_a_pack_named_by_words_needs_the_revision(workspace: Workspace) -> None:
     with pytest.raises(Failure) as refused:
         workspace.packs.set_meta("shared", title="x")
     assert refused.value.details["field"] == "expected_revision"
-    assert workspace.packs.set_meta("shared", title="x", expected_revision=1).revision == 2
+    assert workspace.packs.apply("shared", SetMeta(title="x"), expected_revision=1).revision == 2
 
 
 @pytest.mark.clause("LIB-03")

@@ -8,8 +8,8 @@ import pytest
 from document_trees import GUIDE, configure, handbook, lay
 from inmemory.ports import open_memory_workspace
 
+from context_pack import open_workspace
 from context_pack.kernel.errors import Code, Failure
-from context_pack_adapters import open_workspace
 from context_pack_adapters.library.documents import Documents
 
 
@@ -27,13 +27,13 @@ def documents(request: pytest.FixtureRequest, tmp_path: Path) -> Documents:
 @pytest.mark.clause("DC-54")
 def test_every_document_use_case_returns_values(documents: Documents) -> None:
     (described,) = documents.collections()
-    assert (described.collection.alias, described.documents, described.description) == (
+    assert (described.alias, described.documents, described.description) == (
         "handbook",
         3,
         "How we work",
     )
     page = documents.list("handbook", limit=2)
-    assert ([one.key for one in page.items], page.total, page.has_more) == (
+    assert ([one.path for one in page], page.total, page.has_more) == (
         ["food/pasta.md", "guide.md"],
         3,
         True,
@@ -41,11 +41,9 @@ def test_every_document_use_case_returns_values(documents: Documents) -> None:
     assert documents.get("handbook", "guide.md").text == GUIDE
     assert [one.text for one in documents.outline("handbook", "guide.md", max_depth=1)] == ["Handbook"]
     assert documents.section("handbook", "guide.md", "usage").start == 13
-    (answered,) = documents.search("pasta sauce", limit=1).answers
-    assert answered.hits[0].ranked.found.key == "food/pasta.md"
-    batch = documents.search_batch(["keys", {"query": "pasta", "collections": ["handbook"]}, ""])
-    assert [one.error is None for one in batch.answers] == [True, True, False]
-    assert {hit.ranked.found.key for hit in documents.related("handbook", "guide.md").answers[0].hits} <= {
+    (hit,) = documents.search("pasta sauce", collections=["handbook"], limit=1)
+    assert (hit.collection, hit.path, hit.start) == ("handbook", "food/pasta.md", 1)
+    assert {hit.path for hit in documents.related("handbook", "guide.md")} <= {
         "food/pasta.md",
         "keys.md",
     }
@@ -62,9 +60,9 @@ def test_one_passage_of_each_section_comes_first_then_more(tmp_path: Path) -> No
     lay(tmp_path, {"docs/sea.md": page})
     documents = open_workspace(tmp_path, embedder="fast").documents
     documents.add("sea", "./docs")
-    (answered,) = documents.search("harbours that shelter boats", limit=4).answers
-    assert [hit.ranked.found.heading for hit in answered.hits[:3]] == ["Harbours", "Lighthouses", "Harbours"]
-    scores = [hit.ranked.relevance for hit in answered.hits]
+    found = documents.search("harbours that shelter boats", limit=4)
+    assert [hit.heading for hit in found.hits[:3]] == ["Harbours", "Lighthouses", "Harbours"]
+    scores = [hit.relevance for hit in found]
     assert scores == sorted(scores, reverse=True)
 
 
@@ -102,7 +100,7 @@ def test_the_user_configuration_is_used_if_named_until_closed(tmp_path: Path) ->
     configure(tmp_path / "home", notes="notes")
     project = tmp_path / "project"
     with open_workspace(project, embedder="fast") as alone:
-        assert [one.collection.alias for one in alone.documents.collections()] == ["handbook"]
+        assert [one.alias for one in alone.documents.collections()] == ["handbook"]
     with open_workspace(project, embedder="fast", user_config=tmp_path / "home/context.json") as both:
         assert [one.documents for one in both.documents.collections()] == [3, 1]
     with pytest.raises(Failure, match="closed"):

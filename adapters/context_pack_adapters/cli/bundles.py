@@ -57,7 +57,7 @@ def _bundles(shell: Shell) -> tuple[list[Found], Sequence[Diagnostic]]:
 
 def _serve(shell: Shell, bundle: str | None, work: Callable[[OpenedBundle], T]) -> T:
     """Run `work` on one bundle."""
-    return shell.cases().bundles.serve(bundle, _call(shell), work)
+    return work(shell.cases().bundles.open(bundle, _call(shell)))
 
 
 def _print_search_problems(wrong: Sequence[Diagnostic], found: Sequence[Any], shell: Shell) -> None:

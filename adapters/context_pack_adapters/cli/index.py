@@ -15,7 +15,7 @@ from typing import Any
 from attrs import field, frozen
 
 from context_pack.kernel.text import counted
-from context_pack.memory.entries import CODE, CORPORA, FAILED, PLAIN, SKIPPED
+from context_pack.memory.entries import CODE, FAILED, NOTES, PLAIN, SKIPPED
 from context_pack.memory.ports import CodeTree, MemoryPorts
 from context_pack.memory.refresh import CodeIndexer
 from context_pack.retrieval.model import KnownEntry, Progress, Scope
@@ -97,7 +97,7 @@ def _embed(memory: MemoryPorts, bar: Bar) -> Progress | None:
     if memory.searching.semantic is None:
         return None
     bar.what = "embedding"
-    return memory.searching.fill(Scope(CORPORA), lambda: False, bar.show)
+    return memory.searching.fill(Scope(NOTES), lambda: False, bar.show)
 
 
 def _show_plan(tally: Tally, options: Namespace, shell: Shell) -> None:

@@ -14,7 +14,7 @@ from threading import Event, Thread
 
 from context_pack.composition import UseCases
 from context_pack.kernel.errors import Code, Failure
-from context_pack.memory.entries import CORPORA
+from context_pack.memory.entries import NOTES
 from context_pack.memory.refresh import CodeIndexer
 from context_pack.retrieval.model import Scope
 from context_pack.retrieval.ports import EmbedderFailed
@@ -115,7 +115,7 @@ def _memory(cases: UseCases, stop: Stop) -> int:
         indexer.carry_out(plan, stop)
     try:
         if not stop():
-            memory.searching.fill(Scope(CORPORA), stop, lambda _: None)
+            memory.searching.fill(Scope(NOTES), stop, lambda _: None)
         memory.index.tend(stop)
     except EmbedderFailed as failed:
         sys.stdout.write(f"{failed}\n")  # whoever searches is told; it is tried again later

@@ -33,6 +33,11 @@ class Given:
         self.limits.append(limit)
         return self._found
 
+    def changed(self, _: str, __: Waiting = patiently, /) -> Excerpted:
+        return self._found
+
+    traced = changed
+
 
 class Desk:
     """A drafter over files in memory, and what reads its packs."""

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from context_pack.app import build
 from context_pack.composition import Ports
 from context_pack.kernel.errors import Failure
 from context_pack.packs.plans import located
@@ -37,7 +36,7 @@ def shop(new_desk: Any) -> tuple[Any, str]:
     desk = new_desk(
         {"src/shop.py": SHOP, "src/rows.py": "def rows():\n    return []\n", "docs/a.md": "# A\n"}
     )
-    desk.registry = build(Ports(desk.clock, desk.tree, desk.store, shared_syntax()))
+    desk.open(Ports(desk.clock, desk.tree, desk.store, shared_syntax()))
     pack = desk.create()
     desk.section(pack)
     return desk, pack

@@ -58,18 +58,20 @@ def memory_ports(
         searching=Searching(index, fast, None, monotonic=time.monotonic),
         syntax=syntax,
     )
+    search, bundles = MemorySearch(files, policy), twins.MemoryBundleStore()
+    projects = MemoryProjects(files, hides)
     return Ports(
         clock=time,
         source=twins.MemorySourceTree(files, policy),
         syntax=syntax,
-        search=MemorySearch(files, policy),
+        search=lambda: search,
         packs=packs,
         excerpts=twins.MemoryExcerptStore(time),
         history=packs.history,
         diagrams=DrawnDiagrams(),
         access=twins.MemoryAccessLog(time),
-        bundles=twins.MemoryBundleStore(),
-        contexts=MemoryProjects(files, hides),
+        bundles=lambda: bundles,
+        contexts=lambda: projects,
         documents=lambda: documents,
         discoveries=memory.discoveries,
         sessions=memory.sessions,

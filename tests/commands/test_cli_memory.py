@@ -52,14 +52,6 @@ def test_a_malformed_discovery_is_named_where_it_is_and_can_be_forgotten(
     assert run("memory", "list").out == "No discoveries found.\n"
 
 
-@pytest.mark.clause("ME-05")
-def test_a_discovery_that_cannot_be_recorded_is_an_error_message(run: CommandLine) -> None:
-    short = run("memory", "add", "rule", "short")
-    assert short.code == 1
-    assert "10 to 1000 characters" in short.err
-    assert run("memory", "add", "idea", "A long enough text").code == 2
-
-
 @pytest.mark.clause("ME-06")
 def test_notes_and_decision_records_are_imported_once(run: CommandLine, tmp_path: Path) -> None:
     folder = tmp_path / "docs" / "adr"
@@ -79,18 +71,6 @@ def test_notes_and_decision_records_are_imported_once(run: CommandLine, tmp_path
     shown = run("memory", "import", "docs/adr/notes.md").out
     assert "docs/adr/notes.md:2: merged: rule: Never log tokens" in shown
     assert "docs/adr/notes.md:3: skipped: shorter than 10 characters" in shown
-
-
-@pytest.mark.clause("ME-06")
-def test_a_file_that_cannot_be_read_fails_and_the_others_are_imported(
-    run: CommandLine, tmp_path: Path
-) -> None:
-    (tmp_path / "a.md").write_bytes(b"\xff\xfe")
-    (tmp_path / "b.md").write_text("Rule: never log tokens\n")
-    done = run("memory", "import", "a.md", "b.md", "--json")
-    assert done.code == 1
-    assert done.json["counts"] == {"failed": 1, "recorded": 1}
-    assert run("memory", "import", "nowhere.md").code == 2
 
 
 @pytest.mark.clause("ME-06")
@@ -153,34 +133,3 @@ def test_index_says_what_it_does_and_a_dry_run_does_nothing(run: CommandLine, tm
     (tmp_path / "b.py").unlink()
     gone = run("index", "--json", CONTEXT_PACK_EMBEDDER="fast").json
     assert (gone["files"], gone["removed"], gone["skipped"]) == (0, 1, 7)
-
-
-@pytest.mark.clause("ME-24")
-def test_a_search_on_the_command_line_indexes_before_it_answers(run: CommandLine, tmp_path: Path) -> None:
-    for number in range(60):
-        (tmp_path / f"f{number}.py").write_text(f"def work_{number}():\n    return {number}\n")
-    found = run("call", "context_search", "query=work_42", CONTEXT_PACK_EMBEDDER="fast").json
-    assert "indexing" not in found
-    assert found["results"][0]["symbol"] == "work_42"
-
-
-@pytest.mark.clause("CLI-03", "ME-24")
-@pytest.mark.parametrize("columns", [12, 60])
-def test_the_progress_bar_fits_the_terminal_width_and_encoding(run: CommandLine, columns: int) -> None:
-    (run.folder / "a.py").write_text("def feed_zebra():\n    return 1\n")
-    done, shown = run.watched("index", columns=columns, PYTHONIOENCODING="ascii")
-    assert done.code == 0
-    assert "1/1" in shown
-    assert ("#" * 30 in shown) == (columns == 60)
-    assert not {"\n", "\\"} & set(shown)
-    assert max(map(len, shown.split("\r"))) < columns
-    assert shown.split("\r")[-2].strip() == ""
-
-
-@pytest.mark.clause("CLI-08")
-def test_a_search_in_an_empty_folder_says_that_there_is_nothing_to_search(run: CommandLine) -> None:
-    for command in (("search", "tokens"), ("memory", "search", "tokens")):
-        done = run(*command)
-        assert (done.code, done.out) == (1, "")
-        assert "there is nothing to search in this folder" in done.err
-        assert "embeddings" not in done.err

@@ -1,21 +1,19 @@
-"""A cloned project that somebody hostile prepared, opened with the server: nothing outside, nothing hangs."""
+"""A cloned project that somebody hostile prepared: nothing outside is served, no host is talked to."""
 
 from __future__ import annotations
 
 import json
-import os
 import socket
-import subprocess
-from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import CommandLine
 from document_trees import configure, environ, lay
-from stdio_client import StdioClient
+from local_client import LocalClient
+from waiting import PATIENCE
 
-Spawn = Callable[..., StdioClient]
 SECRET = "only-for-the-user"
 
 
@@ -32,13 +30,11 @@ def settings(clone: Path) -> dict[str, str]:
     return environ(home, HOME=str(home))
 
 
-def connected(clone: Path, spawn: Spawn) -> StdioClient:
-    client = spawn(source_root=clone, env=settings(clone))
-    client.initialize()
-    return client
+def connected(clone: Path) -> LocalClient:
+    return LocalClient(clone, **settings(clone))
 
 
-def everything(client: StdioClient) -> dict[str, Any]:
+def everything(client: LocalClient) -> dict[str, Any]:
     """What the documents tools answer, by tool."""
     asked = {
         "sync": {},
@@ -51,10 +47,10 @@ def everything(client: StdioClient) -> dict[str, Any]:
 
 @pytest.mark.clause("DC-14")
 @pytest.mark.parametrize("way", ["~", "../home", "{home}", "file://{home}", "link"])
-def test_the_home_of_the_user_is_neither_indexed_nor_served(clone: Path, spawn: Spawn, way: str) -> None:
+def test_the_home_of_the_user_is_neither_indexed_nor_served(clone: Path, way: str) -> None:
     (clone / "link").symlink_to(clone.parent / "home")
     configure(clone, good="docs", bad=way.format(home=clone.parent / "home"))
-    answers = everything(connected(clone, spawn))
+    answers = everything(connected(clone))
     told = json.dumps(answers)
     assert SECRET not in told
     assert str(clone.parent) not in told
@@ -66,46 +62,12 @@ def test_the_home_of_the_user_is_neither_indexed_nor_served(clone: Path, spawn: 
     assert answers["list_documents"]["structuredContent"]["total"] == 1
 
 
-@pytest.mark.clause("DC-14")
-@pytest.mark.parametrize("name", ["p/manifest.json", "p"])
-def test_a_pipe_in_the_place_of_a_source_makes_nothing_wait(clone: Path, spawn: Spawn, name: str) -> None:
-    (clone / "p").mkdir()
-    place = clone / name if name != "p" else clone / "p/manifest.json"
-    os.mkfifo(place)
-    configure(clone, good="docs", bad=name)
-    answers = everything(connected(clone, spawn))
-    assert answers["search"]["structuredContent"]["results"]
-    synced = {one["collection"]: one for one in answers["sync"]["structuredContent"]["collections"]}
-    assert synced["good"]["added"] == 1
-    assert name == "p" or synced["bad"]["failed"]
-
-
-@pytest.mark.clause("DC-14")
-@pytest.mark.parametrize("file", ["shallow", "packed-refs"])
-@pytest.mark.parametrize("private", [".env", "../home/notes.md"])
-def test_a_repository_in_the_clone_does_not_make_git_quote_private_files(
-    clone: Path, spawn: Spawn, file: str, private: str
-) -> None:
-    brought = clone / "brought"
-    lay(brought, {"a.md": "# Far\n"})
-    lay(clone, {".env": f"{SECRET}\n"})
-    for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "one"]):
-        named = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
-        subprocess.run(["git", "-C", str(brought), *named, *words], check=True)
-    (brought / ".git" / file).symlink_to(clone / private)
-    configure(clone, good="docs", bad=f"git+file://{brought}")
-    answers = everything(connected(clone, spawn))
-    assert SECRET not in json.dumps(answers)
-    synced = {one["collection"]: one for one in answers["sync"]["structuredContent"]["collections"]}
-    assert "may not name a repository on this disk" in synced["bad"]["failed"][0]["reason"]
-
-
 @pytest.mark.clause("DC-15")
-def test_no_host_is_talked_to_before_the_user_has_allowed_it(clone: Path, spawn: Spawn) -> None:
+def test_no_host_is_talked_to_before_the_user_has_allowed_it(clone: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         address = f"https://127.0.0.1:{listening.getsockname()[1]}/docs"
         configure(clone, good="docs", far=f"git+{address}")
-        client = connected(clone, spawn)
+        client = connected(clone)
         synced = everything(client)["sync"]["structuredContent"]["collections"]
         command = f"context-pack docs allow {address}"
         assert synced[1]["failed"][0]["reason"].endswith(f"run: {command}")
@@ -114,11 +76,10 @@ def test_no_host_is_talked_to_before_the_user_has_allowed_it(clone: Path, spawn:
             listening.accept()
         listening.setblocking(True)
         assert CommandLine(clone)(*command.split()[1:], **settings(clone)).code == 0
-        client.send(
-            {"jsonrpc": "2.0", "id": "s", "method": "tools/call", "params": {"name": "documents_sync"}}
-        )
-        listening.accept()[0].close()
-        (reply,) = [client.reply("s")["result"]["structuredContent"]["collections"][1]]
+        with ThreadPoolExecutor(1) as pool:
+            hung_up = pool.submit(lambda: listening.accept()[0].close())
+            (reply,) = everything(client)["sync"]["structuredContent"]["collections"][1:]
+            hung_up.result(PATIENCE)
         assert reply["failed"][0]["reason"].startswith("the repository could not be fetched")
 
 
@@ -151,3 +112,21 @@ def test_permits_are_given_listed_and_taken_back(clone: Path) -> None:
     refused = docs("add", "home", "~/notes")
     assert refused.code == 1
     assert "--user" in refused.err
+
+
+@pytest.mark.clause("KN-06", "KN-07", "ENV-06")
+def test_secrets_are_served_by_no_reader_and_are_not_in_the_index(tmp_path: Path) -> None:
+    names = (".env", "id_rsa", "key.pem", ".npmrc", "vault.yml", "prod.tfstate")
+    lay(tmp_path, {"app.py": "def feed_zebra():\n    return 1\n", **dict.fromkeys(names, f"{SECRET} word\n")})
+    client = LocalClient(tmp_path, **settings(tmp_path))
+    for name in names:
+        assert client.call("read_file", {"path": name})["isError"], name
+    for tool, arguments in (
+        ("grep_codebase", {"pattern": SECRET}),
+        ("context_search", {"query": SECRET}),
+        ("context_search", {"query": "feed zebra"}),
+        ("code_outline", {}),
+    ):
+        assert f"{SECRET} word" not in str(client.call(tool, arguments))
+    named = LocalClient(tmp_path, **settings(tmp_path), CONTEXT_PACK_ALLOW=".npmrc")
+    assert SECRET in str(named.payload("read_file", {"path": ".npmrc"}))
