@@ -43,8 +43,8 @@ def test_two_sync_and_two_search_at_once_without_an_error(tmp_path: Path) -> Non
     clients = [StdioClient(tmp_path, env=environ(tmp_path)) for _ in range(2)]
     env = environment(**environ(tmp_path))
     command = [*MAIN, "docs", "sync", "--json"]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    syncs = [subprocess.Popen(command, cwd=tmp_path, env=env, **pipes) for _ in range(2)]
+    pipe = subprocess.PIPE
+    syncs = [subprocess.Popen(command, cwd=tmp_path, env=env, stdout=pipe, stderr=pipe) for _ in range(2)]
     try:
         for client in clients:
             client.initialize()

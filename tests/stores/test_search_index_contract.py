@@ -250,9 +250,7 @@ def test_a_very_long_query_is_answered_by_its_weightiest_words(index: SqliteInde
 
 
 @pytest.mark.clause("RT-20")
-@pytest.mark.parametrize(
-    "word", ['"', "a*b", "NOT", "scope : x", "(", "\x00", "\udc80", "^", " ", "x" * 99]
-)
+@pytest.mark.parametrize("word", ['"', "a*b", "NOT", "scope : x", "(", "\x00", "\udc80", "^", " ", "x" * 99])
 def test_any_text_can_be_asked_for(index: SqliteIndex, word: str) -> None:
     index.replace([FRUIT])
     with index.reading() as snapshot:
