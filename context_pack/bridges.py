@@ -116,9 +116,11 @@ def _notes(pack: Pack) -> Iterator[PackNote]:
         if words:
             # A pack without a title of its own is known by its name.
             told = "\n".join(words if title else filter(None, (pack.name, *words)))
-            yield PackNote(pack.id, section.key, None, section.title, told, pack.updated_at)
+            yield PackNote(
+                pack.id, section.key, None, section.title, told, pack.updated_at, worktree=pack.worktree
+            )
         for ref in filter(is_own, section.refs):
             name = ref.title or ref.key
             text = "\n".join(filter(None, (name, own_why(ref), ref.path.value)))
             lines = (ref.path.value, ref.lines.start, ref.lines.end)
-            yield PackNote(pack.id, section.key, ref.key, name, text, pack.updated_at, *lines)
+            yield PackNote(pack.id, section.key, ref.key, name, text, pack.updated_at, *lines, pack.worktree)

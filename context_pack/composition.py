@@ -11,7 +11,7 @@ from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.kernel.syntax import NoSyntax, Syntax
@@ -49,12 +49,22 @@ if TYPE_CHECKING:
     from context_pack.documents.shelf import DocumentShelf
     from context_pack.draft_sources import FoundExcerpts
     from context_pack.knowledge.about import KnownHere
+    from context_pack.knowledge.gate import Gate
     from context_pack.knowledge.ports import ChangesSince, KnownSource
     from context_pack.memory.ports import DiscoveryStore, MemoryPorts, SessionLog
     from context_pack.memory.record import Recorder
     from context_pack.memory.search import MemorySearcher
 
 DEFAULT_MAX_SOURCE_BYTES = 2 * 1024 * 1024
+
+
+@frozen
+class Readable:
+    """What can be read: the own stores together with those of the other worktrees of the repository."""
+
+    packs: PackStore
+    excerpts: ExcerptStore
+    discoveries: DiscoveryStore
 
 
 def _nothing() -> None:
@@ -75,6 +85,7 @@ class Ports:
     syntax: Syntax = field(factory=NoSyntax)
     excerpts: ExcerptStore = field(factory=NoExcerptStore)
     history: PackHistory | None = None
+    readable: Readable | None = None
     diagrams: DiagramCheck | None = None
     search: CodeSearch | None = None
     access: AccessLog | None = None
@@ -132,14 +143,22 @@ class UseCases:
             ports.packs, ports.source, ports.clock, self.max_source_bytes, ports.syntax, ports.excerpts,
             self.search_seconds,
         )  # fmt: skip
+        readable = shared
+        if ports.readable is not None:
+            readable = (ports.readable.packs, *shared[1:5], ports.readable.excerpts, shared[6])
         others = _OtherFeatures(self)
         return PackUseCases(
-            PackLister(ports.packs, ports.clock),
-            PackReader(*shared, None if ports.contexts is None else others, ports.history),
+            PackLister(self.readable_packs, ports.clock),
+            PackReader(*readable, None if ports.contexts is None else others, ports.history),
             PackWriter(*shared, ports.diagrams),
             PackVerifier(*shared),
             PackDrafter(*shared, passages=others),
         )
+
+    @property
+    def readable_packs(self) -> PackStore:
+        """The packs that can be read."""
+        return self.ports.packs if self.ports.readable is None else self.ports.readable.packs
 
     @cached_property
     def code(self) -> CodeCases:
@@ -163,10 +182,28 @@ class UseCases:
         ports, reader = self.ports, self.packs.reader
         sources: list[KnownSource] = [known.KnownByPacks(reader)]
         if ports.discoveries is not None:
-            sources.insert(0, known.KnownByDiscoveries(ports.discoveries, self.places))
+            discoveries = ports.discoveries if ports.readable is None else ports.readable.discoveries
+            sources.insert(0, known.KnownByDiscoveries(discoveries, self.places))
         if ports.contexts is not None:
             sources.append(known.KnownByContexts(self.contexts.queries))
         return KnownHere(ports.source, sources, known.DefinitionsOfTree(reader), ports.changes)
+
+    @cached_property
+    def gate(self) -> Gate:
+        """The one gate over packs, discoveries, contexts and bundles."""
+        from context_pack import knowledge_sources as known
+        from context_pack.knowledge.gate import Gate
+
+        ports = self.ports
+        own = evolve(self.packs.reader, store=ports.packs)
+        sources: dict[str, KnownSource] = {"packs": known.KnownByPacks(own, drafted=True)}
+        if ports.discoveries is not None:
+            sources["discoveries"] = known.KnownByDiscoveries(ports.discoveries, self.places)
+        if ports.contexts is not None:
+            sources["contexts"] = known.CheckedContexts(self.contexts.queries)
+        if ports.bundles is not None:
+            sources["bundles"] = known.CheckedBundles(self.bundles)
+        return Gate(self.knowledge, sources)
 
     @cached_property
     def bundles(self) -> BundleShelf:
@@ -221,7 +258,7 @@ class UseCases:
 
         assert self.ports.memory is not None
         memory, monotonic = self.ports.memory(), self.ports.clock.monotonic
-        refresher = refresh.Refresher(memory, PacksAsNotes(self.ports.packs), monotonic)
+        refresher = refresh.Refresher(memory, PacksAsNotes(self.readable_packs), monotonic)
         return search.MemorySearcher(memory, refresher, monotonic, self.places)
 
 

@@ -7,14 +7,18 @@ from collections.abc import Collection, Iterator
 from attrs import frozen
 
 from context_pack.bridges import AnchoredPlaces
+from context_pack.bundles.opening import BundleShelf
+from context_pack.contexts.fingerprint import FreshnessState
 from context_pack.contexts.queries import (
     CheckedContext,
     CheckFreshness,
     ContextPart,
     ContextQueries,
     QueryContext,
+    RefusedQuery,
+    opened,
 )
-from context_pack.kernel.errors import Failure
+from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceFile
@@ -22,13 +26,14 @@ from context_pack.kernel.syntax import readable_part
 from context_pack.kernel.text import MAX_LINES, LineRange
 from context_pack.knowledge.model import Known, PlaceInCode
 from context_pack.memory.ports import DiscoveryStore
+from context_pack.packs.claims import claims_of
 from context_pack.packs.draft import is_own
-from context_pack.packs.model import Pack, Ref, Section
 from context_pack.packs.plans import located
 from context_pack.packs.read import PackReader
 from context_pack.packs.resolving import Resolver
-from context_pack.toolkit.call import Check, never_cancelled
+from context_pack.toolkit.call import Check, CheckedCall, never_cancelled
 
+STALE_CONTEXT = "files of this folder have changed since; `contexts refresh` brings it up to date"
 ID_CHARS = 8
 """So much of an id is enough to name a discovery."""
 
@@ -43,47 +48,123 @@ class KnownByDiscoveries:
     def known(self, paths: Collection[str] | None, check: Check = never_cancelled, /) -> Iterator[Known]:
         """Each discovery with the state of its code; a superseded one says nothing any more."""
         about = [
-            (each.type.value, each.content, each.id[:ID_CHARS], each.code)
+            (each, each.code)
             for each in self.discoveries.all()
             if each.code is not None and each.superseded_by is None
             if paths is None or str(each.code.path) in paths
         ]
-        states = self.places.states([place for *_, place in about], check)
-        for (kind, content, short, place), state in zip(about, states, strict=True):
+        states = self.places.states([place for _, place in about], check)
+        for (each, place), state in zip(about, states, strict=True):
             written = PlaceInCode(str(place.path), place.lines)
             lines = place.lines if state.lines is None else _lines(state.lines)
-            path = state.path or written.path
-            yield Known(kind, content, f"discovery {short}", state.state, path, lines, state.reason, written)
+            known = Known(
+                each.type.value,
+                each.content,
+                f"discovery {each.id[:ID_CHARS]}{_of(each.worktree)}",
+                state.state,
+                state.path or written.path,
+                lines,
+                state.reason,
+                written,
+            )
+            if each.worktree is None or known.holds:
+                yield known
 
 
 @frozen
 class KnownByPacks:
-    """The refs of live packs, each with why it is there; what a draft found by itself is no knowledge."""
+    """The claims of live packs, and the refs that no prose names.
+
+    What a draft found by itself is no knowledge; only who checks packs asks for it too (`drafted`).
+    """
 
     reader: PackReader
+    drafted: bool = False
 
     def known(self, paths: Collection[str] | None, check: Check = never_cancelled, /) -> Iterator[Known]:
-        """What packs say of code, with the state of each ref."""
-        chosen: list[tuple[Pack, Section, Ref]] = [
-            (pack, section, ref)
+        """What packs say of code: a row for each place that a claim rests on."""
+        chosen = [
+            (pack, claim, ref)
             for pack in self.reader.store.all()
-            for section, ref in pack.refs
-            if is_own(ref) and (paths is None or str(ref.path) in paths)
+            if paths is None or any(str(ref.path) in paths for _, ref in pack.refs)
+            for claim in claims_of(pack)[0]
+            for ref in claim.refs
+            if (paths is None or str(ref.path) in paths) and (self.drafted or is_own(ref))
         ]
         resolver = Resolver.over(self.reader, check, [ref for *_, ref in chosen])
-        for pack, section, ref in chosen:
+        for pack, claim, ref in chosen:
             resolution = resolver(ref)
             now = resolution.found
-            yield Known(
-                "ref",
-                ref.why or ref.title or section.title,
-                f"pack {pack.name or pack.id}, ref {ref.key}",
-                resolution.state.value,
+            known = Known(
+                "claim" if ref.spellings else "ref",
+                claim.text,
+                f"pack {pack.name or pack.id}, ref {ref.key}{_of(pack.worktree)}",
+                "cosmetic" if resolution.cosmetic else resolution.state.value,
                 str(ref.path if now is None else now.path),
                 ref.lines if now is None else now.lines,
-                resolution.reason,
+                None if resolution.reason is None else resolution.summary,
                 PlaceInCode(str(ref.path), ref.lines),
+                () if resolution.difference is None else resolution.difference.diff,
             )
+            if pack.worktree is None or known.holds:
+                yield known
+
+
+def _of(worktree: str | None) -> str:
+    """What a source adds that is in another worktree: only what holds here too is told of those."""
+    return "" if worktree is None else f", from worktree {worktree}"
+
+
+@frozen
+class CheckedContexts:
+    """The contexts of folders, for the gate: one that is there and cannot be used does not hold."""
+
+    queries: ContextQueries
+
+    def known(self, _: Collection[str] | None, check: Check = never_cancelled, /) -> Iterator[Known]:
+        """Each context with its freshness; a folder without one says nothing."""
+        project = opened(self.queries.projects, None)
+        scan = None if isinstance(project, RefusedQuery) else project.scan(check)
+        if scan is None:
+            raise Failure(Code.IO_ERROR, "the folders of the project cannot be listed")
+        for folder in scan.folders:
+            entry = self.queries.entry(folder, check)
+            source = f"context of {entry.scope}"
+            if entry.reason is not None:
+                yield Known("context", entry.reason, source, "corrupt", entry.scope)
+            elif entry.has_context:
+                stale = entry.state is FreshnessState.STALE
+                yield Known(
+                    "context",
+                    entry.summary or entry.scope,
+                    source,
+                    entry.state.value,
+                    entry.scope,
+                    reason=STALE_CONTEXT if stale else None,
+                )
+
+
+@frozen
+class CheckedBundles:
+    """Bundles, for the gate."""
+
+    shelf: BundleShelf
+
+    def known(self, _: Collection[str] | None, check: Check = never_cancelled, /) -> Iterator[Known]:
+        """Every error of every bundle, and one row for each that has none."""
+        bundles = self.shelf.bundles(CheckedCall(wanted=check))
+        for flaw in self.shelf.store.discover().diagnostics:
+            yield Known("bundle", flaw.message, "bundles", "unsound", flaw.file or ".")
+        for place, bundle in bundles:
+            errors = [each for each in bundle.findings() if each.severity == "error"]
+            source = f"bundle {place.id}"
+            for each in errors:
+                who = " ".join(filter(None, (each.entity_type, each.entity_id)))
+                file = "/".join(part for part in (place.path, each.file) if part not in (None, "", "."))
+                words = f"{who}: {each.message}" if who else each.message
+                yield Known("bundle", words, source, "unsound", file or ".")
+            if not errors:
+                yield Known("bundle", place.description or place.id, source, "sound", place.path)
 
 
 @frozen

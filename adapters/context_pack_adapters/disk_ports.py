@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from attrs import frozen
 
-from context_pack.composition import Ports
+from context_pack.composition import Ports, Readable
 from context_pack.kernel.paths import PathPolicy
 from context_pack.kernel.ports import IdSource
 from context_pack.memory.discovery import uuid_of
@@ -45,6 +45,12 @@ from context_pack_adapters.source.tree import DiskSourceTree
 from context_pack_adapters.storage import check_settings, storage_place
 from context_pack_adapters.syntax import shared_syntax
 from context_pack_adapters.system import SystemClock, SystemIds
+from context_pack_adapters.worktrees import (
+    DiscoveriesOfAllTrees,
+    ExcerptsOfAllTrees,
+    OtherTrees,
+    PacksOfAllTrees,
+)
 
 if TYPE_CHECKING:
     from context_pack_adapters.disk_searches import DiskSearches
@@ -119,11 +125,21 @@ def open_ports(
         stores = Stores(team.packs(ids), team.excerpts(), team.history(), team.discoveries())
         closing.callback(team.close)
 
+    readable, trees = None, None
+    if team is None:
+        trees = OtherTrees(settings.source_root, storage, clock)
+        readable = Readable(
+            PacksOfAllTrees(stores.packs, trees),
+            ExcerptsOfAllTrees(stores.excerpts, trees),
+            DiscoveriesOfAllTrees(stores.discoveries, trees),
+        )
+    discoveries = stores.discoveries if readable is None else readable.discoveries
+
     @cache
     def searches() -> DiskSearches:
         from context_pack_adapters.disk_searches import DiskSearches
 
-        opened = DiskSearches(settings, places, policy, worker, team, stores.discoveries, sessions)
+        opened = DiskSearches(settings, places, policy, worker, team, discoveries, sessions, trees or ())
         closing.callback(opened.close)
         return opened
 
@@ -134,6 +150,7 @@ def open_ports(
         syntax=shared_syntax(),
         excerpts=stores.excerpts,
         history=stores.history,
+        readable=readable,
         diagrams=DrawnDiagrams(),
         search=FileTreeSearch(root, policy, copies=copies, storage=Path(settings.root)),
         access=AccessFiles(places.state, clock, tell=tell),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -39,6 +39,7 @@ class DiskSearches:
         team: AnyTeam | None,
         discoveries: DiscoveryStore,
         sessions: SessionLog,
+        trees: Iterable[object] = (),
     ) -> None:
         cache, chosen = places.cache, choose(settings.embedder, settings.model_dir or None, os.environ)
         root, storage = Path(settings.source_root), Path(settings.root)
@@ -78,7 +79,7 @@ class DiskSearches:
             syntax=shared_syntax(),
             background=worker,
             warning=chosen.warning,
-            token=_stored(settings.root) if team is None else team.change_token,
+            token=_stored(settings.root, trees) if team is None else team.change_token,
         )
         self._semantic, self._indexes = chosen.semantic, (documents, index)
 
@@ -94,10 +95,10 @@ class DiskSearches:
             index.close()
 
 
-def _stored(root: str) -> Callable[[], str]:
+def _stored(root: str, trees: Iterable[object]) -> Callable[[], str]:
     """Tells whether there may be files of packs or discoveries: else there is nothing to load."""
     stores = (os.path.join(root, "packs"), os.path.join(root, "memory", "discoveries"))
-    return lambda: NOTHING_STORED if all(map(_is_absent, stores)) else ""
+    return lambda: NOTHING_STORED if all(map(_is_absent, stores)) and not any(trees) else ""
 
 
 def _is_absent(path: str) -> bool:

@@ -48,7 +48,10 @@ from pack_history import KeptTexts, Tally, judge, replayed  # noqa: E402
 from context_pack.kernel.languages import language_of  # noqa: E402
 from context_pack.kernel.paths import RelativePath  # noqa: E402
 from context_pack.kernel.syntax import Definition, NotParsed  # noqa: E402
-from context_pack.kernel.text import LineRange, split_lines  # noqa: E402
+from context_pack.kernel.text import (  # noqa: E402
+    LineRange,
+    split_lines,
+)
 from context_pack.packs.following import CALLABLE  # noqa: E402
 from context_pack.packs.model import Ref  # noqa: E402
 from context_pack.packs.resolving import Resolver  # noqa: E402

@@ -49,6 +49,12 @@ class ChangedFile:
         """The file's paths, before and after."""
         return frozenset(path for path in (self.old, self.new) if path is not None)
 
+    def leads(self, old: LineRange, new: LineRange) -> bool:
+        """Whether lines of the old text are some of these lines of the new one, moved by what came before."""
+        above = [each for each in self.hunks if each.old_start + max(each.old_count, 1) <= old.start]
+        offset = sum(each.new_count - each.old_count for each in above)
+        return old.start + offset <= new.end and new.start <= old.end + offset
+
 
 def _touches(start: int, count: int, lines: LineRange) -> bool:
     if count == 0:  # between the lines `start` and `start + 1`

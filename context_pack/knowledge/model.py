@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from enum import StrEnum
 from typing import NamedTuple
 
 from attrs import frozen
@@ -13,11 +14,23 @@ from context_pack.toolkit.budget import tokens_of
 
 BINDING = ("constraint", "rule", "decision", "issue", "pattern", "claim", "ref")
 """The kinds of knowledge, the most binding first."""
-HOLDING = frozenset({"exact", "moved", "fresh"})
-"""States in which the code is what it was when the sentence was written."""
+HOLDING = frozenset({"exact", "unanchored", "moved", "cosmetic", "fresh", "sound"})
+"""States in which the code is what it was when the sentence was written, or behaves as it did."""
+UNKNOWN = "unknown"
 SENTENCE_CHARS = 240
 INLINE_TOKENS = 300
 """How much of what is known an answer about something else carries along."""
+
+
+class Verdict(StrEnum):
+    """Whether something that was written down can still be relied on."""
+
+    FAILS = "does not hold"
+    UNKNOWN = "unknown"
+    HOLDS = "holds"
+
+
+SEVERITY = tuple(Verdict)
 
 
 class PlaceInCode(NamedTuple):
@@ -43,11 +56,20 @@ class Known:
     reason: str | None = None
     written_at: PlaceInCode | None = None
     """The place as it was written down, if the code is elsewhere now or cannot be found."""
+    diff: tuple[str, ...] = ()
+    """What changed in the code, as the lines of a unified diff, where that is known."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the code is still what the sentence was written about."""
+        if self.state in HOLDING:
+            return Verdict.HOLDS
+        return Verdict.UNKNOWN if self.state == UNKNOWN else Verdict.FAILS
 
     @property
     def holds(self) -> bool:
-        """Whether the code is still what the sentence was written about."""
-        return self.state in HOLDING
+        """Whether the sentence need not be read again."""
+        return self.verdict is Verdict.HOLDS
 
     @property
     def where(self) -> str:
@@ -73,26 +95,38 @@ class Known:
         return self.lines is None or (self.lines.start <= last and first <= self.lines.end)
 
     def is_touched_by(self, file: ChangedFile) -> bool:
-        """Whether a diff changes the code that it rests on, or, where that is lost, the lines it was at."""
+        """Whether a diff changes the code that it rests on; a context rests on the files right in its folder.
+
+        The diff is asked about the lines where the code is today, and, where it changed or is lost, about
+        those where it was written down, as far as they are lines of the diff's old side.
+        """
         if self.lines is None:
+            return any(_folder_of(path) == self.path and path != self.path for path in file.paths)
+        if self.path == file.new and any(hunk.touches_new(self.lines) for hunk in file.hunks):
+            return True
+        written = self.written_at
+        if self.holds or written is None or written.lines is None or written.path != file.old:
             return False
-        if self.written_at is not None and self.written_at.path == file.old and not self._is_found:
-            lines = self.written_at.lines
-            return lines is not None and any(hunk.touches_old(lines) for hunk in file.hunks)
-        return self.path == file.new and any(hunk.touches_new(self.lines) for hunk in file.hunks)
+        if self._is_found and not (self.path == file.new and file.leads(written.lines, self.lines)):
+            return False  # it was written about another state of the file than that of the diff's old side
+        return any(hunk.touches_old(written.lines) for hunk in file.hunks)
 
     @property
     def _is_found(self) -> bool:
-        return self.state not in ("stale", "ambiguous", "unknown")
+        return self.state not in ("stale", "ambiguous", UNKNOWN)
+
+
+def _folder_of(path: str) -> str:
+    return path.rpartition("/")[0] or "."
 
 
 def ranked(known: Iterable[Known], places: Sequence[PlaceInCode]) -> list[Known]:
     """The most binding first, then what is about the fewest lines."""
 
-    def key(each: Known) -> tuple[int, bool, int, str]:
+    def key(each: Known) -> tuple[int, int, int, str]:
         kind = BINDING.index(each.kind) if each.kind in BINDING else len(BINDING)
         lines = 10**6 if each.lines is None else each.lines.end - each.lines.start
-        return kind, each.holds, lines, each.text
+        return kind, SEVERITY.index(each.verdict), lines, each.text
 
     about = (each for each in known if not places or any(each.is_about(place) for place in places))
     return sorted(dict.fromkeys(about), key=key)
@@ -102,6 +136,7 @@ def sentences_within(known: Sequence[Known], tokens: int = INLINE_TOKENS) -> lis
     """The sentences that fit, the most binding first; the last line says how many did not."""
     lines: list[str] = []
     used = 0
+    known = list({(each.kind, each.text): each for each in reversed(known)}.values())[::-1]  # each text once
     for number, each in enumerate(known):
         used += tokens_of(each.sentence) + 4
         if used > tokens - 20:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from context_pack.knowledge.about import ContextFor, KnowledgeOfPlaces, KnownHere
+from context_pack.knowledge.gate import Report
 from context_pack.knowledge.model import Known, PlaceInCode
 from context_pack.toolkit.budget import fit, room_of
 from context_pack.toolkit.call import Call
@@ -36,6 +37,27 @@ def for_tool(here: KnownHere, family: Family) -> Tool:
         output_schema=SCHEMA,
         slow=True,
     )
+
+
+def report_record(report: Report) -> dict[str, Any]:
+    """What a gate found, as JSON; rows that hold are only counted, but for what a change touches."""
+    return {
+        "verdict": report.verdict.value,
+        "counts": {
+            name: {"checked": count.checked, "failing": count.failing, "unknown": count.unknown}
+            for name, count in report.counts.items()
+        },
+        "rows": [_row(each) for each in report.rows if report.is_of_a_change or not each.holds],
+    }
+
+
+def _row(known: Known) -> dict[str, Any]:
+    row = {**_known(known), "holds": known.holds, "path": known.path}
+    if known.lines is not None:
+        row |= {"start": known.lines.start, "end": known.lines.end}
+    if known.diff:
+        row["diff"] = "\n".join(known.diff)
+    return row
 
 
 def _record(known: KnowledgeOfPlaces) -> dict[str, Any]:

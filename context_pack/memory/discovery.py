@@ -204,6 +204,8 @@ class Discovery:
     superseded_by: str | None = None
     author: str | None = field(default=None, eq=False)
     """Who recorded or changed it last, where a team's store knows it; not part of the discovery."""
+    worktree: str | None = field(default=None, eq=False)
+    """The other worktree of the repository that it was read from; not part of the discovery."""
     code: CodePlace | None = None
 
     def corrected(self, said: Discovery) -> Discovery:

@@ -34,6 +34,8 @@ def discovery_entry(discovery: Discovery) -> IndexEntry:
     }
     if discovery.superseded_by is not None:
         facts["supersededBy"] = discovery.superseded_by
+    if discovery.worktree is not None:
+        facts["worktree"] = discovery.worktree
     if discovery.code is not None:
         facts["code"] = place_record(discovery.code)
     about = ("", "") if discovery.code is None else (str(discovery.code.path), discovery.code.symbol)

@@ -139,6 +139,7 @@ class PackNote:
     path: str | None = None
     start: int | None = None
     end: int | None = None
+    worktree: str | None = None
 
 
 class PackNotes(Protocol):

@@ -306,6 +306,7 @@ def _pack_entry(note: PackNote) -> IndexEntry:
         "path": note.path,
         "startLine": note.start,
         "endLine": note.end,
+        "worktree": note.worktree,
         "date": format_instant(note.updated, whole_seconds=True),
     }
     key = "/".join(filter(None, (note.pack, note.section, note.ref)))

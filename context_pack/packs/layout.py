@@ -183,6 +183,7 @@ def legend_of(
         Line("# Context pack: ", ended(pack.heading)),
         Line("- id: " + pack.id),
         Line("- name: ", pack.name or ""),
+        Line("- from worktree: ", pack.worktree or ""),
         Line("- status: " + pack.status),
         Line(f"- revision: {pack.revision}"),
         Line("- expires_at: " + format_instant(pack.expires_at, whole_seconds=True)),

@@ -51,7 +51,8 @@ def chosen(packs: Iterable[AnyPack], wanted: Filter) -> Page[AnyPack]:
 
 
 def _holds(pack: Listed, needle: str) -> bool:
-    texts = (pack.id, pack.title, pack.name, pack.brief, *pack.tags)
+    paths = (str(ref.path) for _, ref in pack.refs)
+    texts = (pack.id, pack.title, pack.name, pack.brief, *pack.tags, *paths)
     return any(needle in text.casefold() for text in texts if text is not None)
 
 
@@ -73,7 +74,8 @@ def list_text(found: Page[AnyPack], wanted: Filter, now: datetime, most: int) ->
 
 def _line(pack: Listed, now: datetime) -> str:
     life = human(remaining_seconds(pack.expires_at, now))
-    tail = f" ({pack.status}, revision `{pack.revision}`, ttl `{life}`)"
+    tree = "" if pack.worktree is None else f", from worktree {pack.worktree}"
+    tail = f" ({pack.status}, revision `{pack.revision}`, ttl `{life}`{tree})"
     return joined(shrunk([Line(f"- `{pack.id}` — ", pack.heading, tail)], LONGEST_LINE))
 
 

@@ -205,6 +205,8 @@ class Pack:
     extra: Mapping[str, Any] = _extra()
     author: str | None = field(default=None, eq=False)
     """Who made this revision, where a team's store knows it; not part of the pack."""
+    worktree: str | None = field(default=None, eq=False)
+    """The other worktree of the repository that it was read from; not part of the pack."""
 
     def check_revision(self, expected: int) -> None:
         """Return only if that is the latest revision: a writer loses if another was faster.

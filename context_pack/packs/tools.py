@@ -336,4 +336,5 @@ def _summary(pack: Listed, now: datetime) -> Payload:
         "ttl_remaining_seconds": remaining,
         "ttl_remaining_human": human(remaining),
         **({} if pack.author is None else {"author": pack.author}),
+        **({} if pack.worktree is None else {"worktree": pack.worktree}),
     }

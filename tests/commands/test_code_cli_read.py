@@ -131,5 +131,5 @@ def test_an_empty_file_prints_nothing(shell: CommandLine, tmp_path: Path) -> Non
 
 @pytest.mark.clause("CD-45")
 def test_the_command_is_in_the_help_with_examples(shell: CommandLine) -> None:
-    assert "  read " in shell("--help").out
+    assert "  read " in shell("--help", "--all").out
     assert "--lines" in shell("read", "--help").out

@@ -20,7 +20,7 @@ from markdown_it import MarkdownIt
 from page_walk import Block, Walk, blocks
 from pages import ROOT, all_pages, contract_pages
 
-from context_pack_adapters.cli.dispatch import COMMANDS, find_command, groups
+from context_pack_adapters.cli.dispatch import COMMANDS, GROUPS, HIDDEN, load
 from context_pack_adapters.settings import VARIABLES
 
 Ask = Callable[..., dict[int, dict[str, Any]]]
@@ -34,7 +34,7 @@ README_BYTES = 7 * 1024
 SERVER_TABLES = {"mcpServers", "servers", "context_servers", "mcp_servers", "mcp"}
 SOURCE_PATH = re.compile(r"(?:context_pack|adapters|tests|benches|docs|\.ci)/[\w./*-]*|\w+/[\w/]+\.py")
 SOURCE_ROOTS = (ROOT, ROOT / "adapters/context_pack_adapters")
-OURS = ("context-pack ", *(f"{group} " for group in groups()))
+OURS = ("context-pack ", *(f"{group} " for group in GROUPS))
 
 
 def name_of(page: Path) -> str:
@@ -296,17 +296,14 @@ def test_commands_that_a_page_names_in_its_text_exist(page: Path) -> None:
             continue
         words = shlex.split(text.removeprefix("context-pack "))
         options = {word for word in words if word.startswith("--")}
-        name, _ = find_command(words)
+        name = next(name for name in (" ".join(words[:2]), words[0]) if name in COMMANDS or name in HIDDEN)
         known = {"--root", "--source-root", "--help", *options_of(name)}
         assert options <= known, text
 
 
 def options_of(name: str) -> set[str]:
     """The options of a command."""
-    from context_pack_adapters.cli.dispatch import parser_for
-
-    parser = parser_for(name, COMMANDS[name].load())
-    return {option for action in parser._actions for option in action.option_strings}
+    return {option for parameter in load(name).params for option in parameter.opts}
 
 
 def test_every_page_is_reached_from_the_readme() -> None:

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import select
 import shutil
-import signal
-import subprocess
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import MAIN, CommandLine
+from command_line import CommandLine
 from context_trees import PROJECT, context, plant
-from stdio_client import PATIENCE, environment
 
 from context_pack.kernel.yaml_documents import load
 
@@ -172,98 +164,3 @@ def drop_in(path: Path, text: str, made_in: Path) -> None:
     made = made_in / path.name
     made.write_text(text)
     made.replace(path)
-
-
-class Watching:
-    """A running watch and what it says."""
-
-    def __init__(self, folder: Path, *words: str) -> None:
-        self.process = subprocess.Popen(
-            [*MAIN, "contexts", "watch", *words],
-            cwd=folder,
-            env=environment(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-        )
-        self._rest = b""
-
-    def line(self) -> str:
-        """The next line it prints."""
-        assert self.process.stdout is not None
-        deadline = time.monotonic() + PATIENCE
-        while b"\n" not in self._rest:
-            left = max(0.0, deadline - time.monotonic())
-            ready = select.select([self.process.stdout], [], [], left)[0]
-            data = os.read(self.process.stdout.fileno(), 65536) if ready else b""
-            assert data, f"nothing more came; so far {self._rest!r}"
-            self._rest += data
-        line, _, self._rest = self._rest.partition(b"\n")
-        return line.decode()
-
-    def event(self) -> Any:
-        """The next line as JSON."""
-        return json.loads(self.line())
-
-    def interrupt(self) -> int:
-        """End it as Ctrl-C does; the exit code."""
-        self.process.send_signal(signal.SIGINT)
-        code = self.process.wait(PATIENCE)
-        assert self.process.stderr is not None
-        assert self.process.stderr.read() == b""
-        return code
-
-
-@pytest.fixture
-def watches(project: Path) -> Iterator[list[Watching]]:
-    running: list[Watching] = []
-    yield running
-    for watching in running:
-        watching.process.kill()
-        watching.process.wait()
-        for stream in (watching.process.stdout, watching.process.stderr):
-            assert stream is not None
-            stream.close()
-
-
-@pytest.mark.slow
-@pytest.mark.clause("CX-45")
-def test_contexts_watch_reports_every_change_until_interrupted(
-    project: Path, contexts: CommandLine, watches: list[Watching]
-) -> None:
-    contexts("contexts", "init")
-    watches.append(Watching(project))
-    (watch,) = watches
-    assert watch.line() == "watching 5 folders: 5 fresh, 0 stale, 0 missing"
-    plant(project, {"src/cart.ts": "export const x = 1;\n"})
-    assert watch.line().split() == ["stale", "src"]
-    (project / "src/.context.yaml").unlink()
-    assert watch.line().split() == ["missing", "src"]
-    plant(project, {"src/.context.yaml": "{{{\n"})
-    assert watch.line().split() == ["corrupt", "src"]
-    plant(project, {"one/two/three/a.py": "x = 1\n"})
-    assert {tuple(watch.line().split()) for _ in range(3)} == {
-        ("missing", "one"),
-        ("missing", "one/two"),
-        ("missing", "one/two/three"),
-    }
-    drop_in(project / "one/two/three/.context.yaml", context("one/two/three", "e3b0c442"), project.parent)
-    assert watch.line().split() == ["stale", "one/two/three"]
-    shutil.rmtree(project / "one")
-    assert {watch.line().split()[0] for _ in range(3)} == {"gone"}
-    assert watch.interrupt() == 0
-
-
-@pytest.mark.clause("CX-45")
-def test_a_watch_may_refresh_what_became_stale(
-    project: Path, contexts: CommandLine, watches: list[Watching]
-) -> None:
-    watches.append(Watching(project, "--refresh", "--json"))
-    (watch,) = watches
-    made = [watch.event() for _ in range(10)]
-    assert [event.get("result") for event in made[:5]] == ["made"] * 5
-    assert [event.get("state") for event in made[5:]] == ["fresh"] * 5
-    drop_in(project / "src/core/more.rs", "//! More.\n", project.parent)
-    assert watch.event() == {"scope": "src/core", "result": "updated"}
-    assert contexts("contexts", "status").code == 0
-    assert watch.interrupt() == 0

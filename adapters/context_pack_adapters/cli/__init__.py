@@ -21,7 +21,7 @@ def main(argv: Sequence[str]) -> int:
     # Our matrices are small: numpy with threads of its own takes longer, and starves a busy machine.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        if not argv:
+        if not argv and "_CONTEXT_PACK_COMPLETE" not in os.environ:
             serve_and_end()
         from context_pack_adapters.cli.dispatch import run
 

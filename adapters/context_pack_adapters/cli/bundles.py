@@ -16,7 +16,7 @@ from context_pack.bundles.ports import BundlePlace
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.call import CheckedCall, Overdue
 from context_pack_adapters.cli.arguments import argument, command, flag
-from context_pack_adapters.cli.packs_export import write
+from context_pack_adapters.cli.packs import write
 from context_pack_adapters.cli.shell import Shell, WrongUsage, body_of, nearest
 
 if TYPE_CHECKING:

@@ -1,336 +1,343 @@
-"""From argument words to a command: the table of commands, the help that teaches, and the exit codes.
+"""From argument words to a command: the table of commands, the help of the whole, and the exit codes.
 
-Only the group of the named command is loaded. Whatever happens inside becomes words on stderr and an exit
+Only the module of the named command is loaded. Whatever happens inside becomes words on stderr and an exit
 code: 0 done, 1 the answer is a failure, 2 wrong usage, 130 interrupted, 141 our reader went away.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from textwrap import dedent
-from typing import NamedTuple
+from typing import Any
+
+import click
 
 from context_pack import __version__
 from context_pack.kernel.errors import Failure
-from context_pack_adapters.cli.arguments import EVERYWHERE, Command, Parser, before_command, near_option
-from context_pack_adapters.cli.shell import Shell, WrongUsage, nearest
-from context_pack_adapters.cli.terminal import Terminal, standard_terminal
-from context_pack_adapters.logs import Log
-from context_pack_adapters.private_places import open_places
-from context_pack_adapters.settings import (
-    Settings,
-    no_project,
-    read_settings,
-    resolve_source_root,
-    working_directory,
-)
-from context_pack_adapters.storage import check_settings
+from context_pack_adapters.cli import output
+from context_pack_adapters.cli.app import COMPLETE, EVERYWHERE, NAME, REGISTERED, App, HelpContext
 
 DONE, FAILED, WRONG_USAGE, INTERRUPTED, READER_GONE = 0, 1, 2, 130, 141
 
-
-class CommandEntry(NamedTuple):
-    """Where a command lives (module:name) and what it is for."""
-
-    home: str
-    summary: str
-
-    def load(self) -> Command:
-        """The command itself."""
-        module, _, name = self.home.partition(":")
-        found: Command = getattr(import_module(f"context_pack_adapters.cli.{module}"), name)
-        return found
-
-
-COMMANDS: Mapping[str, CommandEntry] = {
-    "serve": CommandEntry("server:serve", "be the MCP server on stdin and stdout (the same as no arguments)"),
-    "setup": CommandEntry("setup:setup", "write this server into the configuration of your agents"),
-    "demo": CommandEntry("demo:demo", "build a small pack over the current folder and print it"),
-    "call": CommandEntry("tools:call", "run any tool and print its answer"),
-    "tools": CommandEntry("tools:tools", "list the tools, or explain one"),
-    "read": CommandEntry("code:read", "print a file with line numbers, and what it imports"),
-    "outline": CommandEntry("code:outline", "list the definitions of a file or folder"),
-    "usages": CommandEntry("code:usages", "list where a name is defined and used"),
-    "grep": CommandEntry("code:grep", "search the project's text files for a regular expression"),
-    "search": CommandEntry("memory:search", "search code, discoveries, sessions and packs by meaning"),
-    "packs list": CommandEntry("packs:list_packs", "list the context packs"),
-    "packs create": CommandEntry("packs_build:create", "make an empty pack"),
-    "packs add": CommandEntry("packs_build:add", "add lines of a file, or a definition, to a pack"),
-    "packs finalize": CommandEntry("packs_build:finalize", "say that a pack is done"),
-    "packs reopen": CommandEntry("packs_build:reopen", "make a finalized pack a draft again"),
-    "packs accept": CommandEntry("packs_build:accept", "take changed code as it is now"),
-    "packs extend": CommandEntry("packs_build:extend", "let a pack live longer"),
-    "packs draft": CommandEntry("packs:draft", "make a pack that answers a question"),
-    "packs show": CommandEntry("packs:show", "render a pack with its code"),
-    "packs verify": CommandEntry("packs:verify", "check that every ref still finds its code"),
-    "packs repair": CommandEntry("packs:repair", "rewrite the refs whose code has moved"),
-    "packs restore": CommandEntry("packs_life:restore", "bring back a pack whose time is over"),
-    "packs diff": CommandEntry("packs:diff", "say what changed between two revisions"),
-    "packs delete": CommandEntry("packs_life:delete", "delete packs"),
-    "packs export": CommandEntry("packs_export:export", "write a rendered pack to a file"),
-    "bundles list": CommandEntry("bundles:list_bundles", "list the bundles"),
-    "bundles check": CommandEntry("bundles:check", "check files, schemas, ids and references of bundles"),
-    "bundles export": CommandEntry("bundles:export", "export entities with what they depend on"),
-    "bundles graph": CommandEntry("bundles:graph", "draw an export as a Mermaid diagram"),
-    "contexts init": CommandEntry("contexts:init", "make the directory contexts that are missing"),
-    "contexts refresh": CommandEntry("contexts:refresh", "bring directory contexts up to date"),
-    "contexts status": CommandEntry("contexts:status", "tell which contexts are fresh, stale or missing"),
-    "contexts validate": CommandEntry("contexts:validate", "check that every .context.yaml is valid"),
-    "contexts show": CommandEntry("contexts:show", "print the context of a folder"),
-    "contexts watch": CommandEntry(
-        "contexts_watch:watch", "tell when contexts become stale, or refresh them at once"
-    ),
-    "memory add": CommandEntry("memory:add", "record a discovery about the project"),
-    "memory list": CommandEntry("memory:list_discoveries", "list the discoveries"),
-    "memory show": CommandEntry("memory:show", "print discoveries whole, with their code"),
-    "memory search": CommandEntry("memory:search_memory", "search the discoveries"),
-    "memory import": CommandEntry(
-        "memory_import:import_notes", "record what Markdown notes and decision records say"
-    ),
-    "memory forget": CommandEntry("memory:forget", "forget discoveries"),
-    "index": CommandEntry("index:index", "index the code for context_search now"),
-    "docs add": CommandEntry("docs:add", "add a collection of documents to context.json"),
-    "docs allow": CommandEntry("docs:allow", "let a repository be fetched that a project names"),
-    "docs remove": CommandEntry("docs:remove", "remove a collection of documents"),
-    "docs list": CommandEntry("docs:list_collections", "list the collections of documents"),
-    "docs sync": CommandEntry("docs_content:sync", "bring collections up to date, or say what would be done"),
-    "docs search": CommandEntry("docs_content:search", "search the documents by meaning and by words"),
-    "team init": CommandEntry("team:init", "prepare a Postgres database for packs and discoveries of a team"),
-    "team status": CommandEntry(
-        "team:status", "tell whether that database can be reached, and what it holds"
-    ),
-    "team push": CommandEntry("team:push", "copy packs and discoveries of this checkout to it"),
-    "team pull": CommandEntry("team:pull", "copy packs and discoveries from it to this checkout"),
-    "stats": CommandEntry("server:stats", "what the tools have done in past connections"),
-    "completion": CommandEntry(
-        "completion:completion", "print a script that completes commands in your shell"
-    ),
-    "doctor": CommandEntry("doctor:doctor", "what is configured, what is missing, how to mend it"),
+MODULES: Mapping[str, Mapping[str, str]] = {
+    "packs": {
+        "packs list": "list the context packs",
+        "packs show": "print a pack with its code of today",
+        "packs diff": "say what changed between two revisions",
+        "packs draft": "make a pack that answers a question",
+        "packs export": "write a pack to a file, as Markdown or as a page",
+        "packs delete": "delete packs",
+        "packs restore": "bring back a pack whose time is over",
+    },
+    "packs_verify": {
+        "packs verify": "check that every ref still finds its code",
+        "packs repair": "point the refs whose code has moved at it again",
+    },
+    "packs_write": {
+        "packs create": "make an empty pack",
+        "packs import": "make a pack of a Markdown file that names code",
+        "packs add": "add lines of a file, or a definition, to a pack",
+        "packs section": "add a section, or change its title or text",
+        "packs diagram": "put a Mermaid diagram into a section",
+        "packs remove": "take a section, a ref or a diagram out of a pack",
+        "packs describe": "change title, brief or tags of a pack",
+        "packs accept": "take changed code as it is now",
+        "packs finalize": "say that a pack is done",
+        "packs reopen": "make a finalized pack a draft again",
+        "packs extend": "let a pack live longer",
+    },
+    "code": {
+        "read": "print a file with line numbers, and what it imports",
+        "outline": "list the definitions of a file or folder",
+        "usages": "list where a name is defined and used",
+        "grep": "search the project's text files for a regular expression",
+    },
+    "memory": {
+        "search": "search code, discoveries, sessions and packs by meaning",
+        "memory add": "record a discovery about the project",
+        "memory list": "list the discoveries",
+        "memory show": "print discoveries whole, with their code",
+        "memory search": "search the discoveries",
+        "memory forget": "forget discoveries",
+    },
+    "memory_import": {"memory import": "record what Markdown notes and decision records say"},
+    "index": {"index": "index the code for searches now"},
+    "docs": {
+        "docs add": "add a collection of documents to context.json",
+        "docs allow": "let a repository be fetched that a project names",
+        "docs remove": "remove a collection of documents",
+        "docs list": "list the collections of documents",
+    },
+    "docs_content": {
+        "docs sync": "bring collections up to date, or say what would be done",
+        "docs search": "search the documents by meaning and by words",
+    },
+    "contexts": {
+        "contexts init": "make the directory contexts that are missing",
+        "contexts refresh": "bring directory contexts up to date",
+        "contexts status": "tell which contexts are fresh, stale or missing",
+        "contexts validate": "check that every .context.yaml is valid",
+        "contexts show": "print the context of a folder",
+    },
+    "bundles": {
+        "bundles list": "list the bundles",
+        "bundles check": "check files, schemas, ids and references of bundles",
+        "bundles export": "export entities with what they depend on",
+        "bundles graph": "draw an export as a Mermaid diagram",
+    },
+    "team": {
+        "team init": "prepare a Postgres database for packs and discoveries of a team",
+        "team status": "tell whether that database can be reached, and what it holds",
+        "team push": "copy packs and discoveries of this checkout to it",
+        "team pull": "copy packs and discoveries from it to this checkout",
+    },
+    "setup": {"setup": "write this server into the configuration of your agents"},
+    "doctor": {"doctor": "what is configured, what is missing, how to mend it"},
+    "demo": {"demo": "build a small pack over the current folder and print it"},
+    "tools": {
+        "call": "run any tool and print its answer",
+        "tools": "list the tools, or explain one",
+    },
+    "server": {
+        "serve": "be the MCP server on stdin and stdout (the same as no arguments)",
+        "stats": "what the tools have done in past connections",
+        "completion": "print a script that completes commands in your shell",
+    },
 }
-HIDDEN: Mapping[str, CommandEntry] = {
-    "task": CommandEntry("task:task", "long work that a server has done in a process of its own"),
+"""Every command: the module that it is in, and what it is for."""
+HIDDEN: Mapping[str, str] = {"task": "task"}
+"""Commands that no help lists, and their modules."""
+COMMANDS: Mapping[str, str] = {name: about for each in MODULES.values() for name, about in each.items()}
+HOMES: Mapping[str, str] = {name: module for module, each in MODULES.items() for name in each} | dict(HIDDEN)
+GROUPS: Mapping[str, str] = {
+    "packs": "Context packs: prose, refs to code that say when it changed, and diagrams.",
+    "memory": "Discoveries: rules, decisions, patterns and issues of the project.",
+    "docs": "Collections of documents that are searched by meaning and by words.",
+    "contexts": "Directory contexts: what each folder is for, and whether that is still true.",
+    "bundles": "Bundles: entities in YAML files that refer to each other.",
+    "team": "Packs and discoveries that a team shares in a Postgres database.",
 }
-"""Commands that the help does not list."""
-
-PROJECTLESS = frozenset({"serve", "setup", "doctor", "completion"})
-"""Commands that run although the settings do not say where data is."""
-WALKING = frozenset(
-    {"search", "memory search", "index", "packs draft", "contexts init", "contexts refresh", "contexts watch"}
-)
-"""Commands that walk the whole project."""
-
-USUAL_WORDS: Mapping[str, Sequence[str]] = {
+FIRST_PAGE: Mapping[str, Sequence[str]] = {
+    "Packs": ("packs import", "packs draft", "packs create", "packs add", "packs show", "packs verify"),
+    "Search and read": ("search", "usages", "outline"),
+    "Memory": ("memory add", "memory search"),
+    "Set up": ("setup", "doctor", "demo"),
+}
+"""What most people use, by what they want to do."""
+USUAL: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(("list", "ls"), ("list", "status")),
     **dict.fromkeys(("rm", "remove", "delete", "drop"), ("delete", "remove", "forget")),
     **dict.fromkeys(("get", "cat", "view", "read", "print"), ("show", "export")),
     **dict.fromkeys(("new", "make", "record"), ("create", "add", "init")),
-    **dict.fromkeys(("check", "test"), ("verify", "check", "validate")),
-    **dict.fromkeys(("update", "upgrade"), ("refresh", "sync", "repair")),
+    **dict.fromkeys(("check", "test", "validate"), ("verify", "check", "status")),
+    **dict.fromkeys(("update", "upgrade", "watch"), ("refresh", "sync", "repair")),
 }
-"""Common command names of other tools, and the commands to suggest for them."""
-
-INTRODUCTION = """\
-context-pack: the context a coding agent needs, kept true.
-
-Usage:
-  context-pack                     serve MCP on stdin and stdout; this is what a client starts
-  context-pack COMMAND [ARGUMENTS]
-  context-pack COMMAND --help      the arguments of a command, with examples
-  context-pack COMMAND -- -NAME    what comes after -- is never an option
-
-Commands:
-"""
-EXAMPLES = """
-First steps:
-  context-pack doctor                          is everything in place?
-  context-pack demo                            see a pack over this folder; nothing is left behind
+"""What other tools call commands, and ours that are meant."""
+ABOUT = "The context a coding agent needs, kept true. Without a command: the MCP server on stdin and stdout."
+FIRST_STEPS = """\
+  context-pack demo                            see a pack over this project; nothing is left behind
   context-pack packs create my-pack --title "My pack"
   context-pack packs add my-pack README.md:1-10 --why "What the project says about itself"
   context-pack packs show my-pack
-  context-pack packs verify                    exit code 1 when an anchor no longer holds: for CI and hooks
-
-Environment (defaults in brackets):
-  CONTEXT_PACK_SOURCE_ROOT   the folder that refs point into [the project around the working directory]
-  CONTEXT_PACK_ROOT          where packs are kept, relative to it [.agents/mcp/context_pack]
-  CONTEXT_PACK_CACHE         where indexes and private state are kept [your cache and state folders]
-  CONTEXT_PACK_LOG           off, error, warn, info or debug, on stderr [info; commands: warn]
-  More in docs/configuration.md.
+  context-pack packs verify                    exit code 1 when a ref no longer holds: for CI and hooks
+"""
+MORE = """\
+'context-pack COMMAND --help' explains one, 'context-pack --help --all' lists all {count}.
+CONTEXT_PACK_SOURCE_ROOT, CONTEXT_PACK_ROOT, CONTEXT_PACK_CACHE and CONTEXT_PACK_LOG say where things
+are and what is logged; docs/configuration.md tells the rest.
 """
 
 
+class Commands(click.Group):
+    """Commands whose modules are loaded when they are asked for; `prefix` is the group's name and a blank."""
+
+    context_class = HelpContext
+
+    def __init__(self, prefix: str, **rules: Any) -> None:
+        super().__init__(**rules)
+        self.prefix = prefix
+        self.params += EVERYWHERE
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """The first words of the commands below, in the order of the table."""
+        names = [name.removeprefix(self.prefix) for name in COMMANDS if name.startswith(self.prefix)]
+        return list(dict.fromkeys(name.split()[0] for name in names))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The group or the command of that name; its module is loaded."""
+        name = self.prefix + cmd_name
+        return group(name) if name in GROUPS else load(name) if name in HOMES else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first word names.
+
+        Raises:
+            click.UsageError: there is none; it names those that may be meant.
+        """
+        try:
+            return super().resolve_command(ctx, args)
+        except click.exceptions.NoSuchCommand:
+            names = self.list_commands(ctx)
+            usual = [each for each in USUAL.get(args[0], ()) if each in names][:1]
+            unknown = click.exceptions.NoSuchCommand(args[0], possibilities=names, ctx=ctx)
+            if usual:
+                unknown.possibilities = usual  # type: ignore[misc]
+            raise unknown from None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """The commands of this group, without loading any."""
+        rows = [(name, about) for name, about in COMMANDS.items() if name.startswith(self.prefix)]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+class Root(Commands):
+    """All commands; the first page of help has those that most people use."""
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """What there is, by what one wants to do, and how to begin; everything with `--all`."""
+        everything = ctx.params.get("everything", False)
+        pages = _all_by_group() if everything else FIRST_PAGE
+        self.format_usage(ctx, formatter)
+        formatter.write_paragraph()
+        formatter.write_text(ABOUT)
+        for heading, names in pages.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name, COMMANDS[name]) for name in names])
+        if everything:
+            self.format_options(ctx, formatter)
+            return
+        with formatter.section("First steps"):
+            formatter.write(FIRST_STEPS)
+        formatter.write_paragraph()
+        formatter.write(MORE.format(count=len(COMMANDS)))
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Nothing: they stand above the options."""
+
+
+def _all_by_group() -> dict[str, list[str]]:
+    alone = [name for name in COMMANDS if " " not in name]
+    within = {name: [each for each in COMMANDS if each.startswith(f"{name} ")] for name in GROUPS}
+    return {**{name.capitalize(): each for name, each in within.items()}, "Others": alone}
+
+
+def load(name: str) -> click.Command:
+    """The command of that whole name."""
+    import_module(f"context_pack_adapters.cli.{HOMES[name]}")
+    if name not in REGISTERED:
+        from context_pack_adapters.cli.bridge import bridged
+
+        return bridged(name)
+    return REGISTERED[name]
+
+
+def group(name: str) -> click.Group:
+    """The group of that name."""
+    return Commands(f"{name} ", name=name, help=GROUPS[name], no_args_is_help=True)
+
+
+@click.group(
+    cls=Root,
+    prefix="",
+    name=NAME,
+    add_help_option=False,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+)
+@click.option("-h", "--help", "asked", is_flag=True, help="Show this page, or explain a command.")
+@click.option("--all", "everything", is_flag=True, help="With --help: every command.")
+@click.version_option(__version__, "-V", "--version", message=f"{NAME} %(version)s")
+@click.pass_context
+def root(context: click.Context, asked: bool, everything: bool) -> int | None:
+    """Print the help that was asked for, or serve where no command is named."""
+    if asked or everything:
+        output.raw(context.get_help() + "\n")
+        context.exit()
+    if context.invoked_subcommand is not None:
+        return None
+    app = context.ensure_object(App)
+    if app.json:
+        raise click.UsageError("which command?")
+    serve = load("serve")
+    return int(serve.invoke(serve.make_context("serve", [], parent=context)) or DONE)
+
+
+def _spelled(argv: Sequence[str]) -> list[str]:
+    """The words, with `help` and `version` as the options that they stand for."""
+    if argv[:1] == ["help"]:
+        return [*argv[1:], "--help"]
+    return ["--version"] if list(argv) == ["version"] else list(argv)
+
+
 def run(argv: Sequence[str]) -> int:
-    """Run one command line and return its exit code."""
-    terminal = standard_terminal()
+    """Run one command line and return its exit code; no command ever shows a traceback."""
+    output.prepare_streams()
+    app = App()
     try:
-        code = _answer(argv, terminal)
-        terminal.flush()
-    except WrongUsage as wrong:
-        terminal.complain(str(wrong))
+        if asked := os.environ.get(COMPLETE):
+            from click.shell_completion import shell_complete
+
+            return shell_complete(root, {"obj": app}, NAME, COMPLETE, asked)
+        with root.make_context(NAME, _spelled(argv), obj=app) as context:
+            code = root.invoke(context)
+        sys.stdout.flush()
+        return int(code or DONE)
+    except click.exceptions.Exit as end:
+        return _flushed(end.exit_code)
+    except click.exceptions.NoArgsIsHelpError as alone:
+        output.note(alone.format_message())
         return WRONG_USAGE
-    except KeyboardInterrupt:
+    except click.UsageError as wrong:
+        _complain_of_usage(wrong)
+        return WRONG_USAGE
+    except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
+    except Failure as failure:
+        app.complain({"": failure})
     except ImportError as error:
-        terminal.complain(f"a package does not load: {error}\n'context-pack doctor' tells how to mend it.")
-        return FAILED
+        output.complain(f"a package does not load: {error}\n'context-pack doctor' tells how to mend it.")
     except BrokenPipeError:
         _discard_stdout()
         return READER_GONE
     except OSError as error:
         _discard_stdout()
-        terminal.complain(f"{error.filename or 'the answer could not be written'}: {error.strerror or error}")
-        return FAILED
-    return code
-
-
-def _answer(argv: Sequence[str], terminal: Terminal) -> int:
-    """Answer the words that are no command, or run the one that is."""
-    options, words = before_command(argv, groups())
-    if not words:
-        if "--json" in options:
-            raise WrongUsage("which command?\nTry 'context-pack --help'.")
-        words = ["serve"]
-    first = words[0]
-    if first in {"-V", "--version", "version"}:
-        terminal.line(f"context-pack {__version__}")
-        return DONE
-    if first in {"-h", "--help"} or words == ["help"]:
-        terminal.raw(help_text())
-        return DONE
-    if first == "help":
-        words = [*words[1:], "--help"]
-    if words[0] in groups() and (len(words) == 1 or words[1] in {"-h", "--help"}):
-        if len(words) == 1:
-            raise WrongUsage(f"which of these?\n{group_text(words[0]).rstrip()}")
-        terminal.raw(group_text(words[0]))
-        return DONE
-    name, arguments = find_command(words)
-    return _perform(name, [*options, *arguments], terminal)
-
-
-def groups() -> list[str]:
-    """The first words of the commands that have two."""
-    return list(dict.fromkeys(name.split()[0] for name in COMMANDS if " " in name))
-
-
-def find_command(words: Sequence[str]) -> tuple[str, list[str]]:
-    """The command that the first one or two words name, and the words after it.
-
-    Raises:
-        Usage: there is no such command.
-    """
-    for length in (2, 1):
-        name = " ".join(words[:length])
-        if name in COMMANDS or name in HIDDEN:
-            return name, list(words[length:])
-    first = words[0]
-    group = first if first in groups() else ""
-    word = words[1] if group else first
-    if word.startswith("-"):
-        hint = near_option(word, ["--help", "--version", *EVERYWHERE])
-        raise WrongUsage(f"unknown option {word!r}{hint}\nTry 'context-pack --help'.")
-    if group:
-        known = [name.split()[1] for name in COMMANDS if name.startswith(f"{group} ")]
-        hint = _near_command(word, known)
-        raise WrongUsage(f"unknown command '{group} {word}'{hint}\n{group_text(group).rstrip()}")
-    hint = nearest(word, [*COMMANDS, *groups()])
-    raise WrongUsage(f"unknown command {word!r}{hint}\nTry 'context-pack --help'.")
-
-
-def _near_command(word: str, known: Sequence[str]) -> str:
-    """A hint at the command of a group that was meant, by its usual names or by its letters."""
-    usual = [each for each in USUAL_WORDS.get(word, ()) if each in known]
-    return f"; did you mean {usual[0]!r}?" if usual else nearest(word, known)
-
-
-def _perform(name: str, arguments: Sequence[str], terminal: Terminal) -> int:
-    """Load the command, parse its arguments, run it."""
-    command = (COMMANDS.get(name) or HIDDEN[name]).load()
-    try:
-        options = parser_for(name, command).read(arguments)
-    except SystemExit as end:  # argparse has printed the help
-        return int(end.code or 0)
-    settings = _settings_for(options)
-    if options.source_root and name != "doctor" and not os.path.isdir(settings.source_root):
-        raise WrongUsage(f"{settings.source_root} is not a folder; --source-root says where the project is")
-    _check_is_project(name, options, settings)
-    log = Log(settings.log_level if settings.log_level_given else "warn")
-    for complaint in settings.complaints:
-        log.write("warn", complaint)
-    if name in WALKING and (trouble := open_places(settings).trouble):
-        log.write("warn", f"what is indexed now is gone when this command ends: {trouble}; see 'doctor'")
-    shell = Shell(settings, terminal, log)
-    try:
-        if name not in PROJECTLESS:
-            check_settings(settings)
-        return command.run(options, shell) or DONE
-    except Failure as failure:
-        shell.complain_of({"": failure})
-    except (WrongUsage, OSError, ImportError):
-        raise
+        output.complain(f"{error.filename or 'the answer could not be written'}: {error.strerror or error}")
     except Exception as error:
-        log.alarm(name, error)
-        terminal.complain(f"{name} failed inside; CONTEXT_PACK_LOG=debug shows where, please report it")
+        app.log.alarm(" ".join(argv[:2]), error)
+        output.complain("it failed inside; CONTEXT_PACK_LOG=debug shows where, please report it")
+    finally:
+        app.close()
     return FAILED
 
 
-def _check_is_project(name: str, options: argparse.Namespace, settings: Settings) -> None:
-    """Refuse to walk all of the disk or of a home, where only the working directory makes it the project.
-
-    Raises:
-        WrongUsage: it does.
-    """
-    if name not in WALKING or getattr(options, "path", None) or os.path.isdir(settings.root):
-        return
-    place = no_project(settings)
-    if place:
-        raise WrongUsage(f"{place} is no project; go into one, or name it with --source-root")
+def _flushed(code: int) -> int:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_stdout()
+        return READER_GONE
+    return code
 
 
-def parser_for(name: str, command: Command) -> Parser:
-    """The parser of one command, with the options that every command has."""
-    first, _, rest = command.help.partition("\n")
-    parser = Parser(
-        prog=f"context-pack {name}",
-        description=f"{first}\n{dedent(rest)}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    for add in command.arguments:
-        add(parser)
-    places = parser.add_argument_group("places")
-    places.add_argument("--root", metavar="DIR", help="where packs are kept; wins over CONTEXT_PACK_ROOT")
-    places.add_argument(
-        "--source-root", metavar="DIR", help="what refs point into; wins over CONTEXT_PACK_SOURCE_ROOT"
-    )
-    return parser
-
-
-def _settings_for(options: argparse.Namespace) -> Settings:
-    """The environment's settings, with the places given as options taken from the working directory."""
-    environ = dict(os.environ)
-    cwd = working_directory()
-    given = {"CONTEXT_PACK_SOURCE_ROOT": options.source_root, "CONTEXT_PACK_ROOT": options.root}
-    environ.update({name: resolve_source_root(place, cwd) for name, place in given.items() if place})
-    return read_settings(environ, cwd)
-
-
-def help_text() -> str:
-    """The help of the whole: what there is, and how to begin."""
-    width = max(map(len, COMMANDS)) + 2
-    rows = [f"  {name.ljust(width)}{entry.summary}\n" for name, entry in COMMANDS.items()]
-    return "".join([INTRODUCTION, *rows, EXAMPLES])
-
-
-def group_text(group: str) -> str:
-    """The commands of one group."""
-    rows = [(name, entry.summary) for name, entry in COMMANDS.items() if name.startswith(f"{group} ")]
-    width = max(len(name) for name, _ in rows) + 2
-    lines = [f"  context-pack {name.ljust(width)}{summary}" for name, summary in rows]
-    return "\n".join([*lines, f"Try 'context-pack {rows[0][0]} --help'.", ""])
+def _complain_of_usage(wrong: click.UsageError) -> None:
+    """Say what is wrong with the words, and which help explains them."""
+    context = wrong.ctx
+    output.complain(wrong.format_message())
+    if isinstance(wrong, click.exceptions.NoSuchOption) and context is not None:
+        named = any(isinstance(each, click.Argument) for each in context.command.params)
+        if named and not wrong.option_name.startswith("--"):
+            output.note("A name that begins with '-' goes after '--'.")
+        elif not wrong.possibilities:
+            options = [
+                each for one in context.command.get_params(context) for each in one.opts if "--" in each
+            ]
+            output.note(f"There are {', '.join(options)}.")
+    output.note(f"Try '{NAME if context is None else context.command_path} --help'.")
 
 
 def _discard_stdout() -> None:

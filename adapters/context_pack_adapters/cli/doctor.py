@@ -36,6 +36,8 @@ PACKAGES: Mapping[str, str] = {
     "referencing": "referencing",
     "filelock": "filelock",
     "tomlkit": "tomlkit",
+    "click": "click",
+    "rich": "rich",
     "platformdirs": "platformdirs",
     "numpy": "numpy",
     "regex": "regex",

@@ -14,44 +14,43 @@ from context_pack.kernel.text import is_pack_id
 from context_pack.packs.ports import patiently
 from context_pack.packs.tools import choose_input, payload_of
 from context_pack.toolkit.arguments import parse
-from context_pack_adapters.cli.shell import PACKS, Shell
+from context_pack_adapters.cli.app import App
+from context_pack_adapters.cli.words import PACKS
 from context_pack_adapters.files.folder import Folder
-from context_pack_adapters.library import Workspace
 from context_pack_adapters.storage import storage_place
 
 PAGE = 500
 ATTEMPTS = 5
 
 
-def ask(workspace: Workspace, **arguments: Any) -> dict[str, Any]:
+def ask(app: App, action: str, **arguments: Any) -> dict[str, Any]:
     """The whole payload of an action; arguments that are None are left out.
 
     Raises:
         Failure: the use case refused.
     """
-    given = {name: value for name, value in arguments.items() if value is not None}
-    cases = workspace.cases
+    given = {"action": action, **{name: value for name, value in arguments.items() if value is not None}}
     command: Any = parse(choose_input(given), given)
-    return payload_of(cases.packs, cases.ports.clock, command, patiently)
+    return payload_of(app.cases.packs, app.ports.clock, command, patiently)
 
 
-def mutate(workspace: Workspace, handle: str, action: str) -> dict[str, Any]:
-    """Carry out an action at the pack's current revision; retry on a revision conflict."""
+def change(app: App, handle: str, action: str, **arguments: Any) -> dict[str, Any]:
+    """Change a pack at the revision that it has now; once more if somebody else changed it meanwhile."""
     for attempt in range(ATTEMPTS):
-        pack = ask(workspace, action="get", id=handle)
+        pack = ask(app, "get", id=handle)
         try:
-            return ask(workspace, action=action, id=pack["id"], expected_revision=pack["revision"])
+            return ask(app, action, id=pack["id"], expected_revision=pack["revision"], **arguments)
         except Failure as failure:
             if failure.code is not Code.REVISION_CONFLICT or attempt == ATTEMPTS - 1:
                 raise
     raise AssertionError("the last attempt returns or raises")
 
 
-def every_pack(workspace: Workspace, **filters: Any) -> Iterator[dict[str, Any]]:
+def every_pack(app: App, **filters: Any) -> Iterator[dict[str, Any]]:
     """The summary of every pack that passes the filters."""
     offset, more = 0, True
     while more:
-        page = ask(workspace, action="list", limit=PAGE, offset=offset, **filters)
+        page = ask(app, "list", limit=PAGE, offset=offset, **filters)
         yield from page["packs"]
         offset, more = offset + page["count"], page["has_more"]
 
@@ -83,22 +82,25 @@ def each_pack(
     return done
 
 
-def readable_packs(
-    shell: Shell, workspace: Workspace, status: str | None = None
-) -> tuple[list[str], dict[str, Failure]]:
+def readable_packs(app: App, status: str | None = None) -> tuple[list[str], dict[str, Failure]]:
     """The ids of all packs that can be read, and why the other files named like packs cannot.
 
     Raises:
         Failure: the store cannot be read at all.
     """
     try:
-        return [pack["id"] for pack in every_pack(workspace, status=status)], {}
+        return [pack["id"] for pack in every_pack(app, status=status)], {}
     except Failure as failure:
         if failure.code not in {Code.MALFORMED_PACK, Code.MIGRATION_REQUIRED}:
             raise
-    names = sorted(map(os.path.splitext, Folder(storage_place(shell.settings).below(PACKS)).names()))
+    names = sorted(map(os.path.splitext, Folder(storage_place(app.settings).below(PACKS)).names()))
     ids = [stem for stem, suffix in names if suffix == ".md" and is_pack_id(stem)]
-    found = each_pack(ids, lambda pack_id: ask(workspace, action="get", id=pack_id))
+    outcomes = each_pack(ids, lambda pack_id: ask(app, "get", id=pack_id))
     # One that is not found has expired.
-    broken = {pack: why for pack, why in found.failures.items() if why.code is not Code.NOT_FOUND}
-    return [pack["id"] for pack in found.payloads if status in (None, pack["status"])], broken
+    broken = {pack: why for pack, why in outcomes.failures.items() if why.code is not Code.NOT_FOUND}
+    return [pack["id"] for pack in outcomes.payloads if status in (None, pack["status"])], broken
+
+
+def called(pack: Mapping[str, Any]) -> str:
+    """A pack's name and title, as far as it has them."""
+    return " — ".join(filter(None, (pack["name"], pack["title"]))) or "Untitled"

@@ -1,55 +1,53 @@
-"""The commands about packs: list, show, diff, draft, verify, repair, delete; see also `packs_export`."""
+"""The commands that list, show, check, export and delete packs; `packs_write` makes and changes them."""
 
 from __future__ import annotations
 
-from argparse import Namespace
-from collections.abc import Mapping, Sequence
+import os
+import re
+from collections.abc import Mapping
 from typing import Any
 
-from context_pack.kernel.errors import Code
-from context_pack.kernel.text import counted
+import click
+
+from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.times import format_instant
+from context_pack.packs.model import Pack
 from context_pack.packs.ports import last_expired
-from context_pack_adapters.cli.arguments import argument, command, flag, one_of
-from context_pack_adapters.cli.github import annotated
+from context_pack_adapters.cli import output
+from context_pack_adapters.cli.app import App, command, flag
+from context_pack_adapters.cli.generated import Minutes
+from context_pack_adapters.cli.names import EXPIRED, PACK
 from context_pack_adapters.cli.pack_calls import (
-    PackOutcomes,
     ask,
+    called,
+    change,
     each_pack,
     every_pack,
-    mutate,
-    readable_packs,
 )
-from context_pack_adapters.cli.packs_life import TTL, minutes
-from context_pack_adapters.cli.painting import show_pack
-from context_pack_adapters.cli.shell import Shell, WrongUsage, notes_in_words, place_text, way_of
-from context_pack_adapters.library import Workspace
+from context_pack_adapters.cli.words import notes_in_words
+from context_pack_adapters.files.folder import write_named
 
-HOLDS = frozenset({"exact", "moved", "unanchored"})
-HOLDS_STRICTLY = frozenset({"exact"})
-UNDECIDED = 3
-"""The exit code where nothing is known not to hold, and something could not be decided."""
-COLOURS: Mapping[str, str] = {
-    "exact": "green",
-    "unanchored": "blue",
-    "moved": "blue",
-    "changed": "yellow",
-    "ambiguous": "red",
-    "stale": "red",
-    "unknown": "yellow",
-}
 DAY_SECONDS = 86_400
-MOST_EXPIRED = 5
-"""Expired packs that `verify` names."""
-
-
-@command(
-    argument("--status", choices=["draft", "finalized"], help="only packs of this status"),
-    argument("--query", metavar="TEXT", help="only packs with this text in their summary"),
-    flag("--expired", "the packs whose time is over and which can be restored"),
-    flag("--json", "print the summaries as JSON"),
+DEFAULT_TTL = "90d"
+"""Long enough that no build turns red because a pack that it checks has expired."""
+TTL = click.option(
+    "--ttl",
+    "--ttl-minutes",
+    "ttl",
+    type=Minutes(),
+    default=DEFAULT_TTL,
+    metavar="TIME",
+    help=f"How long it lives: 90 (minutes), 12h, 7d. [default: {DEFAULT_TTL}]",
 )
-def list_packs(options: Namespace, shell: Shell) -> None:
+ONE = click.argument("pack", type=PACK, metavar="PACK")
+SEVERAL = click.argument("packs", nargs=-1, type=PACK, metavar="[PACK]...")
+
+
+@command("packs list")
+@click.option("--status", type=click.Choice(["draft", "finalized"]), help="Only packs of this status.")
+@click.option("--query", metavar="TEXT", help="Only packs with this text in their summary.")
+@flag("--expired", "Packs whose time is over, or that were deleted, and that can be restored.")
+def list_packs(app: App, status: str | None, query: str | None, expired: bool) -> None:
     """List the context packs, the last changed first.
 
     Examples:
@@ -58,87 +56,74 @@ def list_packs(options: Namespace, shell: Shell) -> None:
       context-pack packs list --expired               packs that can be restored
       context-pack packs list --json | jq -r '.packs[].id'
     """
-    if options.expired:
-        if options.status is not None or options.query is not None:
-            raise WrongUsage("--expired goes with no filter")
-        _list_expired(options, shell)
-        return
-    with shell.workspace() as workspace:
-        packs = list(every_pack(workspace, status=options.status, query=options.query))
+    if expired:
+        if status is not None or query is not None:
+            raise click.UsageError("--expired goes with no filter")
+        return _list_expired(app)
+    packs = list(every_pack(app, status=status, query=query))
     rows = [
-        (pack["id"], pack["status"], pack["revision"], _life(pack), _called(pack) + _by(pack))
+        (pack["id"], pack["status"], pack["revision"], _life(pack), called(pack) + _by(pack))
         for pack in packs
     ]
     heads = ("ID", "STATUS", "REVISION", "TTL", "NAME AND TITLE")
-    shell.tell_table(options, {"count": len(packs), "packs": packs}, rows, heads, "No context packs found.")
-    if not (options.json or packs) and options.status is options.query is None:
-        shell.terminal.note("Make one from a question: context-pack packs draft QUESTION")
+    app.table({"count": len(packs), "packs": packs}, rows, heads, "No context packs found.")
+    if not (app.json or packs) and status is query is None:
+        output.note("Make one from a question: context-pack packs draft QUESTION")
+    return None
 
 
-def _list_expired(options: Namespace, shell: Shell) -> None:
-    with shell.workspace() as workspace:
-        packs = [
-            {
-                "id": pack.id,
-                "name": pack.name,
-                "title": pack.title,
-                "revision": pack.revision,
-                "expires_at": format_instant(pack.expires_at, whole_seconds=True),
-            }
-            for pack in workspace.packs.expired()
-        ]
-    rows = [(pack["id"], pack["expires_at"], _called(pack)) for pack in packs]
-    body, heads = {"count": len(packs), "packs": packs}, ("ID", "EXPIRED", "NAME AND TITLE")
-    shell.tell_table(options, body, rows, heads, "No expired packs found.")
-    if packs and not options.json:
-        shell.terminal.note("Bring one back: context-pack packs restore ID|NAME")
+def _list_expired(app: App) -> None:
+    packs = [
+        {
+            "id": pack.id,
+            "name": pack.name,
+            "title": pack.title,
+            "revision": pack.revision,
+            "expires_at": format_instant(pack.expires_at, whole_seconds=True),
+        }
+        for pack in app.workspace.packs.expired()
+    ]
+    rows = [(pack["id"], pack["expires_at"], called(pack)) for pack in packs]
+    body, heads = {"count": len(packs), "packs": packs}, ("ID", "EXPIRES", "NAME AND TITLE")
+    app.table(body, rows, heads, "No expired packs found.")
+    if packs and not app.json:
+        output.note("Bring one back: context-pack packs restore PACK")
 
 
 def _by(pack: Mapping[str, Any]) -> str:
     """The last author of a pack, if that is known."""
-    return f" (by {pack['author']})" if "author" in pack else ""
+    tree = f" (from worktree {pack['worktree']})" if "worktree" in pack else ""
+    return f" (by {pack['author']})" if "author" in pack else tree
 
 
 def _life(pack: Mapping[str, Any]) -> str:
-    """How long a pack still lives, highlighted if it expires soon."""
+    """How long a pack still lives, with a mark if it expires soon."""
     soon = " (soon)" if pack["ttl_remaining_seconds"] <= DAY_SECONDS else ""
     return f"{pack['ttl_remaining_human']}{soon}"
 
 
-@command(
-    argument("pack", metavar="ID|NAME", help="the pack"),
-    one_of(
-        flag("--compact", "leave out the code excerpts"),
-        flag("--diff", "only what changed since it was anchored"),
-    ),
-    flag("--json", "print the stored pack as JSON"),
-)
-def show(options: Namespace, shell: Shell) -> None:
-    """Render a pack with its code, whole, in colours where there is a terminal.
-
-    Colours are left out where NO_COLOR is set or the output is no terminal.
+@command("packs show")
+@ONE
+@click.option("--compact", "mode", flag_value="compact", help="Leave out the code.")
+@click.option("--diff", "mode", flag_value="diff", help="Only what changed since it was anchored.")
+def show(app: App, pack: str, mode: str | None) -> None:
+    """Print a pack with its code of today, whole; --json prints the stored pack.
 
     Examples:
       context-pack packs show auth
       context-pack packs show pk_f2ireb33 --compact
-      context-pack packs show auth --diff             what changed since its refs were anchored
-      context-pack packs show auth --json             the stored pack instead of the rendered one
+      context-pack packs show auth --diff             what must be read again, with what changed
     """
-    with shell.workspace() as workspace:
-        if options.json:
-            shell.terminal.json(ask(workspace, action="get", id=options.pack))
-            return
-        mode = "compact" if options.compact else "diff" if options.diff else "full"
-        document = workspace.packs.document(options.pack, mode=mode)
-    show_pack(document, shell.terminal)
+    if app.json:
+        output.value(ask(app, "get", id=pack))
+    else:
+        output.markdown(app.workspace.packs.document(pack, mode=mode or "full"))
 
 
-@command(
-    argument("pack", metavar="ID|NAME", help="the pack"),
-    argument("revisions", nargs="*", type=int, metavar="REV", help="one revision, or two"),
-    flag("--json", "print the changes as JSON"),
-)
-def diff(options: Namespace, shell: Shell) -> None:
+@command("packs diff")
+@ONE
+@click.argument("revisions", nargs=-1, type=int, metavar="[REVISION]...")
+def diff(app: App, pack: str, revisions: tuple[int, ...]) -> None:
     """Say what changed between two revisions of a pack.
 
     Without revisions it compares the last two, with one that revision and the present. The last 20 revisions
@@ -148,30 +133,25 @@ def diff(options: Namespace, shell: Shell) -> None:
       context-pack packs diff auth
       context-pack packs diff auth 3 7
     """
-    if len(options.revisions) > 2:
-        raise WrongUsage("give at most two revisions")
-    old, new = (*options.revisions, None, None)[:2]
-    with shell.workspace() as workspace:
-        found = ask(workspace, action="diff", id=options.pack, from_revision=old, to_revision=new)
-    if options.json:
-        shell.terminal.json(found)
-        return
-    shell.terminal.line(f"{found['id']}: revision {found['from']} to {found['to']}")
-    for step in found["changes"]:
-        details = f" ({step['details']})" if step["details"] else ""
-        shell.terminal.line(f"  {step['what']}: {step['part']} {step['name']}".rstrip() + details)
-    if not found["changes"]:
-        shell.terminal.line("  nothing but its revision or time to live")
+    if len(revisions) > 2:
+        raise click.UsageError("give at most two revisions")
+    old, new = (*revisions, None, None)[:2]
+    compared = ask(app, "diff", id=pack, from_revision=old, to_revision=new)
+    steps = [
+        f"  {step['what']}: {step['part']} {step['name']}".rstrip()
+        + (f" ({step['details']})" if step["details"] else "")
+        for step in compared["changes"]
+    ]
+    head = f"{compared['id']}: revision {compared['from']} to {compared['to']}"
+    app.tell(compared, head, *(steps or ["  nothing but its revision or time to live"]))
 
 
-@command(
-    argument("question", metavar="QUESTION", help="what the pack is to answer"),
-    argument("--max-tokens", type=int, metavar="N", help="most tokens of the rendered pack [8000]"),
-    argument("--name", metavar="NAME", help="a unique name for the pack"),
-    TTL,
-    flag("--json", "print the stored pack as JSON"),
-)
-def draft(options: Namespace, shell: Shell) -> None:
+@command("packs draft", walks=True)
+@click.argument("question")
+@click.option("--max-tokens", type=int, metavar="N", help="Most tokens of the pack. [default: 8000]")
+@click.option("--name", help="A unique name for the pack.")
+@TTL
+def draft(app: App, question: str, max_tokens: int | None, name: str | None, ttl: int) -> None:
     """Make a draft pack that answers a question: the best passages of code, documents and memory.
 
     Each passage is an anchored ref that says why it is there; together they fill the budget of tokens and
@@ -181,152 +161,129 @@ def draft(options: Namespace, shell: Shell) -> None:
       context-pack packs draft "how are passwords checked"
       context-pack packs draft "where invoices come from" --max-tokens 4000 --name invoices --ttl 12h
     """
-    with shell.workspace() as workspace:
-        pack = ask(
-            workspace,
-            action="draft",
-            query=options.question,
-            ttl_minutes=minutes(options.ttl),
-            name=options.name,
-            max_tokens=options.max_tokens,
-        )
-        if options.json:
-            shell.terminal.json(pack)
-            return
-        document = workspace.packs.document(pack["id"])
-    show_pack(document, shell.terminal)
-    for note in notes_in_words(pack):
-        shell.terminal.note(note)
-    shell.terminal.note(f"\n{pack['id']}: {pack['tokens']} tokens")
+    pack = ask(app, "draft", query=question, ttl_minutes=ttl, name=name, max_tokens=max_tokens)
+    if app.json:
+        output.value(pack)
+        return
+    output.markdown(app.workspace.packs.document(pack["id"]))
+    for each in notes_in_words(pack):
+        output.note(each)
+    output.note(f"\n{pack['id']}: {pack['tokens']} tokens")
 
 
-@command(
-    argument("packs", nargs="*", metavar="ID|NAME", help="the packs (default: every one)"),
-    flag("--all", "every pack; the same as naming none"),
-    flag("--strict", "only refs where they were hold, no pack may have expired, and one must be there"),
-    flag("--github", "print what does not hold as annotations of GitHub Actions"),
-    flag("--json", "print every ref's state as JSON"),
-)
-def verify(options: Namespace, shell: Shell) -> int:
-    """Check that every ref still finds its code.
+@command("packs export")
+@ONE
+@click.option("-o", "--output", "target", metavar="FILE|DIR", help="The file, its folder, or - for stdout.")
+@flag("--html", "Write a self-contained HTML page.")
+@flag("--compact", "Leave out the code.")
+@flag("--force", "Replace an existing file.")
+def export(app: App, pack: str, target: str | None, html: bool, compact: bool, force: bool) -> None:
+    """Write a rendered pack to a file.
 
-    A ref holds when its code is where it was, has moved as it is, or was never anchored but is there. Exit
-    code 1 when one does not hold (changed, ambiguous or stale) or a pack cannot be read; the other packs are
-    checked all the same. Exit code 3 when nothing is wrong, but the state of a ref is unknown: its file, or
-    one that may hold its code, could not be read just now. A pack that has expired is named, and with
-    --strict it does not hold until it is restored or deleted. A diagram that cannot be drawn is named too. So
-    a CI job or a pre-commit hook can use it.
+    The file is Markdown, whole, with the code as it is now; with --html it is one page that needs no network,
+    with the code in colours, the diagrams drawn and the state of every ref. A file named *.html is
+    such a page too. An existing file is left alone, unless --force says otherwise.
 
     Examples:
-      context-pack packs verify                    every pack
-      context-pack packs verify auth billing       these packs
-      context-pack packs verify --strict           refs that moved or have no anchor do not hold either
-      context-pack packs verify --json
-      context-pack packs verify --github           annotations at the lines, in a workflow
+      context-pack packs export auth                  writes auth.md
+      context-pack packs export auth --html           writes auth.html
+      context-pack packs export auth -o docs/login.md      or docs/login.html
+      context-pack packs export auth -o docs          writes docs/auth.md, if docs is a folder
+      context-pack packs export auth -o -             writes to stdout
     """
-    if options.all and options.packs:
-        raise WrongUsage("give either packs or --all")
-    holding = HOLDS_STRICTLY if options.strict else HOLDS
-    with shell.workspace() as workspace:
-
-        def check(handle: str) -> dict[str, Any]:
-            pack = ask(workspace, action="get", id=handle)
-            found = ask(workspace, action="verify", id=pack["id"])
-            ok = all(ref["state"] in holding for ref in found["refs"])
-            undecided = not ok and all(ref["state"] in {*holding, "unknown"} for ref in found["refs"])
-            return {**found, "name": pack["name"], "title": pack["title"], "ok": ok, "undecided": undecided}
-
-        handles, broken = (options.packs, {}) if options.packs else readable_packs(shell, workspace)
-        done = each_pack(handles, check, broken)
-        over = _expired(workspace, options.packs, done)
-    sound = not done.failures and all(pack["ok"] for pack in done.payloads)
-    nothing = not done.payloads and not done.failures
-    undecided = not done.failures and all(pack["ok"] or pack["undecided"] for pack in done.payloads)
-    if options.strict and (nothing or over):
-        sound = undecided = False
-    shell.complain_of(done.failures)
-    if options.json:
-        told = {"ok": sound, "packs": done.payloads, "failed": done.failed}
-        shell.terminal.json({**told, "expired": [pack["id"] for pack in over]} if over else told)
+    page = html or ((target or "").lower().endswith((".html", ".htm")) and not os.path.isdir(target or ""))
+    if page and compact:
+        raise click.UsageError("--compact goes with Markdown; name a file that ends with .md")
+    api = app.workspace.packs
+    exported = api.get(pack)
+    if page:
+        text = api.export_html(exported)
     else:
-        for pack in done.payloads:
-            _print_verified(pack, shell)
-            for line in annotated(pack, holding) if options.github else ():
-                shell.terminal.line(line)
-        for pack in over[:MOST_EXPIRED]:
-            words = f"  {_called(pack)}: expired; packs restore {pack['id']} brings it back"
-            shell.terminal.styled_line(("bold", pack["id"]), words)
-        if len(over) > MOST_EXPIRED:
-            shell.terminal.line(f"and {len(over) - MOST_EXPIRED} more have expired: packs list --expired")
-        if nothing:
-            shell.terminal.line("No context packs found.")
-    return 0 if sound else UNDECIDED if undecided else 1
+        text = api.document(exported, mode="compact" if compact else "full") + "\n"
+    if target == "-":
+        output.raw(text)
+        return
+    path = _destination(target or "", f"{_file_stem(exported)}{'.html' if page else '.md'}")
+    write(path, text.encode("utf-8", "backslashreplace"), replace=force)
+    app.tell({"file": path}, path)
 
 
-def _expired(workspace: Workspace, handles: Sequence[str], done: PackOutcomes) -> list[dict[str, Any]]:
-    """The expired packs, or those of them that were asked for; these have not failed."""
-    packs = workspace.packs.expired()
-    if handles:
-        missing = [one for one, why in done.failures.items() if why.code is Code.NOT_FOUND]
-        asked = {one: pack for one in missing if (pack := last_expired(packs, one)) is not None}
-        for one in asked:
-            del done.failures[one]
-        packs = list(asked.values())
-    return [{"id": pack.id, "name": pack.name, "title": pack.title} for pack in packs]
+def _file_stem(pack: Pack) -> str:
+    """A file name for the pack that is safe everywhere: from its name, else its id."""
+    words = re.sub(r"[^A-Za-z0-9._-]+", "-", pack.name or "").strip(".-_")
+    return words or pack.id
 
 
-def _print_verified(pack: Mapping[str, Any], shell: Shell) -> None:
-    """Print one pack: a line for itself, and one for each ref that is not exact."""
-    count = counted(pack["count"], "ref")
-    verdict = ("yellow", "could not be decided") if pack["undecided"] else ("red", "does not hold")
-    verdict = ("green", "ok") if pack["ok"] else verdict
-    shell.terminal.styled_line(("bold", pack["id"]), f"  {_called(pack)}: {count}, ", verdict)
-    for ref in pack["refs"]:
-        change = ref.get("change")
-        much = f": {change['lines']} of {counted(change['of'], 'line')}, {change['kind']}" if change else ""
-        reason = f" ({ref['reason']}{much})" if ref["reason"] else ""
-        state = (COLOURS[ref["state"]], ref["state"].ljust(10))
-        shell.terminal.styled_line("  ", state, f"  {ref['section']}/{ref['ref']}  {way_of(ref)}{reason}")
-    for each in pack.get("diagrams", ()):
-        words = f"  {each['section']}/{each['diagram']}  cannot be drawn: {each['fault']}"
-        shell.terminal.styled_line("  ", ("yellow", "diagram   "), words)
+def _destination(target: str, name: str) -> str:
+    """The file to write: `target`, or `name` in the folder that it is, or here."""
+    if not target or os.path.isdir(target):
+        return os.path.join(target, name)
+    if not os.path.basename(target):
+        raise click.UsageError(f"there is no folder {target}; make it first, or name a file")
+    return target
 
 
-@command(
-    argument("packs", nargs="*", metavar="ID|NAME", help="the packs"),
-    flag("--all", "every draft"),
-    flag("--json", "print what was repaired as JSON"),
-)
-def repair(options: Namespace, shell: Shell) -> int:
-    """Rewrite the refs whose code has moved, so that they point at it again.
+def write(path: str, data: bytes, *, replace: bool) -> None:
+    """Write a file whole; an existing one only if it may be replaced, and then in one step.
 
-    Refs that moved are followed, and those whose change is only cosmetic (white space, comments, names of
-    locals, type hints) are accepted; what else changed, vanished or became ambiguous is for you to decide. A
-    finalized pack is never changed: set its status to draft first.
+    Raises:
+        click.UsageError: the file is there and may not be replaced.
+        OSError: it cannot be written; names `path`, and leaves what was there.
+    """
+    try:
+        written = write_named(path, data, replace)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from None
+    if not written:
+        raise click.UsageError(f"{path} exists; --force replaces it")
+
+
+@command("packs restore")
+@click.argument("pack", type=EXPIRED, metavar="PACK")
+@TTL
+def restore(app: App, pack: str, ttl: int) -> None:
+    """Bring back a pack whose time is over, or that was deleted.
+
+    It is in a trash of yours for 30 days.
 
     Examples:
-      context-pack packs repair auth
-      context-pack packs repair --all              every draft
+      context-pack packs list --expired
+      context-pack packs restore auth
+      context-pack packs restore auth --ttl 7d
     """
-    if bool(options.packs) == options.all:
-        raise WrongUsage("say which packs, or --all")
-    with shell.workspace() as workspace:
-        handles, broken = readable_packs(shell, workspace, "draft") if options.all else (options.packs, {})
-        done = each_pack(handles, lambda handle: mutate(workspace, handle, "repair"), broken)
-    shell.complain_of(done.failures)
-    if options.json:
-        shell.terminal.json({"ok": not done.failures, "packs": done.payloads, "failed": done.failed})
-    else:
-        for pack in done.payloads:
-            repaired = pack["repaired"]
-            count = f"{counted(len(repaired), 'ref')} repaired" if repaired else "nothing to repair"
-            shell.terminal.styled_line(("bold", pack["id"]), f"  {count}, revision {pack['revision']}")
-            for ref in repaired:
-                way = f"{place_text(ref['from'])} → {place_text(ref)}"
-                shell.terminal.line(f"  {ref['section']}/{ref['ref']}  {way}")
+    restored = app.workspace.packs.restore(pack, ttl_minutes=ttl)
+    words = f"restored {restored.id}, until {format_instant(restored.expires_at, whole_seconds=True)}"
+    app.tell({"id": restored.id, "name": restored.name, "revision": restored.revision}, words)
+
+
+@command("packs delete")
+@click.argument("packs", nargs=-1, required=True, type=PACK, metavar="PACK...")
+@click.option("--revision", type=int, metavar="N", help="Only if the one pack is at this revision.")
+def delete(app: App, packs: tuple[str, ...], revision: int | None) -> int:
+    """Delete packs; for 30 days 'packs restore' brings them back. One in the trash is deleted for good.
+
+    Examples:
+      context-pack packs delete pk_f2ireb33
+      context-pack packs delete auth billing
+      context-pack packs delete auth --revision 7     only if it is still at this revision
+    """
+    if revision is not None and len(packs) > 1:
+        raise click.UsageError("--revision goes with one pack")
+
+    def remove(handle: str) -> dict[str, Any]:
+        if revision is not None:
+            return ask(app, "delete_pack", id=handle, expected_revision=revision)
+        try:
+            return change(app, handle, "delete_pack")
+        except Failure as failure:
+            expired = last_expired(app.workspace.packs.expired(), handle)
+            if failure.code is not Code.NOT_FOUND or expired is None:
+                raise
+            return {"id": app.workspace.packs.discard(expired.id).id}
+
+    done = each_pack(packs, remove)
+    deleted = [gone["id"] for gone in done.payloads]
+    app.complain(done.failures)
+    body = {"ok": not done.failures, "deleted": deleted, "failed": done.failed}
+    app.tell(body, *(f"deleted {pack_id}" for pack_id in deleted))
     return 1 if done.failures else 0
-
-
-def _called(pack: Mapping[str, Any]) -> str:
-    """A pack's name and title, as far as it has them."""
-    return " — ".join(filter(None, (pack["name"], pack["title"]))) or "Untitled"

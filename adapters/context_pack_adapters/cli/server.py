@@ -1,26 +1,25 @@
-"""The commands about the server: serve, and stats of what past connections did."""
+"""The commands about the server: serve, stats of what past connections did, and completion in shells."""
 
 from __future__ import annotations
 
 import os
-from argparse import Namespace
+
+import click
+from click.shell_completion import get_completion_class
 
 from context_pack.kernel.text import counted
-from context_pack_adapters.cli.arguments import argument, command, flag
-from context_pack_adapters.cli.shell import Shell, WrongUsage
+from context_pack_adapters.cli import output
+from context_pack_adapters.cli.app import COMPLETE, NAME, App, command
 from context_pack_adapters.memory.stats import StatsFiles, merge
 from context_pack_adapters.private_places import open_places
 from context_pack_adapters.settings import TOOL_FAMILIES, parse_tools
 
 
-@command(
-    argument(
-        "--tools",
-        metavar="FAMILIES",
-        help="families to list (packs,code,…), auto, or all, the default",
-    ),
+@command("serve", anywhere=True)
+@click.option(
+    "--tools", metavar="FAMILIES", help="Families to list (packs,code,…), auto, or all, the default."
 )
-def serve(options: Namespace, shell: Shell) -> None:
+def serve(app: App, tools: str | None) -> None:
     """Be the MCP server on stdin and stdout.
 
     This is what `context-pack` does without arguments; the command exists to give the places on the command
@@ -31,19 +30,19 @@ def serve(options: Namespace, shell: Shell) -> None:
       context-pack serve --source-root ~/src/shop --root ~/.cache/packs/shop
       context-pack serve --tools auto
     """
-    from context_pack_adapters.bootstrap import serve
+    from context_pack_adapters.bootstrap import serve as serve_stdio
 
-    settings = shell.settings
-    if options.tools is not None:
-        tools = parse_tools(options.tools)
-        if tools is None:
-            raise WrongUsage(f"--tools takes auto, all or some of: {', '.join(sorted(TOOL_FAMILIES))}")
-        settings = settings._replace(tools=tools)
-    os._exit(serve(settings))  # a busy thread must not hold the process
+    settings = app.settings
+    if tools is not None:
+        families = parse_tools(tools)
+        if families is None:
+            raise click.UsageError(f"--tools takes auto, all or some of: {', '.join(sorted(TOOL_FAMILIES))}")
+        settings = settings._replace(tools=families)
+    os._exit(serve_stdio(settings))  # a busy thread must not hold the process
 
 
-@command(flag("--json", "print the numbers as JSON"))
-def stats(options: Namespace, shell: Shell) -> None:
+@command("stats")
+def stats(app: App) -> None:
     """What the tools have done in past connections to this project.
 
     A server writes a small file when a connection that called tools ends; the last 64 are kept and added up
@@ -54,14 +53,8 @@ def stats(options: Namespace, shell: Shell) -> None:
       context-pack stats
       context-pack stats --json
     """
-    records = StatsFiles(open_places(shell.settings).state).load()
+    records = StatsFiles(open_places(app.settings).state).load()
     tools = merge(records).snapshot()
-    if options.json:
-        shell.terminal.json({"connections": len(records), "tools": tools})
-        return
-    if not tools:
-        shell.terminal.line("No calls yet: a server writes its numbers here when a connection ends.")
-        return
     rows = [
         [
             name,
@@ -71,5 +64,24 @@ def stats(options: Namespace, shell: Shell) -> None:
         ]
         for name, tool in tools.items()
     ]
-    shell.terminal.table(rows, "TOOL", "CALLS", "FAILURES", "P50 MS", "P95 MS", "P99 MS")
-    shell.terminal.note(f"\n{counted(len(records), 'connection')}.")
+    heads = ("TOOL", "CALLS", "FAILURES", "P50 MS", "P95 MS", "P99 MS")
+    none = "No calls yet: a server writes its numbers here when a connection ends."
+    app.table({"connections": len(records), "tools": tools}, rows, heads, none)
+    if rows and not app.json:
+        output.note(f"\n{counted(len(records), 'connection')}.")
+
+
+@command("completion", anywhere=True)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]), metavar="SHELL")
+def completion(app: App, shell: str) -> None:
+    """Print a script that completes commands and names in your shell: bash, zsh or fish.
+
+    Examples:
+      context-pack completion bash >> ~/.bashrc
+      context-pack completion zsh >> ~/.zshrc
+      context-pack completion fish > ~/.config/fish/completions/context-pack.fish
+    """
+    kind = get_completion_class(shell)
+    assert kind is not None
+    script = kind(click.Command(NAME), {}, NAME, COMPLETE).source()
+    app.tell({"shell": shell, "script": script}, script)

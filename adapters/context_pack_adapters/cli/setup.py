@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import Namespace
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from context_pack_adapters.cli.arguments import argument, command, flag, one_of
+import click
+
+from context_pack_adapters.cli import output
+from context_pack_adapters.cli.app import App, command, flag
 from context_pack_adapters.cli.config_text import (
     UnreadableConfig,
     drop_json,
@@ -17,7 +19,6 @@ from context_pack_adapters.cli.config_text import (
     put_json,
     put_toml,
 )
-from context_pack_adapters.cli.shell import Shell, WrongUsage
 from context_pack_adapters.files.folder import Folder
 
 NAME = "context-pack"
@@ -92,18 +93,22 @@ CLIENTS: Mapping[str, Client] = {
 }  # fmt: skip
 
 
-@command(
-    argument(
-        "clients", metavar="CLIENT", nargs="*", help=f"which ones: {', '.join(CLIENTS)}; else those found"
-    ),
-    one_of(
-        flag("--user", "for every project of this user (the default)"),
-        flag("--project", "for this project only, in files that can be shared"),
-    ),
-    flag("--print", "print what would be written or removed, and change nothing"),
-    flag("--remove", "take it out again"),
-)
-def setup(options: Namespace, shell: Shell) -> int:
+class SetupOptions(NamedTuple):
+    """What is asked of every client."""
+
+    clients: tuple[str, ...]
+    project: bool
+    show: bool
+    remove: bool
+
+
+@command("setup", anywhere=True)
+@click.argument("clients", nargs=-1, metavar="[CLIENT]...")
+@click.option("--user", "where", flag_value="user", help="For every project of this user (the default).")
+@click.option("--project", "where", flag_value="project", help="For this project, in files to share.")
+@flag("--print", "Print what would be written or removed, and change nothing.", "show")
+@flag("--remove", "Take it out again.")
+def setup(app: App, clients: tuple[str, ...], where: str | None, show: bool, remove: bool) -> int:
     """Write this server into the configuration of your agents.
 
     Without names, every client is set up whose folder is in your home. Everything else in those files stays,
@@ -117,23 +122,24 @@ def setup(options: Namespace, shell: Shell) -> int:
       context-pack setup claude --project       .mcp.json of this project
       context-pack setup --remove               take it out of all of them
     """
-    named = [name.lower() for name in options.clients]
+    options = SetupOptions(clients, where == "project", show, remove)
+    named = [name.lower() for name in clients]
     unknown = [name for name in named if name not in CLIENTS]
     if unknown:
-        raise WrongUsage(f"unknown client {unknown[0]!r}; there are {', '.join(CLIENTS)}")
+        raise click.UsageError(f"unknown client {unknown[0]!r}; there are {', '.join(CLIENTS)}")
     chosen = named or [name for name, client in CLIENTS.items() if _is_meant(client, options)]
     if not chosen:
-        shell.terminal.complain(f"no client was found; name one of: {', '.join(CLIENTS)}")
+        output.complain(f"no client was found; name one of: {', '.join(CLIENTS)}")
         return 1
     failed = 0
     for name in chosen:
-        failed += not _set_up(CLIENTS[name], options, shell)
-    if not options.remove and not options.print and failed < len(chosen):
-        shell.terminal.note((SHARED if options.project else "") + NEXT)
+        failed += not _set_up(CLIENTS[name], options, app)
+    if not options.remove and not options.show and failed < len(chosen):
+        output.note((SHARED if options.project else "") + NEXT)
     return 1 if failed else 0
 
 
-def _is_meant(client: Client, options: Namespace) -> bool:
+def _is_meant(client: Client, options: SetupOptions) -> bool:
     """Whether an unnamed client is meant: one that is installed; for removal, any that may have the entry."""
     if options.remove:
         return client.project is not None or not options.project
@@ -155,41 +161,39 @@ def user_place(relative: str) -> str:
     return os.path.join(given if os.path.isabs(given) else os.path.expanduser(f"~/{top}"), rest).rstrip("/")
 
 
-def _set_up(client: Client, options: Namespace, shell: Shell) -> bool:
+def _set_up(client: Client, options: SetupOptions, app: App) -> bool:
     """Change the configuration of one client and report it; False if that failed."""
     relative = client.project if options.project else client.user
     if relative is None:
-        shell.terminal.complain(f"{client.title} has no configuration of a project; leave --project out")
+        output.complain(f"{client.title} has no configuration of a project; leave --project out")
         return False
-    path = os.path.join(shell.settings.source_root, relative) if options.project else user_place(relative)
+    path = os.path.join(app.settings.source_root, relative) if options.project else user_place(relative)
     *inside, name = relative.split("/")
     # A link in a project may be a stranger's; one in the user's own home is theirs.
-    top = Folder(shell.settings.source_root)
+    top = Folder(app.settings.source_root)
     folder = top.below(*inside) if options.project else Folder(os.path.dirname(path))
     file = ClientConfig(client, folder, name, [NAME] if options.project else command_line())
     try:
-        if options.print and not options.remove:
-            shell.terminal.line(f"# {client.title}: {path}")
-            shell.terminal.raw(file.changed("", remove=False))
-        elif options.print:
+        if options.show and not options.remove:
+            output.line(f"# {client.title}: {path}")
+            output.raw(file.changed("", remove=False))
+        elif options.show:
             if file.read() != file.after(remove=True):
-                shell.terminal.line(f"{client.title}: would be removed from {path}")
+                output.line(f"{client.title}: would be removed from {path}")
         elif file.change(remove=options.remove):
-            shell.terminal.line(
-                f"{client.title}: {'removed from' if options.remove else 'written to'} {path}"
-            )
+            output.line(f"{client.title}: {'removed from' if options.remove else 'written to'} {path}")
         elif not options.remove:
-            shell.terminal.line(f"{client.title}: {path} is as it should be")
+            output.line(f"{client.title}: {path} is as it should be")
         elif options.clients:
-            shell.terminal.line(f"{client.title}: it is not in {path}")
+            output.line(f"{client.title}: it is not in {path}")
     except UnreadableConfig as fault:
-        shell.terminal.complain(f"{client.title}: {path} cannot be changed: {fault}")
+        output.complain(f"{client.title}: {path} cannot be changed: {fault}")
         if not options.remove:
-            shell.terminal.line(f"# put this into {path} by hand:")
-            shell.terminal.raw(file.changed("", remove=False))
+            output.line(f"# put this into {path} by hand:")
+            output.raw(file.changed("", remove=False))
         return False
     except OSError as error:
-        shell.terminal.complain(f"{client.title}: {path}: {error.strerror or error}; see --print")
+        output.complain(f"{client.title}: {path}: {error.strerror or error}; see --print")
         return False
     return True
 

@@ -127,6 +127,16 @@ def test_a_ref_of_a_pack_is_told_with_why_it_is_there(desk: Desk) -> None:
     }
 
 
+@pytest.mark.clause("KW-05")
+def test_a_pack_is_found_by_the_name_of_a_file_that_it_is_about(desk: Desk) -> None:
+    text = "# Times\n\n## Ends\n\nIt ends once: src/ttl.py#expiry.\n"
+    desk.call("input", action="write", text=text, name="times", ttl_minutes=60)
+    assert "Times" in desk.call("output", query="ttl.py")
+    assert "No context packs" in desk.call("output", query="tls.py")
+    (claim,) = [row for row in desk.known(symbol="expiry") if row["kind"] == "claim"]
+    assert claim["text"] == "It ends once: src/ttl.py#expiry."
+
+
 def reads(desk: Desk) -> str:
     return desk.call("read_file", path="src/ttl.py", startLine=5, endLine=8)
 

@@ -1,0 +1,217 @@
+"""What every command shares: the places it works in, how its results are told, and how it is declared.
+
+A command is a function with click's decorators under `@command("packs show")`; it takes the `App` and its
+arguments, and returns an exit code or nothing. Where the commands are is in `dispatch`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from context_pack.kernel.errors import Failure
+from context_pack_adapters.cli import output
+from context_pack_adapters.logs import Log
+from context_pack_adapters.settings import (
+    Settings,
+    no_project,
+    read_settings,
+    resolve_source_root,
+    working_directory,
+)
+
+if TYPE_CHECKING:
+    from context_pack.composition import UseCases
+    from context_pack.toolkit.spec import Answer
+    from context_pack_adapters.disk_ports import DiskPorts
+    from context_pack_adapters.library import Workspace
+
+NAME, COMPLETE = "context-pack", "_CONTEXT_PACK_COMPLETE"
+"""Our name, and the variable by which a shell asks for completions."""
+Run = Callable[..., int | None]
+WITHOUT_END = 10**9
+"""A budget in tokens that no answer reaches: a command prints all, unless it is told otherwise."""
+REGISTERED: dict[str, click.Command] = {}
+"""The commands of the modules that are loaded, by their whole names."""
+
+
+class App:
+    """One run of the command line; of an option given before and after the command the last counts."""
+
+    root: str | None = None
+    source_root: str | None = None
+    json: bool = False
+
+    @cached_property
+    def settings(self) -> Settings:
+        """The environment's settings, with the places given as options taken from the working directory."""
+        environ, here = dict(os.environ), working_directory()
+        given = {"CONTEXT_PACK_SOURCE_ROOT": self.source_root, "CONTEXT_PACK_ROOT": self.root}
+        environ.update({name: resolve_source_root(place, here) for name, place in given.items() if place})
+        return read_settings(environ, here)
+
+    @cached_property
+    def log(self) -> Log:
+        """The log of this command."""
+        return Log(self.settings.log_level if self.settings.log_level_given else "warn")
+
+    @cached_property
+    def ports(self) -> DiskPorts:
+        """The real ports; loaded with the first command that needs them."""
+        from context_pack_adapters.disk_ports import open_ports
+
+        return open_ports(self.settings)
+
+    @cached_property
+    def workspace(self) -> Workspace:
+        """The library over these settings."""
+        from context_pack_adapters.library import Workspace
+
+        return Workspace(self.ports, self.settings.max_source_bytes)
+
+    @property
+    def cases(self) -> UseCases:
+        """Every use case over the real ports."""
+        return self.workspace.cases
+
+    def call(self, tool: str, **arguments: Any) -> Answer:
+        """Call a tool and return its answer, which no page cuts; arguments that are None are left out."""
+        given = {name: each for name, each in arguments.items() if each is not None}
+        return self.workspace.call(tool, given, page_tokens=WITHOUT_END)
+
+    def close(self) -> None:
+        """Close what this run has opened."""
+        if "workspace" in self.__dict__:
+            self.workspace.close()
+
+    def tell(self, body: Any, *lines: str) -> None:
+        """Print a result: as JSON if that is asked for, else in these lines."""
+        if self.json:
+            output.value(body)
+        else:
+            for line in lines:
+                output.line(line)
+
+    def table(self, body: Any, rows: Iterable[Iterable[object]], heads: Sequence[str], none: str) -> None:
+        """Print a result: as JSON if that is asked for, else as a table; `none` is said of an empty one."""
+        rows = list(rows)
+        if self.json or not rows:
+            self.tell(body, none)
+        else:
+            output.table(rows, *heads)
+
+    def complain(self, failures: Mapping[str, Failure]) -> None:
+        """Print failures on stderr, each with its subject."""
+        from context_pack_adapters.cli.words import words_for
+
+        for about, failure in failures.items():
+            for line in words_for(failure, self.settings.root):
+                output.complain(f"{about}: {line}" if about else line)
+
+    def prepare(self, command: Command, parameters: Mapping[str, Any]) -> None:
+        """Check that the command can work in these places.
+
+        Raises:
+            click.UsageError: the source root is no folder, or nobody named the project that would be walked.
+            Failure: a setting that says where data is cannot be understood.
+        """
+        from context_pack_adapters.private_places import open_places
+        from context_pack_adapters.storage import check_settings
+
+        settings = self.settings
+        for complaint in settings.complaints:
+            self.log.write("warn", complaint)
+        if self.source_root and command.name != "doctor" and not os.path.isdir(settings.source_root):
+            where = f"{settings.source_root} is not a folder"
+            raise click.UsageError(f"{where}; --source-root says where the project is")
+        if command.walks:
+            place = no_project(settings)
+            if place and not parameters.get("path") and not os.path.isdir(settings.root):
+                raise click.UsageError(f"{place} is no project; go into one, or name it with --source-root")
+            if trouble := open_places(settings).trouble:
+                gone = f"what is indexed now is gone when this command ends: {trouble}"
+                self.log.write("warn", f"{gone}; see 'doctor'")
+        if not command.anywhere:
+            check_settings(settings)
+
+
+def _remember(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+    if value and parameter.name:
+        setattr(context.ensure_object(App), parameter.name, value)
+
+
+def _shared(name: str, **rules: Any) -> click.Option:
+    return click.Option([name], expose_value=False, callback=_remember, **rules)
+
+
+ROOT = _shared("--root", metavar="DIR", help="Where packs are kept; wins over CONTEXT_PACK_ROOT.")
+SOURCE_ROOT = _shared("--source-root", metavar="DIR", help="The project; wins over CONTEXT_PACK_SOURCE_ROOT.")
+JSON = _shared("--json", is_flag=True, help="Print the result as JSON.")
+EVERYWHERE = (JSON, ROOT, SOURCE_ROOT)
+"""Options of every command, which may stand before it too."""
+
+
+class Formatter(click.HelpFormatter):
+    """click's help, with headings and names in style where a person looks."""
+
+    def write_heading(self, heading: str) -> None:
+        """A heading of a section."""
+        self.write(f"{'':>{self.current_indent}}{output.style(('bold', heading + ':'))}\n")
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 34, col_spacing: int = 2) -> None:
+        """Names and what they are for."""
+        super().write_dl(
+            [(output.style(("cyan", name)), about) for name, about in rows], col_max, col_spacing
+        )
+
+
+class HelpContext(click.Context):
+    """A context whose help is in our format."""
+
+    formatter_class = Formatter
+
+
+class Command(click.Command):
+    """A command with the options that every one has; its examples are printed as they are written.
+
+    `walks`: it walks the whole project. `anywhere`: it runs although settings do not say where data is.
+    """
+
+    context_class = HelpContext
+
+    def __init__(self, *args: Any, walks: bool = False, anywhere: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.walks, self.anywhere = walks, anywhere
+        self.params += EVERYWHERE
+        if self.help:  # click wraps paragraphs, but for those after this mark
+            self.help = re.sub(r"\n\n(?=\s*Examples?:)", "\n\n\b\n", self.help)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run it, if it can run here."""
+        app: App = ctx.ensure_object(App)
+        app.prepare(self, ctx.params)
+        return super().invoke(ctx)
+
+
+def command(name: str, **rules: Any) -> Callable[[Run], Run]:
+    """Make a command of a function, whose docstring is the help."""
+
+    def register(run: Run) -> Run:
+        params = list(reversed(getattr(run, "__click_params__", [])))
+        make = Command(
+            name.split()[-1], params=params, callback=click.pass_obj(run), help=run.__doc__, **rules
+        )
+        REGISTERED[name] = make
+        return run
+
+    return register
+
+
+def flag(name: str, about: str, *more: str) -> Callable[[Run], Run]:
+    """An option without a value."""
+    return click.option(name, *more, is_flag=True, help=about)

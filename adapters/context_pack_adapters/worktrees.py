@@ -1,0 +1,207 @@
+"""Packs and discoveries of the other worktrees of the same git repository: read, never written.
+
+Git keeps a folder for each linked worktree in the common directory; that folder names the worktree's `.git`
+file, and that file names the folder. A tree counts only where the two name each other: what a stranger's
+project says of places that are not its own is not believed, and so nothing outside can be read by it. The
+index of another tree is not shared: it is made from that tree's files, and searching ours finds ours.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from typing import NamedTuple
+
+from attrs import evolve
+
+from context_pack.kernel.errors import Code, Failure, clip
+from context_pack.kernel.ports import Clock
+from context_pack.kernel.times import is_expired
+from context_pack.memory.discovery import Discovery
+from context_pack.memory.ports import DiscoveryStore, Recorded
+from context_pack.packs.model import Pack
+from context_pack.packs.ports import ExcerptStore, PackStore
+from context_pack_adapters.files.folder import Folder
+from context_pack_adapters.files.opening import Place
+from context_pack_adapters.memory.discoveries import DiscoveryFiles
+from context_pack_adapters.packs.excerpts import FileExcerptStore
+from context_pack_adapters.packs.pack_files import PackFiles
+
+MOST_TREES = 50
+MOST_BYTES = 8192
+
+
+class OtherTree(NamedTuple):
+    """A worktree: what it is called, and its storage."""
+
+    name: str
+    storage: Place
+
+
+class OtherTrees:
+    """The other worktrees of the repository that a project is in."""
+
+    def __init__(self, source_root: str, storage: Place, clock: Clock) -> None:
+        self._source_root, self._storage, self.clock = os.path.abspath(source_root), storage, clock
+        self.pack_files = lru_cache(MOST_TREES)(lambda place: PackFiles(Folder(place).below("packs")))
+        self.discoveries = lru_cache(MOST_TREES)(DiscoveryFiles)
+
+    def __iter__(self) -> Iterator[OtherTree]:
+        """Each with its storage at the same place below it; none where packs are kept outside the project."""
+        top = _repository_of(self._source_root)
+        if top is None or self._storage.top != self._source_root:
+            return
+        below = os.path.relpath(self._source_root, top)
+        inside = () if below == "." else tuple(below.split(os.sep))
+        for name, tree in _trees(top):
+            yield OtherTree(clip(name), Place(tree, (*inside, *self._storage.inside)))
+
+
+def _repository_of(folder: str) -> str | None:
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+    return folder
+
+
+def _trees(top: str) -> Iterator[tuple[str, str]]:
+    """The name and folder of every other worktree of a repository, the main one first."""
+    common = os.path.join(os.path.realpath(top), ".git")
+    if os.path.islink(common):
+        return
+    if not os.path.isdir(common):
+        entry = _linked(top)
+        if entry is None or not _is_named_by(entry, top):
+            return
+        common = os.path.dirname(os.path.dirname(entry))
+        main = os.path.dirname(common)
+        if os.path.basename(common) == ".git":
+            yield os.path.basename(main), main
+    entries = Folder(os.path.join(common, "worktrees"))
+    with suppress(OSError):
+        for name in sorted(entries.names())[:MOST_TREES]:
+            entry = os.path.join(entries.place.path, name)
+            tree = os.path.dirname(_line(entry, "gitdir") or "")
+            # A link below the common directory would be another repository's entry, with trees of its own.
+            if os.path.realpath(entry) == entry == _linked(tree) and not _same(tree, top):
+                yield name, tree
+
+
+def _linked(tree: str) -> str | None:
+    """The folder in the common directory that a worktree's `.git` file names."""
+    words = _line(tree, ".git") or ""
+    if not words.startswith("gitdir: "):
+        return None
+    entry = os.path.realpath(os.path.join(tree, words.removeprefix("gitdir: ")))
+    return entry if os.path.basename(os.path.dirname(entry)) == "worktrees" else None
+
+
+def _is_named_by(entry: str, tree: str) -> bool:
+    named = _line(entry, "gitdir")
+    return named is not None and _same(os.path.join(entry, named), os.path.join(tree, ".git"))
+
+
+def _line(folder: str, name: str) -> str | None:
+    """What a small regular file says in its one line."""
+    try:
+        return Folder(folder).read(name, MOST_BYTES)[0].decode("utf-8").rstrip("\n")
+    except (OSError, ValueError):
+        return None
+
+
+def _same(one: str, other: str) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+class PacksOfAllTrees:
+    """A `PackStore` that also reads the packs of other worktrees; what is in several is the own one."""
+
+    def __init__(self, own: PackStore, trees: OtherTrees) -> None:
+        self._own, self._trees = own, trees
+        self.create, self.update, self.delete = own.create, own.update, own.delete
+        self.expired, self.discard, self.restore = own.expired, own.discard, own.restore
+
+    def all(self) -> Sequence[Pack]:
+        """Every live pack."""
+        own = self._own.all()
+        return [*own, *self._others({pack.id for pack in own})]
+
+    def summaries(self) -> Sequence[Pack]:
+        """What a list shows of every live pack."""
+        return self.all()
+
+    def get(self, pack_id: str) -> Pack:
+        """The live pack with that id, of the own tree or of another."""
+        try:
+            return self._own.get(pack_id)
+        except Failure as failure:
+            return self._elsewhere("id", pack_id, failure)
+
+    def find(self, name: str) -> Pack:
+        """The live pack with that name, of the own tree or of another."""
+        try:
+            return self._own.find(name)
+        except Failure as failure:
+            return self._elsewhere("name", name, failure)
+
+    def _elsewhere(self, field: str, value: str, failure: Failure) -> Pack:
+        packs = self._others(set()) if failure.code is Code.NOT_FOUND else ()
+        for pack in packs:
+            if getattr(pack, field) == value:
+                return pack
+        raise failure
+
+    def _others(self, known: set[str]) -> Iterator[Pack]:
+        now, seen = self._trees.clock.now(), set(known)
+        for tree in self._trees:
+            with suppress(OSError, Failure):
+                for pack in self._trees.pack_files(tree.storage).all().packs:
+                    if pack.id not in seen and not is_expired(pack.expires_at, now):
+                        seen.add(pack.id)
+                        yield evolve(pack, worktree=tree.name)
+
+
+class ExcerptsOfAllTrees:
+    """An `ExcerptStore` that also reads the texts of other worktrees."""
+
+    def __init__(self, own: ExcerptStore, trees: OtherTrees) -> None:
+        self._own, self._trees = own, trees
+        self.put, self.remove, self.idle = own.put, own.remove, own.idle
+
+    def texts(self, digests: Collection[str]) -> Mapping[str, str]:
+        """The texts with these digests."""
+        texts = dict(self._own.texts(digests))
+        if texts.keys() < set(digests):
+            for tree in self._trees:
+                missing = set(digests) - texts.keys()
+                texts |= FileExcerptStore(tree.storage, self._trees.clock).texts(missing)
+        return texts
+
+
+class DiscoveriesOfAllTrees:
+    """A `DiscoveryStore` that also reads the discoveries of other worktrees."""
+
+    def __init__(self, own: DiscoveryStore, trees: OtherTrees) -> None:
+        self._own, self._trees = own, trees
+        self.change, self.forget = own.change, own.forget
+
+    def record(self, discovery: Discovery) -> Recorded:
+        """Keep a discovery in the own tree."""
+        return self._own.record(discovery)
+
+    def rehearse(self, discovery: Discovery) -> Recorded:
+        """What `record` would leave."""
+        return self._own.rehearse(discovery)
+
+    def all(self) -> Sequence[Discovery]:
+        """Every discovery, the own ones first; what is in several trees is the own one."""
+        discoveries = {each.id: each for each in self._own.all()}
+        for tree in self._trees:
+            with suppress(OSError, Failure):
+                for each in self._trees.discoveries(tree.storage).all():
+                    discoveries.setdefault(each.id, evolve(each, worktree=tree.name))
+        return list(discoveries.values())

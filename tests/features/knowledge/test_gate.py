@@ -1,0 +1,274 @@
+"""The one gate over packs, discoveries, contexts and bundles, asked of real projects in real repositories."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from context_pack.contexts.refresh import RefreshRequest
+from context_pack.knowledge.gate import Count, Gate
+from context_pack.knowledge.model import Verdict
+from context_pack_adapters.library import Workspace, open_workspace
+
+TTL = '''"""Times to live."""
+
+LIMIT = 10
+
+
+def expiry(now, minutes):
+    """When something ends that lives so many minutes."""
+    if minutes > LIMIT:
+        raise ValueError("too long")
+    return now + minutes
+
+
+def left(now, end):
+    """How much is left."""
+    return max(0, end - now)
+'''
+RULE = "An expiry is never in the past: callers sort by it"
+HAND_OVER = """# Times
+
+## What ends
+
+Something ends `minutes` after it began: src/ttl.py#expiry. Nothing is ever late (src/ttl.py#left).
+
+Why minutes: agents think in them.
+"""
+BUNDLE = {
+    "shop/sdd-bundle.yaml": "kind: Bundle\nmetadata: {name: Shop}\nspec: {bundleTypeDefinition: type.yaml}\n",
+    "shop/type.yaml": "entities:\n  - {entityType: Feature, directory: features, schemaPath: feature.json}\n",
+    "shop/feature.json": '{"properties": {"needs": {"type": "string", "x-sdd-refTargets": ["Feature"]}}}\n',
+    "shop/features/cart.yaml": "id: cart\nneeds: cart\n",
+}
+
+
+CONTEXT = """version: 1
+last_updated: "2026-01-01T00:00:00Z"
+fingerprint: "00000000"
+scope: src
+summary: Times.
+maintenance: By hand.
+"""
+
+
+def git(folder: Path, *words: str) -> None:
+    """Run git in a folder of the test."""
+    author = ("-c", "user.name=test", "-c", "user.email=test@example.org", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", *author, *words], cwd=folder, check=True, capture_output=True)
+
+
+def put(root: Path, path: str, text: str) -> None:
+    """Write a file of the project."""
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A repository with one file, committed."""
+    folder = tmp_path / "project"
+    put(folder, "src/ttl.py", TTL)
+    put(folder, "src/other.py", "OTHER = 1\n")
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "first")
+    return folder
+
+
+@pytest.fixture
+def workspace(root: Path, tmp_path: Path) -> Iterator[Workspace]:
+    """A pack of two claims and a rule about one function."""
+    with open_workspace(root, storage=tmp_path / "storage") as workspace:
+        workspace.call("input", {"action": "write", "text": HAND_OVER, "name": "times", "ttl_minutes": 60})
+        rule = {"type": "rule", "content": RULE, "path": "src/ttl.py", "symbol": "expiry"}
+        workspace.call("context_record", rule)
+        yield workspace
+
+
+def edit(root: Path, old: str, new: str) -> None:
+    """Change the function that is written about."""
+    put(root, "src/ttl.py", TTL.replace(old, new))
+
+
+def rows(gate: Gate, *, failing: bool = True) -> list[tuple[str, str, str]]:
+    """Kind, place and state of the rows that do not hold, or of all."""
+    return [(row.kind, row.where, row.state) for row in gate.verify().rows if not (failing and row.holds)]
+
+
+@pytest.mark.clause("KW-09")
+def test_a_project_that_is_as_it_was_written_about_holds(workspace: Workspace) -> None:
+    report = workspace.cases.gate.verify()
+    assert report.verdict is Verdict.HOLDS
+    assert report.counts == {
+        "packs": Count(2, 0, 0),
+        "discoveries": Count(1, 0, 0),
+        "contexts": Count(0, 0, 0),
+        "bundles": Count(0, 0, 0),
+    }
+
+
+@pytest.mark.clause("KW-09")
+def test_a_changed_function_fails_its_claim_and_its_rule_and_says_what_changed(
+    workspace: Workspace, root: Path
+) -> None:
+    edit(root, "now + minutes", "now + 60 * minutes")
+    report = workspace.cases.gate.verify()
+    assert report.verdict is Verdict.FAILS
+    claim, rule = sorted((row for row in report.rows if not row.holds), key=lambda row: row.kind)
+    assert (claim.kind, claim.where, claim.state) == ("claim", "src/ttl.py:6-10", "changed")
+    assert claim.text.startswith("Something ends")
+    assert "+    return now + 60 * minutes" in claim.diff
+    assert (rule.text, rule.state) == (RULE, "changed")
+
+
+@pytest.mark.clause("KW-09")
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("LIMIT = 10\n", "LIMIT = 10\n\n# A comment above.\n"),
+        ('    """When something ends that lives so many minutes."""\n    if', "    # Ends when.\n    if"),
+    ],
+)
+def test_code_that_moved_or_changed_its_comments_holds(
+    workspace: Workspace, root: Path, old: str, new: str
+) -> None:
+    edit(root, old, new)
+    assert [row for row in rows(workspace.cases.gate) if row[0] == "claim"] == []
+
+
+@pytest.mark.clause("KW-10")
+def test_what_cannot_be_read_fails_and_the_rest_is_checked(
+    workspace: Workspace, root: Path, tmp_path: Path
+) -> None:
+    (pack,) = (tmp_path / "storage/packs").glob("*.md")
+    pack.write_text("no pack\n", encoding="utf-8")
+    edit(root, "now + minutes", "now")
+    assert [(kind, state) for kind, _, state in rows(workspace.cases.gate)] == [
+        ("packs", "unreadable"),
+        ("rule", "changed"),
+    ]
+
+
+@pytest.mark.clause("KW-09")
+def test_a_context_fails_when_a_file_of_its_folder_changed(workspace: Workspace, root: Path) -> None:
+    put(root, ".context.config.yaml", "min_tokens: 0\n")
+    cases = workspace.cases.contexts
+    project: Any = cases.queries.projects.open(None)
+    cases.refresher.refresh(project, RefreshRequest(scope="src"))
+    assert rows(workspace.cases.gate) == []
+    put(root, "src/other.py", "OTHER = 2\n")
+    assert rows(workspace.cases.gate) == [("context", "src", "stale")]
+    put(root, "src/.context.yaml", "version: [\n")
+    assert rows(workspace.cases.gate) == [("context", "src", "corrupt")]
+
+
+@pytest.mark.clause("KW-09")
+def test_a_bundle_fails_with_each_of_its_errors(workspace: Workspace, root: Path) -> None:
+    for path, text in BUNDLE.items():
+        put(root, path, text)
+    gate = workspace.cases.gate
+    assert [(row.kind, row.where, row.state) for row in gate.verify().families["bundles"]] == [
+        ("bundle", "shop", "sound")
+    ]
+    put(root, "shop/features/cart.yaml", "id: cart\nneeds: basket\n")
+    assert rows(gate) == [("bundle", "shop/features/cart.yaml", "unsound")]
+
+
+@pytest.mark.clause("KW-11")
+def test_affected_names_what_rests_on_changed_lines_and_on_changed_folders(
+    workspace: Workspace, root: Path
+) -> None:
+    put(root, "src/.context.yaml", CONTEXT)
+    gate = workspace.cases.gate
+    assert gate.affected().rows == []
+    edit(root, "max(0, end - now)", "max(1, end - now)")
+    assert {(row.kind, row.where) for row in gate.affected().rows} == {
+        ("claim", "src/ttl.py:13-15"),
+        ("context", "src"),
+    }
+    git(root, "commit", "-qam", "second")
+    assert gate.affected().rows == []
+    assert len(gate.affected("HEAD~1").rows) == 2
+
+
+@pytest.mark.clause("KW-11")
+def test_affected_knows_of_code_that_is_gone_and_of_files_that_are_new(
+    workspace: Workspace, root: Path
+) -> None:
+    put(root, "src/ttl.py", "")
+    put(root, "src/new.py", "def fresh():\n    return 1\n")
+    git(root, "add", ".")
+    workspace.call(
+        "context_record", {"type": "rule", "content": "New it is, and short", "path": "src/new.py"}
+    )
+    assert {(row.where, row.state) for row in workspace.cases.gate.affected().rows} == {
+        ("src/ttl.py:6-10", "stale"),
+        ("src/ttl.py:13-15", "stale"),
+        ("src/new.py:1-2", "exact"),
+    }
+
+
+@pytest.mark.clause("KW-11")
+def test_of_a_base_that_went_on_only_the_changes_of_this_branch_count(
+    workspace: Workspace, root: Path
+) -> None:
+    git(root, "switch", "-qc", "mine")
+    git(root, "switch", "-q", "main")
+    edit(root, "now + minutes", "now")
+    git(root, "commit", "-qam", "theirs")
+    git(root, "switch", "-q", "mine")
+    assert workspace.cases.gate.affected("main").rows == []
+
+
+LINES = 60
+EDITS = st.lists(
+    st.tuples(st.sampled_from(["replace", "delete", "insert"]), st.integers(0, LINES - 1)), max_size=6
+)
+
+
+@pytest.mark.clause("KW-11")
+@given(
+    edits=EDITS, ranges=st.lists(st.tuples(st.integers(1, LINES), st.integers(0, 9)), min_size=1, max_size=5)
+)
+@settings(max_examples=10)
+def test_affected_refs_are_those_whose_lines_the_diff_touches(
+    edits: list[tuple[str, int]], ranges: list[tuple[int, int]]
+) -> None:
+    with TemporaryDirectory() as folder:
+        root = Path(folder, "project")
+        before = [f"value_{number} = {number} * {number}" for number in range(LINES)]
+        put(root, "a.py", "".join(f"{line}\n" for line in before))
+        git(root, "init", "-q")
+        git(root, "add", ".")
+        git(root, "commit", "-qm", "first")
+        spans = sorted({(start, min(start + more, LINES)) for start, more in ranges})
+        text = "# Places\n\n## All\n\n" + "".join(f"- Here: a.py:{a}-{b}\n" for a, b in spans)
+        with open_workspace(root, storage=Path(folder, "storage")) as workspace:
+            workspace.call("input", {"action": "write", "text": text, "name": "all", "ttl_minutes": 9})
+            after: list[str | None] = list(before)
+            for number, (kind, place) in enumerate(edits):
+                line = after[place]
+                if kind == "delete":
+                    after[place] = None
+                elif kind == "replace":
+                    after[place] = f"changed_{number} = {place}"
+                elif line is not None:
+                    after[place] = f"{line}\nadded_{number} = {place}"
+            put(root, "a.py", "".join(f"{line}\n" for line in after if line is not None))
+            diff = subprocess.run(["git", "diff", "-U0"], cwd=root, capture_output=True, text=True).stdout
+            touched = workspace.cases.gate.affected().rows
+        old = [(int(a), int(b or 1)) for a, b in re.findall(r"^@@ -(\d+)(?:,(\d+))? ", diff, re.MULTILINE)]
+        assert {str(row.written_at.lines) for row in touched if row.written_at} == {
+            f"{a}-{b}"
+            for a, b in spans
+            if any(start <= b and a < start + count if count else a <= start < b for start, count in old)
+        }
