@@ -82,8 +82,8 @@ def test_a_file_is_front_matter_in_the_contract_order_and_a_body() -> None:
     assert section["refs"][1]["group"] is None
     assert list(section["diagrams"][0]) == ["key", "title", "mermaid", "why"]
     assert record["created_at"] == "2026-03-04T12:00:00Z"
-    assert "# yes" in body
-    assert "The flow: step by step [flow]: 2 refs, 1 diagrams" in body
+    assert "\n# yes\n\n## The flow: step by step [flow]\n" in body
+    assert "\n- path: src/auth/handler.rs\n- lines: 42-67\n" in body
 
 
 @pytest.mark.clause("ST-03")

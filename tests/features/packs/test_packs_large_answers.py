@@ -66,7 +66,7 @@ def test_verify_and_diff_are_read_to_their_end_by_following_the_offset(desk: Any
     desk.section(pack)
     desk.input(**many_refs(pack, 2))
     desk.input(**many_refs(pack, 3))
-    desk.files["src/app.py"] = "new\n" + desk.files["src/app.py"]
+    desk.files["src/app.py"] = desk.files["src/app.py"].replace("line 6\n", "line six\n")
     for action, rows in ({"action": "verify"}, "refs"), ({"action": "diff", "from_revision": 2}, "changes"):
         whole = desk.input(**action, id=pack)[rows]
         assert len(whole) == 200

@@ -106,9 +106,9 @@ def test_moved_and_unanchored_refs_can_be_finalized(desk: Any) -> None:
     desk.ref(pack, "later", 1, 1, path="later.py")
     desk.files["later.py"] = "now it is there\n"
     desk.files["src/app.py"] = "new first line\n" + desk.files["src/app.py"]
-    assert [ref["state"] for ref in desk.input(action="verify", id=pack)["refs"]] == ["moved", "unanchored"]
+    assert [desk.state(pack, number)["state"] for number in (0, 1)] == ["moved", "unanchored"]
     desk.change(pack, "set_status", status="finalized")
-    assert [ref["state"] for ref in desk.input(action="verify", id=pack)["refs"]] == ["moved"]
+    assert [desk.state(pack, number)["state"] for number in (0, 1)] == ["moved", "exact"]
 
 
 @pytest.mark.clause("PK-30")
