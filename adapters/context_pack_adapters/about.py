@@ -34,7 +34,8 @@ code. `mode: "compact"` leaves the code out; a long pack ends with a cursor to c
 
 Write with `input`, one `action` per call:
 1. `write` {text, name, ttl_minutes}: Markdown; each claim names its code in its sentence, \
-`src/a.py#Class.method` or `src/a.py:10-20`, and is flagged when that changes. Or `draft` {ttl_minutes; query, diff or trace}.
+`src/a.py#Class.method` or `src/a.py:10-20`, and is flagged when that changes. \
+Or `draft` {ttl_minutes; query, diff or trace}.
 2. Part by part: `create` {ttl_minutes, name?}; `upsert_section` {section_key, section_title}; `upsert_ref` \
 {section_key, ref_key, path, line_start, line_end or symbol, ref_why?}; `upsert_diagram` {section_key, \
 diagram_key, title, mermaid}. Keys: 2-64 of a-z 0-9 - _. `batch` {operations: […]} does up to 100 in one.
