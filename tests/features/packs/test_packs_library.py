@@ -169,16 +169,16 @@ def test_a_cancelled_call_stops_between_files(
 @pytest.mark.clause("PK-37")
 def test_reading_changes_no_pack_and_does_not_wait_for_a_writer(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
-    with open_workspace(tmp_path, storage="s") as workspace:
+    with open_workspace(tmp_path, storage=tmp_path / "s") as workspace:
         pack = workspace.packs.create(ttl_minutes=60, name="held")
         file = tmp_path / f"s/packs/{pack.id}.md"
         before = file.read_bytes()
         lock = PathLock(str(file.with_suffix(".lock")), 5.0)
-        lock.acquire()  # whoever waits for it is told `locked` in the end
+        lock.acquire()  # whoever waits for it is told `lock_timeout` in the end
         try:
             reads = [("input", {"action": action, "id": pack.id}) for action in ("get", "verify", "diff")]
             for tool, arguments in (*reads, ("input", {"action": "list"}), ("output", {"id": pack.id})):
-                assert "locked" not in workspace.call(tool, arguments).text
+                assert "lock_timeout" not in workspace.call(tool, arguments).text
         finally:
             lock.release()
     assert file.read_bytes() == before
