@@ -28,7 +28,7 @@ For whoever changes the life of packs or the transport next.
 ## The life of a pack
 
 - A pack dies at a moment, not after a while: `context_pack/kernel/times.py#expiry` computes it once.
-- What is over is decided by `context_pack/kernel/times.py#is_expired` alone, so lists and reads never disagree.
+- What is over is decided by `context_pack/kernel/times.py#is_expired` alone, so lists and reads agree.
 
 ```mermaid
 flowchart LR
