@@ -31,7 +31,7 @@ def names(client: StdioClient) -> set[str]:
     return {tool["name"] for tool in listed(client)}
 
 
-@pytest.mark.clause("MCP-45", "ENV-16")
+@pytest.mark.clause("MCP-45", "ENV-05")
 def test_only_the_chosen_families_are_listed_and_the_others_can_be_called(
     tmp_path: Path, spawn: Spawn
 ) -> None:
@@ -83,7 +83,7 @@ def test_tools_stand_in_the_order_of_the_instructions_and_can_be_looked_up(clien
     assert "hand over" in hints["input"]
 
 
-@pytest.mark.clause("ENV-16")
+@pytest.mark.clause("ENV-05")
 def test_the_command_refuses_families_that_there_are_not(tmp_path: Path) -> None:
     done = CommandLine(tmp_path)("serve", "--tools", "spoons")
     assert done.code == 2

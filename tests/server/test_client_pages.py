@@ -106,7 +106,7 @@ def test_a_pack_of_thirty_refs_is_read_to_its_end_by_following_the_continuation(
     assert len(seen) == 30
 
 
-@pytest.mark.clause("MCP-93", "ENV-15")
+@pytest.mark.clause("MCP-93", "ENV-05")
 def test_the_environment_overrides_the_client_and_the_argument_both(project: Path, spawn: Spawn) -> None:
     client = spawn(env={"CONTEXT_PACK_PAGE_TOKENS": "1000"})
     greet(client, "claude-code")

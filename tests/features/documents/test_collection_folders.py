@@ -288,7 +288,7 @@ def test_a_configuration_that_is_no_plain_file_is_neither_read_nor_written(tmp_p
     assert "mine" in (tmp_path / "home/real.json").read_text()
 
 
-@pytest.mark.clause("PV-07")
+@pytest.mark.clause("PV-04")
 def test_stale_temporary_files_of_an_edit_are_removed_by_the_next(tmp_path: Path) -> None:
     left, other = tmp_path / f".context.json.{'0' * 16}.tmp", tmp_path / f".other.json.{'0' * 16}.tmp"
     for path in (left, other):
