@@ -98,7 +98,7 @@ def test_list_says_which_file_keeps_it_from_listing_and_what_to_do(shop: Shop) -
     assert "mend it or move it away" in third
 
 
-@pytest.mark.clause("ST-65", "CLI-40", "CLI-42")
+@pytest.mark.clause("ST-64", "CLI-40", "CLI-42")
 def test_an_expired_pack_is_named_by_verify_and_comes_back(shop: Shop) -> None:
     pack = shop.pack("auth")
     shop.expire(pack)
@@ -120,7 +120,7 @@ def test_an_expired_pack_is_named_by_verify_and_comes_back(shop: Shop) -> None:
     assert shop("packs", "list", "--expired").out == "No expired packs found.\n"
 
 
-@pytest.mark.clause("CLI-44", "ST-68")
+@pytest.mark.clause("CLI-44", "ST-64")
 def test_a_deleted_pack_is_in_the_trash_until_it_is_deleted_again(shop: Shop) -> None:
     one = shop.pack("auth")
     shop.pack("billing")

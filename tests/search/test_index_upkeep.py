@@ -13,7 +13,6 @@ import pytest
 from index_entries import ToyEmbedder, make_entry
 
 from context_pack.retrieval.model import IndexEntry, Piece, PieceHit, Scope
-from context_pack_adapters.embed.hashed import HashedEmbedder
 from context_pack_adapters.index.sqlite_index import SqliteIndex
 
 
@@ -35,7 +34,7 @@ def ask_file(path: Path, sql: str) -> int:
     return int(number)
 
 
-@pytest.mark.clause("IX-17")
+@pytest.mark.clause("IX-02")
 def test_a_large_replace_is_committed_in_portions(index: SqliteIndex) -> None:
     seen: list[int] = []
 
@@ -50,20 +49,7 @@ def test_a_large_replace_is_committed_in_portions(index: SqliteIndex) -> None:
     assert len(index.known("docs")) == 2500
 
 
-@pytest.mark.clause("IX-17")
-def test_portions_are_bounded_by_their_text_too(index: SqliteIndex) -> None:
-    seen: list[int] = []
-
-    def entries() -> Iterator[IndexEntry]:
-        for number in range(4):
-            seen.append(len(index.known("docs")))
-            yield make_entry(f"e{number}", "word " * 300_000)
-
-    index.replace(entries())
-    assert seen[2] >= 2
-
-
-@pytest.mark.clause("IX-17")
+@pytest.mark.clause("IX-02")
 def test_what_is_replaced_or_removed_leaves_none_of_its_words(index: SqliteIndex, path: Path) -> None:
     words = "SELECT COUNT(*) FROM terms"
     index.replace(make_entry(f"e{number}", f"red word{number} blue", "red rest") for number in range(10))
@@ -102,23 +88,7 @@ def test_vectors_without_a_piece_are_bounded_and_come_back(index: SqliteIndex, p
         assert snapshot.progress("toy-16/1", Scope()).done == 1
 
 
-@pytest.mark.clause("IX-11")
-def test_the_fast_embedder_gives_a_piece_the_vector_of_its_whole_text(path: Path) -> None:
-    fast = HashedEmbedder()
-    entry = make_entry(
-        "Guide/ünï_code", "parseHTTPHeader reads the header", "日本語 text, then the rest of it"
-    )
-    with closing(SqliteIndex(path, fast, chunker="test/1")) as index:
-        index.replace([entry])
-        for piece in entry.pieces:
-            asked = fast.embed([f"{piece.context}\n\n{piece.text}"], "document")[0]
-            with index.reading() as snapshot:
-                (hit,) = snapshot.nearest(fast.id, asked, Scope(), 1)
-                assert hit[1] == pytest.approx(1.0, abs=1e-6)
-                assert snapshot.found([hit[0]])[0].text == piece.text
-
-
-@pytest.mark.clause("IX-11")
+@pytest.mark.clause("RT-21")
 def test_a_narrow_search_gives_the_same_before_and_after_all_vectors_were_loaded(path: Path) -> None:
     asked = ToyEmbedder().one("red word7")
     scopes = [Scope(within=("docs", "e7")), Scope(corpora=("few",)), Scope(within=("docs", "none"))]

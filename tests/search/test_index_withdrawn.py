@@ -40,7 +40,7 @@ def withdrawn_after(looks: int) -> Iterator[None]:
         CHECK.reset(begun)
 
 
-@pytest.mark.clause("IX-23")
+@pytest.mark.clause("IX-06")
 def test_a_cancelled_call_stops_an_endless_query_and_keeps_the_file(tmp_path: Path) -> None:
     with closing(IndexFile(tmp_path / "derived" / "things.sqlite3", "test", 5.0)) as file:
         insert = "INSERT INTO corpora VALUES (x'00', '{}')"
@@ -54,7 +54,7 @@ def test_a_cancelled_call_stops_an_endless_query_and_keeps_the_file(tmp_path: Pa
         assert file.notices() == []
 
 
-@pytest.mark.clause("IX-23")
+@pytest.mark.clause("IX-06")
 def test_a_cancelled_call_stops_waiting_for_the_index_lock(tmp_path: Path) -> None:
     path = tmp_path / "derived" / "things.sqlite3"
     with closing(SqliteIndex(path, ToyEmbedder(), chunker="test/1", timeout=3600)) as index, never_hanging():

@@ -37,7 +37,7 @@ def weight(index: Path) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.clause("DC-25")
+@pytest.mark.clause("DC-21")
 def test_two_sync_and_four_search_at_once_without_an_error(tmp_path: Path) -> None:
     many(tmp_path, 90)
     clients = [StdioClient(tmp_path, env=environ(tmp_path)) for _ in range(4)]
@@ -83,7 +83,7 @@ def test_two_sync_and_four_search_at_once_without_an_error(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.clause("DC-22")
+@pytest.mark.clause("DC-21")
 def test_a_sync_that_is_killed_goes_on_where_it_stopped(tmp_path: Path) -> None:
     many(tmp_path, 200)
     line = CommandLine(tmp_path)

@@ -101,7 +101,7 @@ def test_a_stop_signal_ends_the_process_quietly(spawn: Spawn, number: signal.Sig
     assert "Traceback" not in client.stderr.read().decode()
 
 
-@pytest.mark.clause("TR-43")
+@pytest.mark.clause("TR-42")
 def test_a_closed_output_ends_the_process_without_a_word(spawn: Spawn) -> None:
     client = spawn(env={"CONTEXT_PACK_LOG": "error"})
     client.initialize()
@@ -121,7 +121,7 @@ os._exit(0)
 """
 
 
-@pytest.mark.clause("TR-44")
+@pytest.mark.clause("TR-42")
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel's word of a dead parent exists on Linux only")
 @pytest.mark.parametrize("spoken", [True, False], ids=["after a message", "before any message"])
 def test_a_dead_parent_ends_the_process_though_its_pipes_stay_open(tmp_path: Path, spoken: bool) -> None:
@@ -201,7 +201,7 @@ def test_endless_garbage_does_not_stop_the_first_message_timeout(tmp_path: Path)
     assert ended.returncode == 1
 
 
-@pytest.mark.clause("TR-46")
+@pytest.mark.clause("MCP-07")
 def test_shutdown_answers_null_and_leaves_only_exit(client: StdioClient) -> None:
     assert client.request("shutdown")["result"] is None
     assert client.request("ping")["error"]["code"] == -32600
@@ -242,7 +242,7 @@ def test_a_client_that_never_reads_cannot_stop_the_server_from_reading(spawn: Sp
     assert sorted(seen) == list(range(1000, 1000 + count))
 
 
-@pytest.mark.clause("TR-49")
+@pytest.mark.clause("TR-42")
 @pytest.mark.slow
 def test_servers_all_exit_and_leave_no_process(tmp_path: Path) -> None:
     """End of input, SIGTERM and a closed output in turn: each is followed, and none is left."""

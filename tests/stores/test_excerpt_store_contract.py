@@ -75,7 +75,7 @@ def test_a_text_that_is_too_long_is_not_kept(kept: Kept) -> None:
     assert kept.get(kept.put("x" * (EXCERPT_BYTES + 1))) is None
 
 
-@pytest.mark.clause("ST-62")
+@pytest.mark.clause("ST-60")
 def test_removed_texts_are_gone_and_others_stay(kept: Kept) -> None:
     digests = [kept.put(text) for text in TEXTS]
     kept.store.remove([digests[0], "1" * 64, "../x"])
@@ -85,7 +85,7 @@ def test_removed_texts_are_gone_and_others_stay(kept: Kept) -> None:
     assert kept.store.idle() == type(kept.store.idle())()
 
 
-@pytest.mark.clause("ST-62")
+@pytest.mark.clause("ST-60")
 def test_texts_are_idle_after_an_hour(kept: Kept) -> None:
     digest = kept.put("text")
     assert list(kept.store.idle()) == []

@@ -80,7 +80,7 @@ def raised(revision: Pack) -> Pack:
     return attrs.evolve(revision, revision=revision.revision + 1)
 
 
-@pytest.mark.clause("ST-50", "TM-01")
+@pytest.mark.clause("TM-01")
 def test_every_read_returns_the_created_pack(shelf: Shelf) -> None:
     made = shelf.store.create(
         lambda key: full_pack(key, shelf.clock.now(), name="whole thing"), "whole thing"
@@ -93,7 +93,6 @@ def test_every_read_returns_the_created_pack(shelf: Shelf) -> None:
     assert listed == made
 
 
-@pytest.mark.clause("ST-50")
 def test_an_empty_store_lists_nothing_and_finds_nothing(shelf: Shelf) -> None:
     assert list(shelf.store.all()) == []
     assert list(shelf.store.summaries()) == []
@@ -230,7 +229,7 @@ def test_the_name_of_an_expired_pack_is_free(shelf: Shelf) -> None:
     assert shelf.store.find("borrowed") == new
 
 
-@pytest.mark.clause("ST-24")
+@pytest.mark.clause("ST-23")
 def test_a_pack_extended_in_time_stays(shelf: Shelf) -> None:
     made = shelf.put("extended", minutes=5)
     later = sample_pack(made.id, shelf.clock.now(), 600, name="extended", revision=2)
@@ -242,7 +241,7 @@ def test_a_pack_extended_in_time_stays(shelf: Shelf) -> None:
     assert told.value.code is Code.NAME_CONFLICT
 
 
-@pytest.mark.clause("ST-24")
+@pytest.mark.clause("ST-23")
 def test_a_pack_that_expires_while_its_writer_waits_is_not_written(shelf: Shelf) -> None:
     made = shelf.put(minutes=5)
     inside, go_on = threading.Event(), threading.Event()
@@ -264,7 +263,7 @@ def test_a_pack_that_expires_while_its_writer_waits_is_not_written(shelf: Shelf)
     assert told.value.code is Code.NOT_FOUND
 
 
-@pytest.mark.clause("ST-65")
+@pytest.mark.clause("ST-64")
 def test_an_expired_pack_is_kept_and_comes_back_by_name_or_id(shelf: Shelf) -> None:
     first = shelf.put("same name", minutes=5)
     shelf.clock.advance(minutes=5)
@@ -309,7 +308,7 @@ class Repeating:
         return (self._count // 2).to_bytes(size, "big")
 
 
-@pytest.mark.clause("ST-25")
+@pytest.mark.clause("ST-22")
 @pytest.mark.parametrize("name", [None, "with a name"])
 def test_an_id_that_is_taken_is_drawn_again(open_shelf: Callable[..., Shelf], name: str | None) -> None:
     shelf = open_shelf(Repeating())
@@ -326,7 +325,7 @@ class Constant:
         return bytes(size)
 
 
-@pytest.mark.clause("ST-25")
+@pytest.mark.clause("ST-22")
 def test_repeating_ids_are_a_failure_and_replace_no_pack(
     open_shelf: Callable[..., Shelf],
 ) -> None:
@@ -338,7 +337,7 @@ def test_repeating_ids_are_a_failure_and_replace_no_pack(
     assert list(shelf.store.all()) == [made]
 
 
-@pytest.mark.clause("ST-18")
+@pytest.mark.clause("ST-16")
 def test_threads_that_share_a_store_lose_no_update(shelf: Shelf) -> None:
     made = shelf.put()
 
@@ -458,7 +457,6 @@ class StoreAgainstDictionary(RuleBasedStateMachine):
             assert pack.name is None or self.store.find(pack.name) == pack
 
 
-@pytest.mark.clause("ST-50")
 @pytest.mark.parametrize("which", KINDS)
 def test_any_series_of_actions_leaves_a_store_as_it_leaves_a_dictionary(
     which: str, tmp_path: Path, request: pytest.FixtureRequest

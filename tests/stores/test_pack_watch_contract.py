@@ -109,7 +109,7 @@ def test_packs_that_nobody_subscribed_to_change_the_list_only(heard: Subscriber)
     assert heard.news() == []
 
 
-@pytest.mark.clause("MCP-88", "TM-11")
+@pytest.mark.clause("MCP-87", "TM-11")
 def test_an_expiry_is_told_as_the_end_of_the_pack(heard: Subscriber) -> None:
     pack = create(heard)
     heard.subscribe(pack.id)
@@ -120,7 +120,7 @@ def test_an_expiry_is_told_as_the_end_of_the_pack(heard: Subscriber) -> None:
     assert heard.news() == []
 
 
-@pytest.mark.clause("MCP-85")
+@pytest.mark.clause("MCP-86")
 def test_nothing_is_told_of_what_changed_while_nobody_listened(heard: Subscriber) -> None:
     heard.subscribe("followed")
     heard.listening = False
@@ -131,7 +131,7 @@ def test_nothing_is_told_of_what_changed_while_nobody_listened(heard: Subscriber
     assert heard.news() == []
 
 
-@pytest.mark.clause("MCP-92")
+@pytest.mark.clause("MCP-87")
 def test_edits_of_the_files_that_a_pack_points_at_are_told(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src/app.py").write_text("one\n")
@@ -155,7 +155,7 @@ def test_edits_of_the_files_that_a_pack_points_at_are_told(tmp_path: Path) -> No
     assert heard.news() == [([URI + pack.id], False)]
 
 
-@pytest.mark.clause("MCP-88")
+@pytest.mark.clause("MCP-87")
 def test_an_expiry_is_told_though_no_file_changed(tmp_path: Path) -> None:
     clock = FixedClock()
     store = FilePackStore(tmp_path, clock, SeededIds())
@@ -166,7 +166,7 @@ def test_an_expiry_is_told_though_no_file_changed(tmp_path: Path) -> None:
     assert heard.news() == [([URI + pack.id], True)]
 
 
-@pytest.mark.clause("MCP-85")
+@pytest.mark.clause("MCP-86")
 def test_packs_are_read_only_when_something_changed(tmp_path: Path) -> None:
     clock, reads = FixedClock(), list[str]()
     store = FilePackStore(tmp_path, clock, SeededIds())
@@ -183,7 +183,7 @@ def test_packs_are_read_only_when_something_changed(tmp_path: Path) -> None:
     assert len(reads) == 1
 
 
-@pytest.mark.clause("MCP-85")
+@pytest.mark.clause("MCP-86")
 def test_the_thread_looks_when_it_is_woken_and_while_somebody_listens(tmp_path: Path) -> None:
     store = FilePackStore(tmp_path, SystemClock(), SystemIds())
     heard = subscriber(store, tmp_path, lambda: folder_mark(Folder(tmp_path).below("packs")))
@@ -194,7 +194,7 @@ def test_the_thread_looks_when_it_is_woken_and_while_somebody_listens(tmp_path: 
     until(lambda: ([URI + "followed"], True) in list(heard.told))
 
 
-@pytest.mark.clause("MCP-85")
+@pytest.mark.clause("MCP-86")
 def test_less_to_watch_waits_for_no_silent_database(tmp_path: Path) -> None:
     """While a look waits for an answer, somebody unsubscribes; nothing is told to them afterwards."""
     store = FilePackStore(tmp_path, SystemClock(), SystemIds())

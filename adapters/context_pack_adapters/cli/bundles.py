@@ -61,7 +61,7 @@ def _bundles(app: App) -> tuple[list[Found], Sequence[Diagnostic]]:
 
 def _serve(app: App, bundle: str | None, work: Callable[[OpenedBundle], T]) -> T:
     """Run `work` on one bundle."""
-    return app.cases.bundles.serve(bundle, call_in_time(app), work)
+    return work(app.cases.bundles.open(bundle, call_in_time(app)))
 
 
 def _print_search_problems(wrong: Sequence[Diagnostic], found: Sequence[Any]) -> None:

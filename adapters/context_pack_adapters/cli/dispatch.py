@@ -102,6 +102,10 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "team push": "copy packs and discoveries of this checkout to it",
         "team pull": "copy packs and discoveries from it to this checkout",
     },
+    "model": {
+        "model list": "list the models that can be fetched",
+        "model fetch": "bring a known model for searches by meaning",
+    },
     "setup": {"setup": "write this server into the configuration of your agents"},
     "doctor": {"doctor": "what is configured, what is missing, how to mend it"},
     "demo": {"demo": "see a pack over this project, and a ref that follows an edit"},
@@ -116,7 +120,7 @@ MODULES: Mapping[str, Mapping[str, str]] = {
     },
 }
 """Every command: the module that it is in, and what it is for."""
-HIDDEN: Mapping[str, str] = {"task": "task"}
+HIDDEN: Mapping[str, str] = {"task": "task", "hook": "hooks"}
 """Commands that no help lists, and their modules."""
 COMMANDS: Mapping[str, str] = {name: about for each in MODULES.values() for name, about in each.items()}
 HOMES: Mapping[str, str] = {name: module for module, each in MODULES.items() for name in each} | dict(HIDDEN)
@@ -127,6 +131,7 @@ GROUPS: Mapping[str, str] = {
     "contexts": "Directory contexts: what each folder is for, and whether that is still true.",
     "bundles": "Bundles: entities in YAML files that refer to each other.",
     "team": "Packs and discoveries that a team shares in a Postgres database.",
+    "model": "Models for searches by meaning, in place of the installed one.",
 }
 FIRST_PAGE: Mapping[str, Sequence[str]] = {
     "Packs": ("packs import", "packs draft", "packs create", "packs add", "packs show", "packs edit"),

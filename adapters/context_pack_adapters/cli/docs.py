@@ -14,7 +14,13 @@ from context_pack.documents.model import Collection
 from context_pack.documents.tools import named
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
-from context_pack_adapters.cli.docs_content import NO_COLLECTIONS, open_documents, plan_body, show_plan
+from context_pack_adapters.cli.docs_content import (
+    NO_COLLECTIONS,
+    open_documents,
+    plan_body,
+    show_plan,
+    sync_with_bar,
+)
 from context_pack_adapters.cli.names import COLLECTION
 from context_pack_adapters.settings import working_directory
 
@@ -39,10 +45,9 @@ def add(
 ) -> int:
     """Add a document collection to context.json; what else stands in the file stays.
 
-    PLACE is a folder, a manifest.json, a .tar.gz package, file://…, or
-    git+file|https|ssh://…[#ref][?manifest=path]. Documents are indexed by the next sync or search. A
-    project's own file names places inside the project, and repositories elsewhere that you allow (docs
-    allow); with --user it may be any place.
+    PLACE is a folder, one file, a manifest.json, file://…, or git+file|https|ssh://…[#ref][?manifest=path].
+    Documents are indexed by the next sync or search. A project's own file names places inside the project,
+    and repositories elsewhere that you allow (docs allow); with --user it may be any place.
 
     Examples:
       context-pack docs add handbook ./docs
@@ -174,7 +179,7 @@ def remove(app: App, names: tuple[str, ...], user: bool, dry_run: bool) -> None:
 def list_collections(app: App) -> int:
     """List the document collections of this project, the user-wide ones included.
 
-    Counts are those of the last sync or search; nothing is indexed here.
+    What has changed on this disk is indexed first, as by a search; repositories are fetched by sync only.
 
     Examples:
       context-pack docs list
@@ -182,6 +187,7 @@ def list_collections(app: App) -> int:
     """
     documents = open_documents(app)
     problems = documents.shelf.catalogue().problems
+    sync_with_bar(documents, [one for one in documents.shelf.chosen(()) if one.where.is_local], fetch=False)
     found = documents.shelf.collections()
     bodies = [
         {

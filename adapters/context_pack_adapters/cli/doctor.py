@@ -245,7 +245,7 @@ def _embedder(settings: Settings) -> Finding:
     try:
         from context_pack_adapters.embed import choose, granite
 
-        chosen = choose(settings.embedder, settings.model_dir or None, os.environ)
+        chosen = choose(settings.embedder, settings.model or None, os.environ)
         if chosen.warning is not None:
             mend = granite.INSTALL if chosen.warning.startswith(granite.MISSING) else "correct the setting"
             return Finding("embedder", "warn", chosen.warning, mend)
@@ -260,7 +260,7 @@ def _embedder(settings: Settings) -> Finding:
     except ImportError:
         return Finding("embedder", "warn", "not looked at: a package is missing", "mend the packages first")
     except EmbedderFailed as failure:
-        mend = "correct CONTEXT_PACK_MODEL_DIR" if settings.model_dir else granite.REINSTALL
+        mend = "correct CONTEXT_PACK_MODEL" if settings.model else granite.REINSTALL
         return Finding("embedder", "warn", f"{failure}; searches use the fast one", mend)
     return Finding("embedder", "ok", f"{chosen.semantic.id} works{_embedded(settings, chosen.semantic.id)}")
 

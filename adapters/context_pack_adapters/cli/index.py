@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from context_pack.kernel.text import counted
-from context_pack.memory.entries import CODE, CORPORA, FAILED, SKIPPED
+from context_pack.memory.entries import CODE, FAILED, NOTES, SKIPPED
 from context_pack.memory.refresh import CodeIndexer
 from context_pack.retrieval.model import Scope
 from context_pack.retrieval.ports import EmbedderFailed
@@ -51,7 +51,7 @@ def index(app: App, dry_run: bool) -> int:
         try:
             if memory.searching.semantic is not None:
                 semantic = memory.searching.fill(
-                    Scope(CORPORA), lambda: False, lambda now: report(now.done, now.total, "embedding")
+                    Scope(NOTES), lambda: False, lambda now: report(now.done, now.total, "embedding")
                 )
         except EmbedderFailed as failed:
             trouble = str(failed)

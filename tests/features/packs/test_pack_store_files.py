@@ -81,7 +81,7 @@ def raised(pack: Pack) -> Pack:
     return attrs.evolve(pack, revision=pack.revision + 1)
 
 
-@pytest.mark.clause("ST-67")
+@pytest.mark.clause("ST-30")
 def test_a_new_folder_keeps_lock_files_out_of_version_control(disk: Disk, tmp_path: Path) -> None:
     FilePackStore(tmp_path / "fresh", disk.clock, SystemIds()).create(maker(disk.clock.now(), 60), "new")
     assert (tmp_path / "fresh/packs/.gitignore").read_bytes() == b"*.lock\n"
@@ -133,7 +133,7 @@ def test_one_malformed_file_stops_everything_that_looks_at_all_packs(disk: Disk)
     assert f"{BAD}.lock" not in disk.names()
 
 
-@pytest.mark.clause("ST-09")
+@pytest.mark.clause("ST-08")
 def test_healthy_packs_go_on_by_id_beside_a_malformed_one(disk: Disk) -> None:
     made = disk.put("good one")
     disk.file(BAD).write_text("nonsense")
@@ -177,7 +177,7 @@ def test_two_live_packs_with_one_name_are_malformed_when_asked_by_name(disk: Dis
     assert disk.store.get(made.id) == made
 
 
-@pytest.mark.clause("ST-10")
+@pytest.mark.clause("ST-08")
 def test_a_file_of_another_version_asks_for_migration_wherever_it_is_met(disk: Disk) -> None:
     made = disk.put("good one")
     old = pack_format.encode(sample_pack(BAD)).replace(b"schema_version: 2", b"schema_version: 1")
@@ -238,7 +238,7 @@ def test_oversized_or_special_pack_files_are_malformed_and_never_block(disk: Dis
         assert [entry["file"] for entry in failure.details["files"]] == [f"{BAD}.md"]
 
 
-@pytest.mark.clause("ST-24")
+@pytest.mark.clause("ST-23")
 @pytest.mark.parametrize("look", ["get", "all", "summaries", "find", "update", "delete"])
 def test_whoever_comes_across_an_expired_pack_moves_its_file_to_the_trash(
     disk: Disk, tmp_path: Path, look: str
@@ -266,7 +266,7 @@ def test_whoever_comes_across_an_expired_pack_moves_its_file_to_the_trash(
     assert store.create(maker(disk.clock.now(), 60, name="dead one"), "dead one").id != dead.id
 
 
-@pytest.mark.clause("ST-68")
+@pytest.mark.clause("ST-64")
 def test_an_expired_pack_can_be_removed_for_good(disk: Disk, tmp_path: Path) -> None:
     trash = PrivateFolder(str(tmp_path / "state" / "trash"))
     store = FilePackStore(disk.folder.parent, disk.clock, SystemIds(), trash=trash)
@@ -278,7 +278,7 @@ def test_an_expired_pack_can_be_removed_for_good(disk: Disk, tmp_path: Path) -> 
     assert failure_of(lambda: store.discard("seen")).code is Code.NOT_FOUND
 
 
-@pytest.mark.clause("ST-24")
+@pytest.mark.clause("ST-23")
 def test_an_expired_pack_whose_lock_is_held_is_left_alone_without_waiting(disk: Disk) -> None:
     dead = disk.put(minutes=1)
     disk.clock.advance(minutes=1)
@@ -289,7 +289,7 @@ def test_an_expired_pack_whose_lock_is_held_is_left_alone_without_waiting(disk: 
         assert disk.file(dead.id).exists()
 
 
-@pytest.mark.clause("ST-24")
+@pytest.mark.clause("ST-23")
 def test_reusing_an_expired_packs_name_waits_for_its_writer(disk: Disk) -> None:
     dead = disk.put("the name", minutes=1)
     disk.clock.advance(minutes=1)
@@ -314,7 +314,7 @@ def test_reusing_an_expired_packs_name_waits_for_its_writer(disk: Disk) -> None:
     assert [pack.id for pack in disk.store.all()] == [dead.id]
 
 
-@pytest.mark.clause("ST-64", "ST-65")
+@pytest.mark.clause("ST-64")
 def test_a_pack_comes_back_from_the_trash_within_30_days(disk: Disk, tmp_path: Path) -> None:
     trash = tmp_path / "state" / "trash"
 
@@ -338,7 +338,7 @@ def test_a_pack_comes_back_from_the_trash_within_30_days(disk: Disk, tmp_path: P
     assert list(trash.iterdir()) == []
 
 
-@pytest.mark.clause("ST-21")
+@pytest.mark.clause("ST-19")
 def test_a_deleted_pack_takes_its_lock_file_along(disk: Disk) -> None:
     made = disk.put()
     disk.store.update(made.id, raised)
@@ -347,7 +347,7 @@ def test_a_deleted_pack_takes_its_lock_file_along(disk: Disk) -> None:
     assert disk.names() == set()
 
 
-@pytest.mark.clause("ST-21")
+@pytest.mark.clause("ST-19")
 def test_asking_for_a_pack_that_is_not_there_leaves_no_lock_file(disk: Disk) -> None:
     for act in (
         lambda: disk.store.get("pk_aaaaaaaa"),
@@ -358,7 +358,7 @@ def test_asking_for_a_pack_that_is_not_there_leaves_no_lock_file(disk: Disk) -> 
     assert disk.names() == set()
 
 
-@pytest.mark.clause("ST-21")
+@pytest.mark.clause("ST-19")
 def test_writers_waiting_on_a_deleted_pack_get_not_found(disk: Disk) -> None:
     made = disk.put()
     results: list[object] = []
@@ -381,7 +381,7 @@ def test_writers_waiting_on_a_deleted_pack_get_not_found(disk: Disk) -> None:
     assert disk.names() == set()
 
 
-@pytest.mark.clause("ST-24")
+@pytest.mark.clause("ST-23")
 def test_a_file_that_vanishes_under_a_reader_is_no_error(disk: Disk) -> None:
     ids = [disk.put().id for _ in range(40)]
     done = threading.Event()
@@ -421,7 +421,6 @@ def read_pack(files: PackFiles, pack_id: str) -> Pack:
     return found.pack
 
 
-@pytest.mark.clause("ST-28")
 def test_a_change_within_one_tick_of_the_clock_is_seen(disk: Disk, files: PackFiles) -> None:
     made = disk.put()
     for count in range(150):
@@ -432,7 +431,6 @@ def test_a_change_within_one_tick_of_the_clock_is_seen(disk: Disk, files: PackFi
         assert read_pack(files, made.id) == pack
 
 
-@pytest.mark.clause("ST-27")
 def test_random_file_changes_are_seen_by_the_next_listing(disk: Disk, files: PackFiles) -> None:
     chance = random.Random(5)
     ids = [f"pk_aaaaaaa{letter}" for letter in "abcdef"]
@@ -473,7 +471,6 @@ def test_random_file_changes_are_seen_by_the_next_listing(disk: Disk, files: Pac
             ]
 
 
-@pytest.mark.clause("ST-27")
 def test_a_failed_listing_keeps_the_pending_change_names(disk: Disk) -> None:
     files = PackFiles(Folder(disk.folder))
     first, second = disk.put(), disk.put()
@@ -492,7 +489,6 @@ def test_a_failed_listing_keeps_the_pending_change_names(disk: Disk) -> None:
     assert [pack.revision for pack in files.all().packs] == [2, 2]
 
 
-@pytest.mark.clause("ST-28")
 @pytest.mark.parametrize(
     ("age_ns", "fraction", "trusted"),
     [
@@ -512,7 +508,6 @@ def test_a_stat_signature_is_trusted_once_older_than_the_clock_grain(
     assert is_settled(moment, moment, read_at) is trusted
 
 
-@pytest.mark.clause("ST-27")
 def test_a_repaired_file_loads_and_a_newly_broken_one_is_reported(disk: Disk) -> None:
     made = disk.put()
     whole = disk.file(made.id).read_bytes()
@@ -526,7 +521,6 @@ def test_a_repaired_file_loads_and_a_newly_broken_one_is_reported(disk: Disk) ->
     assert failure_of(lambda: disk.store.get(made.id)).code is Code.NOT_FOUND
 
 
-@pytest.mark.clause("ST-27")
 def test_many_threads_may_list_while_others_write(disk: Disk) -> None:
     ids = [disk.put().id for _ in range(10)]
     stop = threading.Event()
@@ -548,7 +542,6 @@ def test_many_threads_may_list_while_others_write(disk: Disk) -> None:
     assert {pack.revision for pack in disk.store.all()} == {4}
 
 
-@pytest.mark.clause("ST-27")
 @pytest.mark.skipif(not os.path.isdir("/dev/shm"), reason="no tmpfs here")
 def test_a_file_replaced_while_the_folder_is_listed_is_not_missed() -> None:
     """Thousands of files, because a short listing is made in one step; what they hold does not matter."""
@@ -607,7 +600,7 @@ def test_the_storage_root_may_be_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "real" / "packs" / f"{made.id}.md").is_file()
 
 
-@pytest.mark.clause("ST-31")
+@pytest.mark.clause("ST-30")
 def test_the_umask_rules_new_packs_and_an_update_keeps_the_mode(disk: Disk) -> None:
     before = os.umask(0o027)
     try:
@@ -620,7 +613,7 @@ def test_the_umask_rules_new_packs_and_an_update_keeps_the_mode(disk: Disk) -> N
     assert stat.S_IMODE(disk.file(made.id).stat().st_mode) == 0o600
 
 
-@pytest.mark.clause("ST-13")
+@pytest.mark.clause("ST-12")
 @pytest.mark.parametrize("act", ["all", "create", "update"])
 def test_old_temporary_files_are_swept_and_young_ones_stay(disk: Disk, tmp_path: Path, act: str) -> None:
     made = disk.put()

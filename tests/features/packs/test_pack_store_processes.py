@@ -64,7 +64,7 @@ def fill(store: FilePackStore, count: int) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.clause("ST-17")
+@pytest.mark.clause("ST-16")
 @pytest.mark.parametrize("packs", [1, 100])
 def test_sixteen_processes_lose_no_mutation(
     store: FilePackStore, tmp_path: Path, start: Start, packs: int
@@ -80,7 +80,7 @@ def test_sixteen_processes_lose_no_mutation(
 
 
 @pytest.mark.slow
-@pytest.mark.clause("ST-12", "ST-20")
+@pytest.mark.clause("ST-12", "ST-19")
 def test_writers_killed_at_any_moment_leave_whole_packs_and_free_locks(
     store: FilePackStore, tmp_path: Path, start: Start
 ) -> None:
@@ -114,7 +114,7 @@ def test_of_processes_that_want_the_same_names_each_name_goes_to_one(
     assert len(store.all()) == len(names)
 
 
-@pytest.mark.clause("ST-19", "ST-20")
+@pytest.mark.clause("ST-19")
 def test_a_lock_is_held_until_its_process_dies_and_not_longer(
     store: FilePackStore, tmp_path: Path, start: Start
 ) -> None:
@@ -159,7 +159,6 @@ def test_the_lock_is_the_one_that_filelock_takes(store: FilePackStore, tmp_path:
     assert told.value.code is Code.LOCK_TIMEOUT
 
 
-@pytest.mark.clause("ST-26", "ST-27")
 def test_an_action_by_id_opens_one_pack_and_a_second_look_at_all_opens_none(
     store: FilePackStore, tmp_path: Path, start: Start
 ) -> None:
@@ -175,7 +174,7 @@ def test_an_action_by_id_opens_one_pack_and_a_second_look_at_all_opens_none(
     assert not any(other in path for path in opened for other in ids if other != ids[7])
 
 
-@pytest.mark.clause("ST-24")
+@pytest.mark.clause("ST-23")
 def test_an_expired_pack_of_another_process_is_not_listed(
     store: FilePackStore, tmp_path: Path, start: Start
 ) -> None:

@@ -36,7 +36,7 @@ def states(desk: Any, pack: str) -> dict[str, str]:
     return {ref.key: desk.state(pack, index)["state"] for index, (_, ref) in enumerate(refs)}
 
 
-@pytest.mark.clause("AN-21")
+@pytest.mark.clause("AN-13")
 def test_accept_anchors_every_changed_ref_where_it_is_found(shop: tuple[Any, str]) -> None:
     desk, pack = shop
     assert states(desk, pack) == {"one": "changed", "two": "changed", "six": "moved"}
@@ -51,7 +51,7 @@ def test_accept_anchors_every_changed_ref_where_it_is_found(shop: tuple[Any, str
     assert (again["accepted"], again["revision"]) == ([], answer["revision"])
 
 
-@pytest.mark.clause("AN-21")
+@pytest.mark.clause("AN-13")
 @pytest.mark.parametrize("names", [["two"], ["main/two"], ["two", "six"]])
 def test_accept_takes_only_the_refs_that_are_named(shop: tuple[Any, str], names: list[str]) -> None:
     desk, pack = shop
@@ -61,7 +61,7 @@ def test_accept_takes_only_the_refs_that_are_named(shop: tuple[Any, str], names:
     assert after["six"] == ("exact" if "six" in names else "moved")
 
 
-@pytest.mark.clause("AN-21")
+@pytest.mark.clause("AN-13")
 def test_a_ref_that_is_not_there_or_not_found_is_refused_and_nothing_changes(shop: tuple[Any, str]) -> None:
     desk, pack = shop
     call = {"action": "accept", "id": pack, "expected_revision": desk.store.get(pack).revision}
@@ -77,7 +77,7 @@ def test_a_ref_that_is_not_there_or_not_found_is_refused_and_nothing_changes(sho
     assert "one" in states(desk, pack)
 
 
-@pytest.mark.clause("AN-21", "PK-30")
+@pytest.mark.clause("AN-13", "PK-30")
 def test_a_finalized_pack_accepts_nothing(shop: tuple[Any, str]) -> None:
     desk, pack = shop
     desk.change(pack, "accept")

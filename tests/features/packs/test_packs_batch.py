@@ -127,7 +127,7 @@ def test_a_hundred_operations_are_fine(desk: Any) -> None:
     assert desk.input(action="verify", id=pack)["count"] == 99
 
 
-@pytest.mark.clause("PK-19", "PK-27")
+@pytest.mark.clause("PK-18", "PK-27")
 def test_arguments_of_any_operation_come_before_the_pack_and_its_state(desk: Any) -> None:
     pack = desk.pack_with_ref()
     desk.change(pack, "set_status", status="finalized")

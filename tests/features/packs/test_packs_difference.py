@@ -111,7 +111,7 @@ def test_without_the_anchored_text_only_the_comparison_is_lost(shop: tuple[Any, 
     assert "> changed since anchored" in desk.output(id=pack, mode="diff")
 
 
-@pytest.mark.clause("AN-20", "PK-52", "PK-54")
+@pytest.mark.clause("AN-20", "PK-52")
 def test_long_diffs_come_in_pages(shop: tuple[Any, str]) -> None:
     desk, pack = shop
     body = [f"    step_{number}(value, other={number})" for number in range(300)]

@@ -130,7 +130,7 @@ def place(found: Resolution) -> tuple[str, int, int]:
     return str(found.found.path), found.found.lines.start, found.found.lines.end
 
 
-@pytest.mark.clause("AN-16")
+@pytest.mark.clause("AN-01")
 @pytest.mark.parametrize(
     ("start", "end", "symbol"),
     [
@@ -150,7 +150,7 @@ def test_an_anchor_names_the_innermost_definition_around_its_lines(
     assert anchor(anchored(LineRange(start, end))).symbol == symbol
 
 
-@pytest.mark.clause("AN-16", "AN-01")
+@pytest.mark.clause("AN-01")
 def test_an_anchor_of_an_older_pack_is_read_and_becomes_slim_when_written(desk: Any) -> None:
     desk.files["src/shop.py"] = SHOP
     pack = desk.store.get(desk.pack_with_ref(21, 23, path="src/shop.py"))
@@ -217,7 +217,7 @@ def test_a_short_text_counts_only_in_a_file_of_the_same_name() -> None:
     assert (found.state, place(found)) == (State.MOVED, ("lib/shop.py", 1, 1))
 
 
-@pytest.mark.clause("AN-17")
+@pytest.mark.clause("AN-07")
 def test_a_changed_definition_is_shown_where_its_name_is() -> None:
     new = SHOP.replace(
         "def price(self, item, count=1):", "async def price(self, item, count: int = 1) -> int:"
@@ -230,7 +230,7 @@ def test_a_changed_definition_is_shown_where_its_name_is() -> None:
     assert found.reason == "changed since anchored"
 
 
-@pytest.mark.clause("AN-17")
+@pytest.mark.clause("AN-07")
 def test_a_rewritten_moved_definition_is_shown_if_only_one_file_has_it() -> None:
     other = "def load(path):\n    return [row.strip() for row in Path(path).open()]\n"
     files = {"src/shop.py": SHOP.replace(LOAD_TEXT, ""), "lib/rows.py": "x = 1\n" + other}
@@ -241,7 +241,7 @@ def test_a_rewritten_moved_definition_is_shown_if_only_one_file_has_it() -> None
     assert became(anchored(LOAD), {**files, "lib/b.py": other}).state is State.STALE
 
 
-@pytest.mark.clause("AN-17")
+@pytest.mark.clause("AN-07")
 def test_a_changed_definition_is_shown_with_the_anchored_extent() -> None:
     new = SHOP.replace("@property", "@cached_property").replace("_name.strip()", "_name.strip().lower()")
     assert place(became(anchored(LineRange(9, 11)), {"src/shop.py": new})) == ("src/shop.py", 9, 11)
@@ -251,7 +251,7 @@ def test_a_changed_definition_is_shown_with_the_anchored_extent() -> None:
     assert place(became(part, {"src/shop.py": new})) == ("src/shop.py", 16, 18)
 
 
-@pytest.mark.clause("AN-17")
+@pytest.mark.clause("AN-07")
 def test_of_several_definitions_of_one_name_the_most_alike_is_shown() -> None:
     twice = "if NEW:\n    def load(path):\n        return None\nelse:\n    def load(path):\n" + "\n".join(
         "    " + line for line in LOAD_TEXT.split("\n")[1:3]
@@ -313,7 +313,7 @@ def test_one_changed_value_of_a_line_is_shown() -> None:
     assert (found.state, found.excerpt) == (State.CHANGED, "RATE = 19")
 
 
-@pytest.mark.clause("AN-08", "AN-10")
+@pytest.mark.clause("AN-07", "AN-10")
 def test_other_code_on_the_old_lines_is_not_shown() -> None:
     other = SHOP.replace(LOAD_TEXT, "def save(data):\n    for row in data:\n        emit(row)\n")
     found = became(anchored(LOAD), {"src/shop.py": other})
@@ -321,7 +321,7 @@ def test_other_code_on_the_old_lines_is_not_shown() -> None:
     assert found.reason == "neither its text nor its definition is found"
 
 
-@pytest.mark.clause("AN-18", "PK-65")
+@pytest.mark.clause("AN-18")
 def test_one_walk_finds_every_ref_of_a_call() -> None:
     bodies = [f"def step_{at}(value):\n    return value + {at} * FACTOR_{at}\n" for at in range(20)]
     old = {f"src/s{at}.py": body for at, body in enumerate(bodies)}
@@ -337,7 +337,7 @@ def test_one_walk_finds_every_ref_of_a_call() -> None:
     assert len(tree.reads) == len(old) + len(files)
 
 
-@pytest.mark.clause("AN-18", "AN-22")
+@pytest.mark.clause("AN-18")
 def test_what_a_search_that_stopped_did_not_see_is_unknown_and_not_stale() -> None:
     def late() -> Callable[[], float]:
         return iter([0.0, 0.0, *[99.0] * 100]).__next__
@@ -361,7 +361,7 @@ class TroubledTree(CountedTree):
         return Unreadable(path, Reason.IO) if str(path) == self.trouble else super().read(path, max_bytes)
 
 
-@pytest.mark.clause("AN-22")
+@pytest.mark.clause("AN-18")
 def test_a_file_that_cannot_be_read_just_now_makes_a_ref_unknown() -> None:
     ref = anchored(LOAD)
     tree = TroubledTree({"src/shop.py": SHOP})
@@ -435,7 +435,7 @@ class Dog:
 """
 
 
-@pytest.mark.clause("AN-03", "AN-09")
+@pytest.mark.clause("AN-02", "AN-09")
 def test_of_equal_texts_the_one_of_the_anchored_name_is_meant() -> None:
     ref = anchored(LineRange(8, 10), "pets.py", TWINS)
     found = became(ref, {"pets.py": f"import food\n\n\n{TWINS}"})
@@ -458,7 +458,7 @@ FILTERS += "".join(
 FILTERS += "    rv\n}\n"
 
 
-@pytest.mark.clause("AN-17")
+@pytest.mark.clause("AN-07")
 def test_a_definition_of_the_name_that_is_unlike_loses_against_one_that_is_much_alike() -> None:
     ref = anchored(LineRange(1, 8), "src/defaults.rs", FILTERS)
     built = FILTERS.replace("fn get_filters", "fn build_filters").replace("    rv\n", "    rv.freeze()\n")
@@ -488,7 +488,7 @@ fn last() {}
 """
 
 
-@pytest.mark.clause("AN-17", "AN-07")
+@pytest.mark.clause("AN-07")
 def test_changed_lines_end_where_their_last_line_went() -> None:
     ref = anchored(LineRange(2, 13), "fuel.rs", FUEL)
     found = became(ref, {"fuel.rs": FUEL.replace("Push\n", "Push\n        | Step::Swap\n")})
@@ -501,7 +501,7 @@ def test_changed_lines_end_where_their_last_line_went() -> None:
     assert (found.state, place(found)) == (State.CHANGED, ("fuel.rs", 7, 13))
 
 
-@pytest.mark.clause("AN-23")
+@pytest.mark.clause("AN-06")
 def test_other_refs_say_where_a_file_went_in_which_a_method_was_renamed() -> None:
     ref, other = anchored(PRICE), anchored(LOAD, key="other")
     new = SHOP.replace("def price(self, item, count=1)", "def cost(self, item, count=1)")
@@ -523,7 +523,7 @@ func (c *context) Scheme() string {
 """
 
 
-@pytest.mark.clause("AN-17")
+@pytest.mark.clause("AN-07")
 def test_a_method_whose_type_was_renamed_is_found_by_its_bare_name() -> None:
     old = f"package echo\n\n{SCHEME}"
     ref = anchored(LineRange(3, 8), "context.go", old)
@@ -549,7 +549,7 @@ def test_without_the_kept_text_code_is_found_by_its_digest_and_its_name() -> Non
     assert lost({"src/shop.py": SHOP.replace("load", "fetch")}).state is State.STALE
 
 
-@pytest.mark.clause("AN-15", "AN-22")
+@pytest.mark.clause("AN-18")
 def test_a_lost_text_in_a_file_too_long_to_hash_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "".join(f"statement_{number}()\n" for number in range(4_000))
     ref = anchored(LineRange(1, 2_000), "a.py", text)
@@ -559,7 +559,7 @@ def test_a_lost_text_in_a_file_too_long_to_hash_is_unknown(monkeypatch: pytest.M
     assert became(ref, {"a.py": "# new\n" + text}).state is State.MOVED
 
 
-@pytest.mark.clause("AN-15")
+@pytest.mark.clause("AN-18")
 def test_large_files_of_equal_lines_are_searched_to_their_end() -> None:
     text = "    pass\n" * 30_000
     ref = anchored(LineRange(1, 2_000), "a.py", "first()\n" + text)

@@ -47,7 +47,7 @@ def test_an_unknown_action_is_refused_with_all_that_are_known(desk: Any, action:
     assert sorted(error["details"]["allowed"]) == sorted(ACTIONS)
 
 
-@pytest.mark.clause("PK-12")
+@pytest.mark.clause("PK-09")
 @pytest.mark.parametrize(
     ("action", "alias", "use"),
     [
@@ -69,7 +69,7 @@ def test_aliases_are_refused_with_the_right_name(desk: Any, action: str, alias: 
         assert (error["details"]["use"], error["details"]["index"]) == (use, 0)
 
 
-@pytest.mark.clause("PK-13")
+@pytest.mark.clause("PK-15")
 def test_input_declares_what_it_answers(desk: Any) -> None:
     (described,) = (tool for tool in desk.registry.describe() if tool["name"] == "input")
     assert described["name"] == "input"
@@ -77,7 +77,7 @@ def test_input_declares_what_it_answers(desk: Any) -> None:
     assert (declared["action"], declared["payload"]) == ({"type": "string"}, {"type": "object"})
 
 
-@pytest.mark.clause("PK-14", "PK-15")
+@pytest.mark.clause("PK-15")
 def test_create_makes_a_draft_and_answers_the_whole_of_it(desk: Any) -> None:
     made = desk.input(action="create", ttl_minutes=90, name="notes", title="T", brief="B", tags=["x"])
     assert made == {
@@ -264,7 +264,7 @@ def test_a_wrong_revision_is_a_conflict_with_both_revisions(desk: Any) -> None:
     assert desk.input(action="get", id=pack)["title"] is None
 
 
-@pytest.mark.clause("PK-19")
+@pytest.mark.clause("PK-18")
 def test_an_unknown_symbol_is_reported_after_revision_and_state_checks(desk: Any) -> None:
     pack = desk.pack_with_ref()
     ref = {"action": "upsert_ref", "section_key": "main", "ref_key": "two", "symbol": "nowhere"}
@@ -278,7 +278,7 @@ def test_an_unknown_symbol_is_reported_after_revision_and_state_checks(desk: Any
     assert desk.refused("input", id=pack, expected_revision=4, **ref)["code"] == "invalid_state"
 
 
-@pytest.mark.clause("PK-19", "ST-60")
+@pytest.mark.clause("PK-18", "ST-60")
 def test_a_refused_change_stores_no_excerpt(desk: Any) -> None:
     kept = MemoryExcerptStore(desk.clock)
     desk.open(Ports(desk.clock, desk.tree, desk.store, excerpts=kept))
@@ -290,7 +290,7 @@ def test_a_refused_change_stores_no_excerpt(desk: Any) -> None:
     assert sorted(kept.idle()) == sorted(before)
 
 
-@pytest.mark.clause("PK-19")
+@pytest.mark.clause("PK-18")
 def test_input_checks_arguments_then_pack_then_revision_then_state(desk: Any) -> None:
     pack = desk.pack_with_ref()
     desk.change(pack, "set_status", status="finalized")
@@ -305,7 +305,7 @@ def test_input_checks_arguments_then_pack_then_revision_then_state(desk: Any) ->
     assert desk.refused("input", **call, id=pack, expected_revision=5)["code"] == "not_found"
 
 
-@pytest.mark.clause("PK-20")
+@pytest.mark.clause("PK-18")
 def test_each_effective_change_counts_once(desk: Any) -> None:
     pack = desk.create()
     revisions = [
@@ -321,7 +321,7 @@ def test_each_effective_change_counts_once(desk: Any) -> None:
     assert revisions == [2, 3, 4, 5, 6, 7, 8, 9]
 
 
-@pytest.mark.clause("PK-20")
+@pytest.mark.clause("PK-18")
 def test_a_change_that_changes_nothing_keeps_revision_and_time(desk: Any) -> None:
     pack = desk.create(title="T", tags=["x"])
     desk.section(pack, section_description="text")
@@ -346,7 +346,7 @@ def test_a_change_that_changes_nothing_keeps_revision_and_time(desk: Any) -> Non
     assert desk.input(action="get", id=pack) == finalized
 
 
-@pytest.mark.clause("PK-20")
+@pytest.mark.clause("PK-18")
 def test_changes_that_undo_each_other_inside_a_batch_change_nothing(desk: Any) -> None:
     pack = desk.create(title="T")
     operations = [{"action": "set_meta", "title": "U"}, {"action": "set_meta", "title": "T"}]
@@ -384,7 +384,7 @@ def test_an_existing_section_keeps_its_parts_place_and_description(desk: Any) ->
     assert desk.section(pack, section_description="new")["changed"]["description"] == "new"
 
 
-@pytest.mark.clause("PK-22")
+@pytest.mark.clause("PK-21")
 def test_upserted_refs_keep_their_position_and_omitted_fields(desk: Any) -> None:
     pack = desk.create()
     desk.section(pack)
@@ -416,7 +416,7 @@ def test_upserted_refs_keep_their_position_and_omitted_fields(desk: Any) -> None
         assert desk.store.get(pack).sections[0].diagrams[0].why is None
 
 
-@pytest.mark.clause("PK-23")
+@pytest.mark.clause("PK-21")
 def test_deleting_removes_and_absent_parts_are_not_found(desk: Any) -> None:
     pack = desk.pack_with_ref()
     calls: list[tuple[str, dict[str, str]]] = [
@@ -439,7 +439,7 @@ def test_deleting_removes_and_absent_parts_are_not_found(desk: Any) -> None:
     assert desk.input(action="get", id=pack)["sections"] == []
 
 
-@pytest.mark.clause("PK-24")
+@pytest.mark.clause("PK-21")
 def test_set_meta_changes_only_what_it_gives(desk: Any) -> None:
     pack = desk.create(title="T", brief="B", tags=["x"])
     desk.change(pack, "set_meta", brief="new")
@@ -449,7 +449,7 @@ def test_set_meta_changes_only_what_it_gives(desk: Any) -> None:
     assert (error["code"], error["details"]["field"]) == ("invalid_data", "title")
 
 
-@pytest.mark.clause("PK-26")
+@pytest.mark.clause("PK-21")
 def test_delete_pack_removes_drafts_and_finalized_packs(desk: Any) -> None:
     draft, done = desk.create(), desk.pack_with_ref()
     desk.change(done, "set_status", status="finalized")
@@ -463,7 +463,7 @@ def test_delete_pack_removes_drafts_and_finalized_packs(desk: Any) -> None:
     assert desk.input()["total"] == 0
 
 
-@pytest.mark.clause("PK-34")
+@pytest.mark.clause("PK-02")
 def test_a_taken_name_is_a_conflict_until_its_pack_is_gone(desk: Any) -> None:
     first = desk.create(name="same")
     error = desk.refused("input", action="create", ttl_minutes=5, name=" same ")
@@ -474,7 +474,7 @@ def test_a_taken_name_is_a_conflict_until_its_pack_is_gone(desk: Any) -> None:
     assert desk.create(name="same") != second
 
 
-@pytest.mark.clause("PK-35", "PK-36")
+@pytest.mark.clause("PK-35")
 def test_every_refusal_has_the_same_shape_and_says_what_to_do(desk: Any) -> None:
     pack = desk.pack_with_ref()
     stale = desk.create()

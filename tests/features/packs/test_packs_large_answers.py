@@ -84,7 +84,7 @@ def test_verify_and_diff_are_read_to_their_end_by_following_the_offset(desk: Any
         assert seen == whole
 
 
-@pytest.mark.clause("AN-13", "AN-21")
+@pytest.mark.clause("AN-13")
 @pytest.mark.parametrize(("action", "done"), [("repair", "repaired"), ("accept", "accepted")])
 def test_repair_and_accept_larger_than_the_page_say_where_all_is_read(
     desk: Any, action: str, done: str

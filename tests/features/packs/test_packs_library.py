@@ -207,7 +207,7 @@ def test_bounds_of_reading_hold_for_library_callers_too(
         assert caught.value.kind == "validation"
 
 
-@pytest.mark.clause("PK-65", "AN-01")
+@pytest.mark.clause("AN-01")
 def test_each_file_is_read_once_per_call(writer: PackWriter, reader: PackReader, tree: CountedTree) -> None:
     pack = writer.apply(at(writer.create(Create(ttl_minutes=60))), MAIN).pack
     pack = writer.apply(at(pack), [a_ref(f"r{number}", number, number) for number in range(1, 40)]).pack
@@ -221,7 +221,6 @@ def test_each_file_is_read_once_per_call(writer: PackWriter, reader: PackReader,
     assert tree.reads == ["src/app.py"]
 
 
-@pytest.mark.clause("PK-65")
 def test_pages_read_each_file_of_the_pack_once(
     desk: Any, writer: PackWriter, reader: PackReader, lister: PackLister, tree: CountedTree
 ) -> None:
@@ -251,7 +250,7 @@ def test_wrong_types_in_library_calls_are_refused_by_name() -> None:
         packs.document(packs.create(ttl_minutes=60), mode="whole")
 
 
-@pytest.mark.clause("PK-65", "AN-06")
+@pytest.mark.clause("AN-06")
 def test_a_missing_file_is_searched_for_once_per_call(
     desk: Any, writer: PackWriter, verifier: PackVerifier, tree: CountedTree
 ) -> None:
@@ -278,7 +277,7 @@ def test_code_found_in_a_partly_searched_tree_is_not_called_moved(
     ]
 
 
-@pytest.mark.clause("PK-27", "PK-65")
+@pytest.mark.clause("PK-27")
 def test_a_batch_refused_for_its_arguments_reads_no_file(writer: PackWriter, tree: CountedTree) -> None:
     pack = writer.apply(at(writer.create(Create(ttl_minutes=60))), MAIN).pack
     with pytest.raises(Failure):
@@ -286,7 +285,6 @@ def test_a_batch_refused_for_its_arguments_reads_no_file(writer: PackWriter, tre
     assert tree.reads == []
 
 
-@pytest.mark.clause("PK-65")
 def test_a_cancelled_call_stops_between_files(
     desk: Any, writer: PackWriter, reader: PackReader, verifier: PackVerifier, tree: CountedTree
 ) -> None:

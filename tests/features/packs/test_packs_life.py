@@ -87,7 +87,7 @@ def test_an_expired_pack_is_not_there_from_the_instant_of_its_expiry(desk: Any) 
     assert desk.registry.read(f"context://pack/{pack}") is None
 
 
-@pytest.mark.clause("PK-28")
+@pytest.mark.clause("PK-29")
 def test_an_empty_draft_cannot_be_finalized(desk: Any) -> None:
     pack = desk.create()
     desk.section(pack, section_description="only words")

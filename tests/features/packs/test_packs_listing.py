@@ -16,7 +16,7 @@ def listed(desk: Any, **filters: Any) -> list[str]:
     return [one["id"] for one in desk.input(action="list", **filters)["packs"]]
 
 
-@pytest.mark.clause("PK-32")
+@pytest.mark.clause("PK-31")
 def test_a_summary_says_all_but_the_sections(desk: Any) -> None:
     pack = desk.create(name="notes", title="T", brief="B", tags=["x"], ttl_minutes=125)
     desk.clock.advance(seconds=1)

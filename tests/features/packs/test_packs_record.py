@@ -205,7 +205,7 @@ def test_a_list_that_is_missing_is_never_taken_for_an_empty_one(path: tuple[Any,
         assert reason == f"{'.'.join(map(str, (*path, field)))} is missing or no list"
 
 
-@pytest.mark.clause("PK-07")
+@pytest.mark.clause("PK-06")
 def test_files_of_another_implementation_may_be_longer_than_a_call() -> None:
     record = {**to_record(a_pack()), "title": "t" * 5000}
     assert from_record(record).title == "t" * 5000

@@ -106,7 +106,7 @@ def test_an_absent_scope_stays_and_an_empty_one_clears(desk: Any) -> None:
     assert "scope" not in cleared["changed"]
 
 
-@pytest.mark.clause("PK-67", "ST-02")
+@pytest.mark.clause("PK-67", "ST-01")
 def test_a_scope_is_stored_only_where_there_is_one(desk: Any) -> None:
     stored = desk.store.get(with_scopes(desk, "src", ""))
     record = to_record(stored)
@@ -132,7 +132,7 @@ def test_the_legend_names_the_scopes_whose_context_is_stale_and_no_other(desk: A
     assert watch.asked == []
 
 
-@pytest.mark.clause("PK-67", "PK-66")
+@pytest.mark.clause("PK-67")
 def test_a_page_says_at_once_that_a_scope_became_stale(desk: Any) -> None:
     pack, watch = with_scopes(desk, "src"), KnownScopes(src=ScopeState.FRESH)
     reader = PackReader(desk.store, desk.tree, desk.clock, desk.max_source_bytes, watch=watch)

@@ -147,7 +147,7 @@ def test_lone_surrogates_are_refused_in_every_argument(desk: Any) -> None:
     assert desk.refused("input", action="get", name="\ud800abc")["kind"] in ("validation", "not_found")
 
 
-@pytest.mark.clause("PK-10")
+@pytest.mark.clause("PK-09")
 def test_an_empty_text_clears_in_set_meta_and_upsert_section(desk: Any) -> None:
     pack = desk.create(title="T", brief="B", tags=["x"])
     desk.section(pack, section_description="text")
@@ -158,7 +158,7 @@ def test_an_empty_text_clears_in_set_meta_and_upsert_section(desk: Any) -> None:
     assert whole["sections"][0]["description"] is None
 
 
-@pytest.mark.clause("PK-10")
+@pytest.mark.clause("PK-09")
 def test_a_blank_optional_text_elsewhere_is_as_absent(desk: Any) -> None:
     pack = desk.create(title="", brief=" ")
     desk.section(pack)
