@@ -163,11 +163,11 @@ def forget(options: Namespace, shell: Shell) -> int:
     Examples:
       context-pack memory forget 5f1c0a52-7d3b-8c11-9a44-0c9a5f2d7e10
     """
-    discoveries = shell.ports().discoveries
+    recorder = shell.cases().recorder
     gone, failures = {}, {}
     for one in options.ids:
         try:
-            gone[one] = discoveries.forget(one)
+            gone[one] = recorder.forget(one)
         except Failure as failure:
             failures[one] = failure
     shell.complain_of(failures)
