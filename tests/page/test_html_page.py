@@ -114,7 +114,7 @@ def test_a_changed_ref_opens_its_diff_and_a_stale_one_what_it_was() -> None:
     assert "lines 3-4, 8-9" in card(page(ONE, at(State.AMBIGUOUS)))
 
 
-@pytest.mark.clause("HTML-03", "HTML-16")
+@pytest.mark.clause("HTML-03", "HTML-14")
 def test_a_ref_names_its_place_as_editors_take_it_and_where_it_stood() -> None:
     moved = card(page(ONE, at(State.MOVED, CodeLocation(RelativePath("lib/a <b>.py"), LineRange(1, 4)))))
     assert '<code class="place">lib/a &lt;b&gt;.py:1-4</code>' in moved
@@ -125,7 +125,7 @@ def test_a_ref_names_its_place_as_editors_take_it_and_where_it_stood() -> None:
     assert re.search(r"\.place\{[^}]*user-select:all", SHEET)
 
 
-@pytest.mark.clause("HTML-16")
+@pytest.mark.clause("HTML-14")
 def test_backticks_of_brief_and_reasons_are_code_and_wide_blocks_have_a_shadow() -> None:
     diagram = Diagram("dia", "D", "no diagram", "see `A`")
     one = ref("one", why="calls `a<b>()`")
@@ -138,7 +138,7 @@ def test_backticks_of_brief_and_reasons_are_code_and_wide_blocks_have_a_shadow()
     )
 
 
-@pytest.mark.clause("HTML-06")
+@pytest.mark.clause("HTML-04")
 def test_every_id_is_unique_and_every_link_leads_to_one() -> None:
     sections = (
         Section("a-b", "One", None, (ref("cd"), ref("x1"))),
