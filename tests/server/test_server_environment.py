@@ -63,25 +63,6 @@ def test_the_storage_root_is_taken_from_the_source_root(start: Start, tmp_path: 
     assert len(list((tmp_path / "project/kept/packs").glob("pk_*.md"))) == 1
 
 
-@pytest.mark.clause("ENV-02")
-@pytest.mark.parametrize("here", ["__SESSION_CWD__", "session_cwd", "cwd", "."])
-def test_the_source_root_may_be_given_as_any_name_of_the_folder(
-    start: Start, tmp_path: Path, here: str
-) -> None:
-    (tmp_path / "a.py").write_text("one\n")
-    assert states(start(SOURCE_ROOT=here), "a.py") == [("exact", None)]
-
-
-@pytest.mark.clause("ENV-05", "ENV-06")
-def test_large_and_denied_files_are_not_shown(start: Start, tmp_path: Path) -> None:
-    (tmp_path / "at.txt").write_text("x" * 9 + "\n")
-    (tmp_path / "over.txt").write_text("x" * 10 + "\n")
-    (tmp_path / "plan.sql").write_text("x\n")
-    found = states(start(MAX_SOURCE_BYTES="10", DENY="*.sql"), "at.txt", "over.txt", "plan.sql")
-    assert [state for state, _ in found] == ["exact", "stale", "stale"]
-    assert ["denied" in str(reason) for _, reason in found] == [False, False, True]
-
-
 @pytest.mark.clause("ENV-07")
 def test_a_rate_limit_holds_for_its_tool_and_its_connection(start: Start) -> None:
     one, other = start(RATE_LIMITS="output=2"), start(RATE_LIMITS="output=2")
@@ -142,20 +123,6 @@ def test_a_closed_or_full_stderr_blocks_no_call(spawn: Spawn, closing: str) -> N
     client = spawn("unframed", command=command, env={"CONTEXT_PACK_RATE_LIMITS": "nonsense"})
     assert client.call("output")["content"][0]["text"] == "No context packs found."
     assert client.end() == (0, "")
-
-
-@pytest.mark.clause("ENV-12")
-@pytest.mark.parametrize("arguments", [(), ("serve",)], ids=["plain", "serve"])
-def test_names_of_files_are_utf8_in_a_locale_that_is_not(
-    spawn: Spawn, tmp_path: Path, arguments: tuple[str, ...]
-) -> None:
-    """Both of Python's own ways around such a locale are shut, as they are for one that is not `C`."""
-    (tmp_path / "snow☃.py").write_text("melts = True\n", encoding="utf-8")
-    odd = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    client = spawn(env=odd, command=(sys.executable, "-m", "context_pack", *arguments))
-    assert client.payload("read_file", {"path": "snow☃.py"})["file"]["content"] == "melts = True\n"
-    found = client.payload("grep_codebase", {"pattern": "melts"})
-    assert [match["file"] for match in found["matches"]] == ["snow☃.py"]
 
 
 @pytest.mark.clause("ST-14")

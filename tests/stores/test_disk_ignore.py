@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from hanging import never_hanging
-from planting import ordinary_user
+from ordinary_user import ordinary_user
 
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.files.gitignore import IgnoreFile

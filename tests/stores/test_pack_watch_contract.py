@@ -99,7 +99,7 @@ def test_creating_changing_and_deleting_a_pack_is_told_once_each(heard: Subscrib
     assert heard.news() == []
 
 
-@pytest.mark.clause("MCP-88", "TM-11")
+@pytest.mark.clause("MCP-87", "TM-11")
 def test_an_expiry_is_told_as_the_end_of_the_pack(heard: Subscriber) -> None:
     pack = create(heard)
     heard.subscribe(pack.id)
@@ -110,7 +110,7 @@ def test_an_expiry_is_told_as_the_end_of_the_pack(heard: Subscriber) -> None:
     assert heard.news() == []
 
 
-@pytest.mark.clause("MCP-85")
+@pytest.mark.clause("MCP-86")
 def test_nothing_is_told_of_what_changed_while_nobody_listened(heard: Subscriber) -> None:
     heard.subscribe("followed")
     heard.listening = False
@@ -121,7 +121,7 @@ def test_nothing_is_told_of_what_changed_while_nobody_listened(heard: Subscriber
     assert heard.news() == []
 
 
-@pytest.mark.clause("MCP-92")
+@pytest.mark.clause("MCP-87")
 def test_edits_of_the_files_that_a_pack_points_at_are_told(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src/app.py").write_text("one\n")
@@ -145,7 +145,7 @@ def test_edits_of_the_files_that_a_pack_points_at_are_told(tmp_path: Path) -> No
     assert heard.news() == [([URI + pack.id], False)]
 
 
-@pytest.mark.clause("MCP-85")
+@pytest.mark.clause("MCP-86")
 def test_packs_are_read_only_when_something_changed(tmp_path: Path) -> None:
     clock, reads = FixedClock(), list[str]()
     store = FilePackStore(tmp_path, clock, SeededIds())

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from inmemory import MemorySourceTree
 
+from context_pack import open_workspace
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import FileNames, FolderNames, SourceFile, Unreadable
 from context_pack.packs.commands import (
@@ -31,6 +33,7 @@ from context_pack.packs.states import State
 from context_pack.packs.verify import PackVerifier
 from context_pack.packs.write import PackWriter, WrittenPart
 from context_pack.toolkit.call import Cancelled
+from context_pack_adapters.files.locking import PathLock
 
 
 class CountedTree:
@@ -161,3 +164,21 @@ def test_a_cancelled_call_stops_between_files(
             call()
         assert len(tree.reads) == 3
     assert desk.store.get(pack.id) == pack
+
+
+@pytest.mark.clause("PK-37")
+def test_reading_changes_no_pack_and_does_not_wait_for_a_writer(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    with open_workspace(tmp_path, storage=tmp_path / "s") as workspace:
+        pack = workspace.packs.create(ttl_minutes=60, name="held")
+        file = tmp_path / f"s/packs/{pack.id}.md"
+        before = file.read_bytes()
+        lock = PathLock(str(file.with_suffix(".lock")), 5.0)
+        lock.acquire()  # whoever waits for it is told `lock_timeout` in the end
+        try:
+            reads = [("input", {"action": action, "id": pack.id}) for action in ("get", "verify", "diff")]
+            for tool, arguments in (*reads, ("input", {"action": "list"}), ("output", {"id": pack.id})):
+                assert "lock_timeout" not in workspace.call(tool, arguments).text
+        finally:
+            lock.release()
+    assert file.read_bytes() == before

@@ -112,7 +112,7 @@ def test_arguments_of_prompts_stay_on_one_line_and_inside_their_quotes(desk: Any
     assert len(desk.registry.prompts["hand_over"].render({"topic": "x" * 9999})) < 3000
 
 
-@pytest.mark.clause("PK-62", "MCP-53")
+@pytest.mark.clause("PK-62", "MCP-52")
 @pytest.mark.parametrize("blank", ["", "  ", "\n", "\x00", "\u2028"])
 @pytest.mark.parametrize(("prompt", "argument"), [("take_over", "pack"), ("review_with_pack", "pack")])
 def test_a_blank_argument_that_is_needed_is_refused(
@@ -126,7 +126,7 @@ def test_a_blank_argument_that_is_needed_is_refused(
     assert refused.value.code == -32602
 
 
-@pytest.mark.clause("MCP-53")
+@pytest.mark.clause("MCP-52")
 @pytest.mark.parametrize("name", ["Pack", "packs", "", "x" * 9999])
 def test_an_argument_that_a_prompt_does_not_declare_is_refused(desk: Any, name: str) -> None:
     with pytest.raises(ProtocolError) as refused:
