@@ -86,7 +86,7 @@ def test_status_and_validate_fail_with_what_is_wrong(project: Path, contexts: Co
     assert (project / "src/.context.yaml").read_text() == "version: 1\nversion: 1\n"
 
 
-@pytest.mark.clause("CX-43")
+@pytest.mark.clause("CX-44")
 def test_show_prints_the_file_as_it_is(project: Path, contexts: CommandLine) -> None:
     text = "# mine\n" + context("src") + "todos: [a,   b]\n"
     plant(project, {"src/.context.yaml": text})
@@ -102,7 +102,7 @@ def test_show_prints_the_file_as_it_is(project: Path, contexts: CommandLine) -> 
         assert words in refused.err
 
 
-@pytest.mark.clause("CX-37", "CX-40", "CX-42", "CX-44")
+@pytest.mark.clause("CX-32", "CX-30", "CX-42", "CX-44")
 def test_options_choose_the_root_the_fingerprint_and_the_block_for_agents(
     project: Path, tmp_path: Path
 ) -> None:
@@ -125,3 +125,13 @@ def test_options_choose_the_root_the_fingerprint_and_the_block_for_agents(
         (("init", "--fingerprint", "guess"), 2),
     ):
         assert CommandLine(project)("contexts", *words).code == code, words
+
+
+@pytest.mark.clause("CX-05", "CX-41")
+def test_contexts_are_fresh_in_a_fresh_clone(project: Path, contexts: CommandLine, tmp_path: Path) -> None:
+    contexts("contexts", "init")
+    clone = tmp_path / "clone"
+    shutil.copytree(project, clone, copy_function=shutil.copyfile, ignore=shutil.ignore_patterns(".agents"))
+    for name in ("status", "validate"):
+        done = CommandLine(clone)("contexts", name)
+        assert done.code == 0, done.out

@@ -29,12 +29,11 @@ def docs(tmp_path: Path) -> Docs:
     return Docs(tmp_path)
 
 
-@pytest.mark.clause("DC-30", "DC-32", "DC-02")
+@pytest.mark.clause("DC-30")
 def test_collections_are_added_listed_and_removed(docs: Docs) -> None:
     lay(docs.root, {"sub/docs/a.md": "# A\n", "sub/docs/b.html": "no", "context.json": '{"theme": "dark"}'})
     tried = docs("add", "notes", "sub/docs", "--dry-run", "--json")
     assert (tried.code, tried.json["documents"], tried.json["added"], tried.json["bytes"]) == (0, 1, 1, 4)
-    assert tried.json["skipped"] == [{"document": "b.html", "reason": "not among the sources"}]
     assert docs.config() == {"theme": "dark"}
     inside = CommandLine(docs.root / "sub")
     done = inside(
@@ -44,15 +43,20 @@ def test_collections_are_added_listed_and_removed(docs: Docs) -> None:
     assert done.code == 0, done
     entry = {"url": "./sub/docs", "description": "Mine"}
     assert docs.config() == {"theme": "dark", "collections": {"notes": entry}}
-    assert docs("add", "ours", "sub/docs", "--shared").code == 0
-    both = {"notes": entry, "ours": {"url": "./sub/docs", "shared": True}}
-    assert docs.config() == {"theme": "dark", "collections": both}
-    assert docs("remove", "ours").code == 0
-    assert docs("add", "notes", "sub").code == 2
-    assert docs("add", "x", "nowhere").code == 1
-    assert docs("add", "x", "http://host/x").code == 1
+    assert docs("add", "page", "sub/docs/a.md").code == 0
+    assert docs("remove", "page").code == 0
+    for wrong, code in (
+        (("notes", "sub"), 2),
+        (("x", "nowhere"), 1),
+        (("x", "http://host/x"), 1),
+        (("x", f"git+file://{docs.root}/elsewhere"), 1),
+        (("x", "git+https://token-4711@host.invalid/handbook"), 1),
+    ):
+        refused = docs("add", *wrong)
+        assert refused.code == code
+        assert "4711" not in refused.out + refused.err
+        assert ("git+" in wrong[1]) == ("--user" in refused.err)
     assert docs("add", "mine", "sub/docs", "--user").code == 0
-    assert docs("sync").code == 0
     listed = docs("list", "--json").json["collections"]
     assert [(one["collection"], one["documentCount"], one["userWide"]) for one in listed] == [
         ("notes", 1, False),
@@ -61,53 +65,34 @@ def test_collections_are_added_listed_and_removed(docs: Docs) -> None:
     assert "notes  1" in docs("list").out
     assert docs("remove", "notes", "mine").code == 2
     assert docs("remove", "nots").code == 1
-    assert docs("remove", "mine", "--user", "--dry-run").code == 0
     assert docs("remove", "mine", "--user").code == 0
-    assert docs("remove", "notes", "--json").json == {
-        "dryRun": False,
-        "removed": [{"collection": "notes", "documents": 1}],
-    }
+    assert docs("remove", "notes", "--json").json["removed"] == [{"collection": "notes", "documents": 1}]
     assert docs.config() == {"theme": "dark", "collections": {}}
     assert docs("list").out.startswith("No collections.")
 
 
-@pytest.mark.clause("DC-31", "DC-20", "DC-21")
+@pytest.mark.clause("DC-31")
 def test_a_sync_is_incremental_lists_failures_and_has_a_dry_run(docs: Docs) -> None:
     handbook(docs.root)
     lay(docs.root, {"docs/bad.md": b"\xff\xff", "docs/.gitignore": "draft.md\n", "docs/draft.md": "d"})
+    failed = [{"document": "bad.md", "reason": "it is not UTF-8"}]
     tried = docs("sync", "--dry-run", "--json")
     (plan,) = tried.json["collections"]
-    assert tried.code == 1
-    assert (plan["added"], plan["failed"]) == (3, [{"document": "bad.md", "reason": "it is not UTF-8"}])
-    assert {"document": "draft.md", "reason": "ignored by .gitignore"} in plan["skipped"]
-    assert docs("list", "--json").json["collections"][0]["documentCount"] == 0
+    assert (tried.code, plan["added"], plan["failed"]) == (1, 3, failed)
+    assert plan["skipped"] == [{"document": "draft.md", "reason": "ignored by .gitignore"}]
     first = docs("sync", "--json")
-    assert first.code == 1
-    assert first.json["collections"] == [
-        {
-            "collection": "handbook",
-            "added": 3,
-            "updated": 0,
-            "removed": 0,
-            "failed": [{"document": "bad.md", "reason": "it is not UTF-8"}],
-        }
-    ]
+    assert (first.code, first.json["collections"][0]["failed"]) == (1, failed)
     (docs.root / "docs/bad.md").unlink()
-    lay(docs.root, {"docs/guide.md": "# Other\n", "docs/keys.md": (docs.root / "docs/keys.md").read_text()})
+    lay(docs.root, {"docs/guide.md": "# Other\n"})
     second = docs("sync")
-    assert (second.code, second.out) == (0, "handbook: 0 added, 1 updated, 0 removed\n")
-    assert docs("sync", "handbook").out == "handbook: 0 added, 0 updated, 0 removed\n"
+    assert (second.code, second.out, second.err) == (0, "handbook: 0 added, 1 updated, 0 removed\n", "")
     assert docs("sync", "handbok").code == 1
-    configure(docs.root, handbook="./docs", twin=f"file://{docs.root}/docs")
-    assert docs("sync").out == "".join(
-        f"{name}: 0 added, 0 updated, 0 removed\n" for name in ("handbook", "twin")
-    )
     configure(docs.root, handbook="./docs", gone="./nowhere", bad="ftp://x/y")
     broken = docs("sync", "--json")
     assert broken.code == 1
     assert "collection 'bad'" in broken.err
     assert broken.json["collections"][1]["failed"] == [
-        {"document": "nowhere", "reason": "there is no folder ./nowhere"}
+        {"document": "nowhere", "reason": "there is no ./nowhere"}
     ]
 
 
@@ -137,12 +122,9 @@ def test_no_command_prints_the_credentials_of_a_repository(docs: Docs) -> None:
         "number": "git+https://reader:hid#den-8@host.invalid/x",
     }
     said = [docs("add", name, place) for name, place in places.items()]
-    said.append(docs("add", "repo", places["repo"], "--json", "--dry-run", "--replace"))
     configure(docs.root, **places)
-    commands = [["list"], ["sync", "--dry-run"], ["pack", "repo", "--dry-run"], ["search", "x"]]
-    said += [docs(*words, *more) for words in commands for more in ([], ["--json"])]
-    said.append(docs("pack", places["bare"], "--dry-run"))
-    said += [docs.line("doctor", *more, **environ(docs.root)) for more in ([], ["--json"])]
+    said += [docs(*words, *more) for words in (["list"], ["sync", "--dry-run"]) for more in ([], ["--json"])]
+    said.append(docs.line("doctor", "--json", **environ(docs.root)))
     for done in said:
         assert "hid" not in done.out + done.err, done
     listed = {one["collection"]: one["place"] for one in docs("list", "--json").json["collections"]}

@@ -64,7 +64,7 @@ def test_list_shows_a_line_per_pack(shop: Shop) -> None:
     assert [pack["name"] for pack in shop("packs", "list", "--json").json["packs"]] == ["auth", "billing"]
 
 
-@pytest.mark.clause("ST-65", "CLI-40", "CLI-42")
+@pytest.mark.clause("ST-64", "CLI-40", "CLI-42")
 def test_an_expired_pack_is_named_by_verify_and_comes_back(shop: Shop) -> None:
     assert shop("packs", "verify", "--strict").code == 1, "there is nothing to check"
     pack = shop.pack("auth")
@@ -95,7 +95,7 @@ def test_an_expired_pack_is_named_by_verify_and_comes_back(shop: Shop) -> None:
     assert shop("packs", "list", "--expired").out == "No expired packs found.\n"
 
 
-@pytest.mark.clause("ST-68")
+@pytest.mark.clause("ST-64")
 def test_an_expired_pack_is_deleted_for_good(shop: Shop) -> None:
     pack = shop.pack("auth")
     (file,) = shop.folder.rglob(f"{pack.id}.md")

@@ -135,13 +135,13 @@ def test_the_doctor_warns_of_unknown_variables(cli: CommandLine) -> None:
     assert "CONTEXT_PACK_MAX_SOURCE_BYTES is not understood" in done.out
 
 
-@pytest.mark.clause("CLI-21", "EM-09")
+@pytest.mark.clause("CLI-21", "EM-01")
 def test_the_doctor_says_which_embedder_is_used_and_how_to_get_a_better_one(cli: CommandLine) -> None:
     assert checks(cli, CONTEXT_PACK_EMBEDDER="fast")[1]["embedder"]["found"] == "fast, as it was asked for"
     endpoint = checks(cli, CONTEXT_PACK_EMBEDDER="http://127.0.0.1:1/v1", CONTEXT_PACK_EMBEDDER_KEY="s3cret")
     assert endpoint[1]["embedder"]["state"] == "ok"
     assert "s3cret" not in str(endpoint)
-    code, found = checks(cli, CONTEXT_PACK_EMBEDDER="auto", CONTEXT_PACK_MODEL_DIR="nowhere")
+    code, found = checks(cli, CONTEXT_PACK_EMBEDDER="auto", CONTEXT_PACK_MODEL="nowhere")
     assert code == 0
     assert found["embedder"]["state"] == "warn"
     assert "has no model that can be run" in found["embedder"]["found"]

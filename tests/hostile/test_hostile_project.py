@@ -62,7 +62,7 @@ def test_the_home_of_the_user_is_neither_indexed_nor_served(clone: Path, way: st
     assert answers["list_documents"]["structuredContent"]["total"] == 1
 
 
-@pytest.mark.clause("DC-15", "DC-35")
+@pytest.mark.clause("DC-15")
 def test_no_host_is_talked_to_before_the_user_has_allowed_it(clone: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         address = f"https://127.0.0.1:{listening.getsockname()[1]}/docs"
@@ -83,7 +83,7 @@ def test_no_host_is_talked_to_before_the_user_has_allowed_it(clone: Path) -> Non
         assert reply["failed"][0]["reason"].startswith("the repository could not be fetched")
 
 
-@pytest.mark.clause("DC-35")
+@pytest.mark.clause("DC-15")
 def test_permits_are_given_listed_and_taken_back(clone: Path) -> None:
     def docs(*words: str) -> Any:
         return CommandLine(clone)("docs", *words, **settings(clone))
@@ -114,7 +114,7 @@ def test_permits_are_given_listed_and_taken_back(clone: Path) -> None:
     assert "--user" in refused.err
 
 
-@pytest.mark.clause("KN-06", "KN-07", "ENV-06")
+@pytest.mark.clause("KN-06", "ENV-06")
 def test_secrets_are_served_by_no_reader_and_are_not_in_the_index(tmp_path: Path) -> None:
     names = (".env", "id_rsa", "key.pem", ".npmrc", "vault.yml", "prod.tfstate")
     lay(tmp_path, {"app.py": "def feed_zebra():\n    return 1\n", **dict.fromkeys(names, f"{SECRET} word\n")})

@@ -45,7 +45,7 @@ def answers(world: World, client: LocalClient) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.clause("ST-32", "ST-42", "CD-32", "DC-06", "BD-13", "CX-21")
+@pytest.mark.clause("ST-32", "ST-40", "CD-32", "DC-06", "BD-13", "CX-20")
 @pytest.mark.parametrize("kind", KINDS)
 def test_planted_paths_read_and_write_nothing_outside_and_never_hang(
     world: World, client: LocalClient, kind: str

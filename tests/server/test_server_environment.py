@@ -125,7 +125,7 @@ def test_a_closed_or_full_stderr_blocks_no_call(spawn: Spawn, closing: str) -> N
     assert client.end() == (0, "")
 
 
-@pytest.mark.clause("ST-15")
+@pytest.mark.clause("ST-14")
 def test_a_project_that_cannot_be_written_is_read_and_searched(spawn: Spawn, tmp_path: Path) -> None:
     root, private = tmp_path / "project", {"CONTEXT_PACK_CACHE": str(tmp_path / "cache")}
     (root / "docs").mkdir(parents=True)

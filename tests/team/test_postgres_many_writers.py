@@ -74,7 +74,7 @@ def judge(store: PackStore, keys: list[str], changes: list[tuple[str, int | str]
 
 
 @pytest.mark.slow
-@pytest.mark.clause("TM-10", "ST-18")
+@pytest.mark.clause("TM-10", "ST-16")
 @pytest.mark.parametrize("packs", [1, 100])
 @pytest.mark.parametrize("kind", ["disk", "postgres"])
 def test_sixteen_processes_lose_no_change(
