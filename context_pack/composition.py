@@ -175,13 +175,17 @@ class UseCases:
 
         ports = self.ports
         discoveries = ports.discoveries if ports.readable is None else ports.readable.discoveries
-        contexts = None if ports.contexts is None else self.contexts.queries
+        contexts = None
+        if ports.contexts is not None:
+            from context_pack.gate_sources import KnownByContexts
+
+            contexts = KnownByContexts(self.contexts.queries)
         return known_here(self.packs.reader, discoveries, self.places, contexts, ports.changes)
 
     @cached_property
     def gate(self) -> Gate:
         """The one gate over packs, discoveries, contexts and bundles."""
-        from context_pack.knowledge_sources import gate_over
+        from context_pack.gate_sources import gate_over
 
         ports = self.ports
         return gate_over(

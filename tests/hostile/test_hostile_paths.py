@@ -185,7 +185,7 @@ def test_packs_anchor_and_show_no_hostile_path(client: LocalClient, place: Path)
         assert (failed, SECRET in text) == (False, False)
 
 
-@pytest.mark.clause("CD-33")
+@pytest.mark.clause("CD-32")
 def test_imports_lead_to_no_hostile_path(client: LocalClient, place: Path) -> None:
     names = [name for name in (*OUTSIDE, *DENIED, *LINKS, *ODD) if name.isprintable()]
     scripts = "".join(f"import {json.dumps(name)};\nimport {json.dumps('./' + name)};\n" for name in names)

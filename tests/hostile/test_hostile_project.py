@@ -114,7 +114,7 @@ def test_permits_are_given_listed_and_taken_back(clone: Path) -> None:
     assert "--user" in refused.err
 
 
-@pytest.mark.clause("KN-06", "KN-07", "ENV-06")
+@pytest.mark.clause("KN-06", "ENV-06")
 def test_secrets_are_served_by_no_reader_and_are_not_in_the_index(tmp_path: Path) -> None:
     names = (".env", "id_rsa", "key.pem", ".npmrc", "vault.yml", "prod.tfstate")
     lay(tmp_path, {"app.py": "def feed_zebra():\n    return 1\n", **dict.fromkeys(names, f"{SECRET} word\n")})

@@ -61,7 +61,7 @@ def test_packs_are_built_read_verified_and_kept_for_the_next_server(
     assert listed == f"context://pack/{pack['id']}"
 
 
-@pytest.mark.clause("CD-43", "CD-69")
+@pytest.mark.clause("CD-43")
 def test_code_is_read_and_searched_and_a_cancelled_search_is_not_answered(
     spawn: Spawn, mode: Mode, tmp_path: Path
 ) -> None:

@@ -149,7 +149,7 @@ def test_every_file_found_by_name_can_be_read(tree: SourceTree) -> None:
             assert tree.read(path, 10_000) != Unreadable(path, Reason.DENIED)
 
 
-@pytest.mark.clause("CD-30")
+@pytest.mark.clause("CD-31")
 def test_a_file_is_there_when_it_may_be_read_and_is_no_folder(tree: SourceTree) -> None:
     there = [
         "README.md",

@@ -54,6 +54,11 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "usages": "list where a name is defined and used",
         "grep": "search the project's text files for a regular expression",
     },
+    "knowledge": {
+        "about": "say what is known of a file, lines or a definition",
+        "verify": "check packs, discoveries, contexts and bundles against the code",
+        "affected": "say what rests on the code that was changed since a revision",
+    },
     "memory": {
         "search": "search code, discoveries, sessions and packs by meaning",
         "memory add": "record a discovery about the project",
@@ -78,7 +83,6 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "contexts init": "make the directory contexts that are missing",
         "contexts refresh": "bring directory contexts up to date",
         "contexts status": "tell which contexts are fresh, stale or missing",
-        "contexts validate": "check that every .context.yaml is valid",
         "contexts show": "print the context of a folder",
     },
     "bundles": {
@@ -99,7 +103,7 @@ MODULES: Mapping[str, Mapping[str, str]] = {
     },
     "setup": {"setup": "write this server into the configuration of your agents"},
     "doctor": {"doctor": "what is configured, what is missing, how to mend it"},
-    "demo": {"demo": "build a small pack over the current folder and print it"},
+    "demo": {"demo": "see a pack over this project, and a ref that follows an edit"},
     "tools": {
         "call": "run any tool and print its answer",
         "tools": "list the tools, or explain one",
@@ -125,8 +129,9 @@ GROUPS: Mapping[str, str] = {
     "model": "Models for searches by meaning, in place of the installed one.",
 }
 FIRST_PAGE: Mapping[str, Sequence[str]] = {
-    "Packs": ("packs import", "packs draft", "packs create", "packs add", "packs show", "packs verify"),
-    "Search and read": ("search", "usages", "outline"),
+    "Packs": ("packs import", "packs draft", "packs create", "packs add", "packs show", "packs edit"),
+    "Search and read": ("search", "about", "usages", "outline"),
+    "Keep it true": ("verify", "affected"),
     "Memory": ("memory add", "memory search"),
     "Set up": ("setup", "doctor", "demo"),
 }
@@ -234,10 +239,6 @@ def _all_by_group() -> dict[str, list[str]]:
 def load(name: str) -> click.Command:
     """The command of that whole name."""
     import_module(f"context_pack_adapters.cli.{HOMES[name]}")
-    if name not in REGISTERED:
-        from context_pack_adapters.cli.bridge import bridged
-
-        return bridged(name)
     return REGISTERED[name]
 
 

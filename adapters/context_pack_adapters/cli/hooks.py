@@ -27,8 +27,9 @@ from attrs import asdict, evolve, frozen
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.times import format_instant, parse_instant
-from context_pack.knowledge.gate import Gate
-from context_pack.knowledge.model import Known
+from context_pack.knowledge.model import Known, ranked
+from context_pack.knowledge.ports import KnownSource
+from context_pack.knowledge_sources import KnownByDiscoveries, KnownByPacks
 from context_pack.packs.model import Pack
 from context_pack.toolkit.budget import cut_text
 from context_pack_adapters.cli.app import App, command
@@ -286,10 +287,12 @@ def _failing(app: App) -> Sequence[Known]:
         if time.monotonic() > end:
             raise Failure(Code.TIMED_OUT, "a start does not wait")
 
-    gate = app.cases.gate
-    sources = {name: gate.sources[name] for name in ("packs", "discoveries") if name in gate.sources}
+    cases, discoveries = app.cases, app.ports.discoveries
+    sources: list[KnownSource] = [KnownByPacks(cases.packs.reader, drafted=True)]
+    if discoveries is not None:
+        sources.append(KnownByDiscoveries(discoveries, cases.places))
     try:
-        rows = Gate(gate.here, sources).verify(check).rows
+        rows = ranked((row for source in sources for row in source.known(None, check)), ())
         return [row for row in rows if not row.holds and not row.source.startswith(f"pack {DRAFTS}")]
     except Failure:
         return ()

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import Namespace
 from collections.abc import Callable
 from threading import Event, Thread
+
+import click
 
 from context_pack.composition import UseCases
 from context_pack.kernel.errors import Code, Failure
@@ -18,8 +19,7 @@ from context_pack.memory.entries import NOTES
 from context_pack.memory.refresh import CodeIndexer
 from context_pack.retrieval.model import Scope
 from context_pack.retrieval.ports import EmbedderFailed
-from context_pack_adapters.cli.arguments import argument, command
-from context_pack_adapters.cli.shell import Shell
+from context_pack_adapters.cli.app import App, command
 from context_pack_adapters.private_places import open_places
 from context_pack_adapters.settings import Settings
 
@@ -31,8 +31,9 @@ MOST_ROUNDS = 5
 """A tree may change while it is indexed; one that always does must not keep the task for ever."""
 
 
-@command(argument("task", choices=["documents", "memory"], help="what to do"))
-def task(options: Namespace, shell: Shell) -> int:
+@command("task")
+@click.argument("kind", type=click.Choice(["documents", "memory"]))
+def task(app: App, kind: str) -> int:
     """Do long work for a server that started this process, until it is done or the server is gone.
 
     Not meant to be started by hand: 'context-pack docs sync' does the same in the foreground.
@@ -43,7 +44,7 @@ def task(options: Namespace, shell: Shell) -> int:
     stop = Event()
     follow_parent(stop)
     give_way()
-    return perform(options.task, shell.settings, stop.is_set)
+    return perform(kind, app.settings, stop.is_set)
 
 
 def perform(task: str, settings: Settings, stop: Stop) -> int:
