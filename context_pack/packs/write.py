@@ -35,8 +35,9 @@ from context_pack.packs.listing import handle_of, id_of, located
 from context_pack.packs.model import FIRST, Diagram, Pack, Ref, Status
 from context_pack.packs.plans import Part, optional_line, planned, warning_of
 from context_pack.packs.ports import DiagramCheck
-from context_pack.packs.resolving import Check, PackAccess, Resolver, unwatched
+from context_pack.packs.resolving import PackAccess, Resolver
 from context_pack.packs.states import Resolution, State, problem_record
+from context_pack.toolkit.call import Check, never_cancelled
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -73,7 +74,7 @@ class PackWriter(PackAccess):
 
     diagram_check: DiagramCheck | None = None
 
-    def create(self, command: Create, check: Check = unwatched) -> Pack:
+    def create(self, command: Create, check: Check = never_cancelled) -> Pack:
         """Make a new draft; its name must be free among live packs."""
         name = None if command.name is None else values.new_name(command.name)
         title = optional_line(command.title, "title")
@@ -99,7 +100,7 @@ class PackWriter(PackAccess):
 
         return self.store.create(make, name, check)
 
-    def set_status(self, command: SetStatus, check: Check = unwatched) -> Pack:
+    def set_status(self, command: SetStatus, check: Check = never_cancelled) -> Pack:
         """Finalize or reopen; a pack that already has the status stays as it is.
 
         Raises:
@@ -120,7 +121,7 @@ class PackWriter(PackAccess):
 
         return self.store.update(pack.id, change, check)
 
-    def restore(self, handle: str, ttl_minutes: int, check: Check = unwatched) -> Pack:
+    def restore(self, handle: str, ttl_minutes: int, check: Check = never_cancelled) -> Pack:
         """Bring an expired pack back for so many minutes, by id or name.
 
         Raises:
@@ -132,7 +133,7 @@ class PackWriter(PackAccess):
             handle.strip(), lambda pack: advanced(pack, evolve(pack, expires_at=expires_at), now), check
         )
 
-    def discard(self, handle: str, check: Check = unwatched) -> Pack:
+    def discard(self, handle: str, check: Check = never_cancelled) -> Pack:
         """Remove an expired pack for good, by id or name.
 
         Raises:
@@ -142,7 +143,7 @@ class PackWriter(PackAccess):
         self.forget_excerpts(pack.digests)
         return pack
 
-    def delete(self, command: DeletePack, check: Check = unwatched) -> str:
+    def delete(self, command: DeletePack, check: Check = never_cancelled) -> str:
         """Remove a pack; returns its id."""
         pack_id = id_of(self.store, handle_of(command))
 
@@ -175,7 +176,7 @@ class PackWriter(PackAccess):
         return evolve(pack, sections=sections, status=Status.FINALIZED)
 
     def apply(
-        self, target: PackAtRevision, asked: Operation | Sequence[Operation], check: Check = unwatched
+        self, target: PackAtRevision, asked: Operation | Sequence[Operation], check: Check = never_cancelled
     ) -> WrittenPack:
         """Carry out one operation, or a batch of them as one change: all or nothing, one revision.
 
@@ -223,7 +224,7 @@ class PackWriter(PackAccess):
         faults = dict(zip(map(id, diagrams), self._faults(diagrams), strict=True))
         return WrittenPack(pack, tuple(_written(part, resolver, faults.get(id(part))) for part in parts))
 
-    def rename(self, command: Rename, check: Check = unwatched) -> Pack:
+    def rename(self, command: Rename, check: Check = never_cancelled) -> Pack:
         """Give a section or a ref another key.
 
         Raises:
