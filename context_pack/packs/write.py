@@ -30,10 +30,12 @@ from context_pack.packs.commands import (
     PackAtRevision,
     Rename,
     SetStatus,
+    TouchTtl,
+    UpsertRef,
 )
 from context_pack.packs.listing import handle_of, id_of, located
 from context_pack.packs.model import FIRST, Diagram, Pack, Ref, Status
-from context_pack.packs.plans import Part, optional_line, planned, warning_of
+from context_pack.packs.plans import Part, changed, checked, optional_line, part_of, pointed, warning_of
 from context_pack.packs.ports import DiagramCheck
 from context_pack.packs.resolving import PackAccess, Resolver
 from context_pack.packs.states import Resolution, State, problem_record
@@ -190,18 +192,18 @@ class PackWriter(PackAccess):
         handle = handle_of(target)
         if not 1 <= len(operations) <= MOST_OPERATIONS:
             raise invalid(f"'operations' must have 1 to {MOST_OPERATIONS} items", "operations")
-        plans = for_each(operations, planned, batch)
+        operations = for_each(operations, checked, batch)
 
         def check_open(pack: Pack) -> None:
             pack.check_revision(target.expected_revision)
-            for_each(plans, lambda plan: check_editable(pack, touches=plan.touches), batch)
+            for_each(operations, lambda each: check_editable(pack, touches=isinstance(each, TouchTtl)), batch)
 
         pack_id = id_of(self.store, handle)
-        if any(plan.point is not None for plan in plans):
+        if any(isinstance(each, UpsertRef) for each in operations):
             # Before a file is read: what a refused change points at is neither told nor kept.
             check_open(self.store.get(pack_id))
         resolver = Resolver.over(self, check)
-        refs = for_each(plans, lambda plan: plan.point and plan.point(resolver), batch)
+        refs = for_each(operations, lambda each: pointed(each, resolver), batch)
         self.excerpts.put(resolver.anchored_texts)
         named: set[str] = set()
 
@@ -211,15 +213,16 @@ class PackWriter(PackAccess):
             named.update(pack.digests)
             now, steps = self.clock.now(), [pack]
             for_each(
-                list(zip(plans, refs, strict=True)),
-                lambda each: steps.append(each[0].change(steps[-1], now, each[1])),
+                list(zip(operations, refs, strict=True)),
+                lambda each: steps.append(changed(steps[-1], each[0], now, each[1])),
                 batch,
             )
-            return advanced(pack, steps[-1], now, always=any(plan.touches for plan in plans))
+            touches = any(isinstance(each, TouchTtl) for each in operations)
+            return advanced(pack, steps[-1], now, always=touches)
 
         pack = self.store.update(pack_id, change, check)
         self.forget_excerpts(named - pack.digests)
-        parts = [plan.part(pack) for plan in plans]
+        parts = [part_of(pack, each) for each in operations]
         diagrams = [part for part in parts if isinstance(part, Diagram)]
         faults = dict(zip(map(id, diagrams), self._faults(diagrams), strict=True))
         return WrittenPack(pack, tuple(_written(part, resolver, faults.get(id(part))) for part in parts))
