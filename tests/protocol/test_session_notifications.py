@@ -95,11 +95,13 @@ def test_a_heartbeat_sends_rising_progress(peer: Peer, demo: Demo, req: Request)
 @pytest.mark.clause("MCP-31", "MCP-60")
 def test_a_cancelled_call_that_goes_on_sends_nothing_more(peer: Peer, demo: Demo, req: Request) -> None:
     demo.deaf = True
+    peer.result("logging/setLevel", {"level": "debug"})
     (job,) = peer.post(req("tools/call", {"name": "wait", "_meta": {"progressToken": "t"}}))
     thread = peer.in_thread(job)
     assert demo.begun.wait(PATIENCE)
     peer.notify("notifications/cancelled", {"requestId": 1})
     job.progress(5)
+    job.log("error", "too late")
     beat(job, demo)
     demo.gate.set()
     thread.join(PATIENCE)
