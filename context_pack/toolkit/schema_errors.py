@@ -65,8 +65,7 @@ def validator_of(schema: Schema) -> Any:
 @cache
 def _validator_class() -> Any:
     """The class of validators; loaded with the first check, as many commands and programs make none."""
-    from jsonschema import Draft202012Validator, ValidationError
-    from jsonschema.validators import extend
+    from jsonschema import Draft202012Validator, ValidationError, validators
 
     def matches(_: Any, pattern: str, value: Any, __: Any) -> Iterator[Any]:
         """The rule `pattern`; its `$` is the very end, as in JavaScript, and not before a last newline."""
@@ -80,7 +79,7 @@ def _validator_class() -> Any:
             "number": lambda _, value: standard.is_type(value, "number") and abs(value) < inf,
         }
     )
-    make: Any = extend
+    make: Any = validators.extend
     return make(Draft202012Validator, {"pattern": matches}, type_checker=types)
 
 

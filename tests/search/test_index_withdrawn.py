@@ -10,10 +10,9 @@ import pytest
 from hanging import never_hanging
 from index_entries import ToyEmbedder, make_entry
 
-from context_pack.toolkit.call import Cancelled
+from context_pack.toolkit.call import CHECK, Cancelled
 from context_pack_adapters.index.database import IndexFile, connect
 from context_pack_adapters.index.sqlite_index import SqliteIndex
-from context_pack_adapters.serving import CHECK
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT MAX(i) FROM n"
 
