@@ -1,10 +1,10 @@
 """Where the settings keep what is stored, and where a project's derived and private data lies.
 
 Packs and discoveries are in the storage root; what is private is in folders of the user, never in the
-project. A project may come from a stranger, so nothing that we make is ever taken from one. Each project has a folder
-in the user's cache (what can be made again) and one in the user's state (what cannot), named after the real
-paths of the project and of its storage root. Where these cannot be used, both are in a temporary folder of
-this process.
+project. A project may come from a stranger, so nothing that we make is ever taken from one. Each project has
+a folder in the user's cache (what can be made again) and one in the user's state (what cannot), named after
+the real paths of the project and of its storage root. Where these cannot be used, both are in a temporary
+folder of this process.
 """
 
 from __future__ import annotations

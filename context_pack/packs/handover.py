@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, count
 
 from attrs import field, frozen
 
@@ -189,7 +190,8 @@ def key_of(name: str, taken: Sequence[str] | set[str] = ()) -> str:
     """A key made from a heading or a name, none of those that are taken."""
     words = re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-_")[:KEY_CHARS].rstrip("-_")
     words = words if len(words) > 1 else f"{words or 'part'}-1"
-    return next(key for key in (words, *(f"{words}-{n}" for n in range(2, 10**6))) if key not in taken)
+    keys = chain([words], (f"{words}-{n}" for n in count(2)))
+    return next(key for key in keys if key not in taken)
 
 
 def diagram_key(section_key: str, taken: set[str]) -> str:

@@ -236,6 +236,7 @@ def test_garbage_is_one_fault_and_the_next_message_is_read(garbage: bytes, good:
         (b"INFO: starting\nWARN: slowly\n" + PING, ["fault", PING]),
         (b"garbage\nContent-Length: 4x\n" + PING + b"\n" + FRAME, ["fault", PING, PING]),
         (NEXT + b"X: y\nno colon\n", [NEXT, "fault"]),
+        (b"X: " + b"x" * 8189 + PING + b"\n" + FRAME, ["fault", PING]),
     ],
 )
 def test_lines_that_look_like_headers_belong_to_what_follows_them(

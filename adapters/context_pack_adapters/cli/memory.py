@@ -187,7 +187,7 @@ def forget(app: App, ids: tuple[str, ...]) -> int:
     for one in ids:
         try:  # a whole id needs no look at the others, of which one may be malformed
             whole = one if len(one) > SHORT_ID else _meant(app, one).id
-            gone[whole] = app.ports.discoveries.forget(whole)
+            gone[whole] = app.cases.recorder.forget(whole)
         except Failure as failure:
             failures[one] = failure
     app.complain(failures)
