@@ -272,6 +272,19 @@ def test_hooks_stand_beside_those_that_are_there_until_they_are_removed(
 
 
 @pytest.mark.clause("CLI-72")
+def test_opencode_gets_a_plugin_that_runs_the_hooks_and_goes_again(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    path = home / ".config/opencode/plugins/context-pack.js"
+    assert run(["setup", "opencode", "--hooks"]) == 0
+    assert json.dumps(command_line()) in path.read_text()
+    assert run(["setup", "opencode", "--remove"]) == 0
+    assert not path.exists()
+
+
+@pytest.mark.clause("CLI-72")
 @pytest.mark.parametrize("text", [None, "# Ours\n", "# Ours\n\nNo line end"])
 def test_a_block_in_agents_md_is_put_in_once_and_taken_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from importlib.resources import files
 from typing import Any, NamedTuple
 
 import click
@@ -166,6 +167,7 @@ HOOKS: Mapping[str, Hooks] = {
         ".gemini/settings.json",
         {"SessionStart": "start", "PreCompress": "compact", "SessionEnd": "end"},
     ),
+    "opencode": Hooks(".config/opencode/plugins/context-pack.js", ".opencode/plugins/context-pack.js", {}),
 }
 """Clients that can run commands at the start and the end of a session."""
 AGENTS_FILE = "AGENTS.md"
@@ -202,7 +204,7 @@ class SetupOptions(NamedTuple):
 @click.argument("clients", nargs=-1, metavar="[CLIENT]...")
 @click.option("--user", "where", flag_value="user", help="For every project of this user (the default).")
 @click.option("--project", "where", flag_value="project", help="For this project, in files to share.")
-@flag("--hooks", "Also tell each session what is known here, and keep what it did (claude, codex, gemini).")
+@flag("--hooks", "Also tell each session what is known here, and keep what it did.")
 @flag("--agents-md", "Write how to ask us into AGENTS.md of this project, for agents without our tools.")
 @flag("--print", "Print what would be written or removed, and change nothing.", "show")
 @flag("--remove", "Take it out again.")
@@ -299,6 +301,9 @@ def _set_up(name: str, options: SetupOptions, app: App) -> bool:
     if hooks is not None and (options.hooks or options.remove):
         commands = {event: f"{shlex.join(start)} hook {ours}" for event, ours in hooks.events.items()}
         both = Edit(lambda text: put_hooks(text, commands), drop_hooks)
+        if str(place_of_hooks).endswith(".js"):
+            plugin = files(__package__).joinpath("opencode.js").read_text("utf-8")
+            both = Edit(lambda _: plugin.replace("COMMAND", json.dumps(start)), lambda _: "")
         if place_of_hooks == relative:
             edit = edit.then(both)
         elif not _report(f"{client.title}, hooks", *_file(str(place_of_hooks), both, options, app), options):
