@@ -196,7 +196,9 @@ class _Chooser:
 
     def chosen(self, items: Sequence[Excerpt]) -> Pack:
         """The pack with as many passages as fit, the best first: whole ones in their share, then in part."""
-        waiting, taken = list(enumerate(items)), list[tuple[int, tuple[str, Ref | str]]]()
+        waiting = list(enumerate(items))
+        taken: list[tuple[int, tuple[str, str, int], tuple[str, Ref | str]]] = []
+        files: dict[str, int] = {}
         seen: list[tuple[str, int, int]] = []
         for shared, whole in ((True, True), (False, True), (False, False)):
             left = []
@@ -213,16 +215,25 @@ class _Chooser:
                 ):
                     left.append((place, item))
                     continue
-                taken.append((place, self.parts[-1]))
+                # As one reads: group by group, the best file first, and a file from top to bottom.
+                file = item.path or ""
+                reading = (item.group or "", f"{files.setdefault(file, place):04}", item.start)
+                taken.append((place, reading, self.parts[-1]))
                 if item.path is not None:
                     seen.append((item.path, item.start, item.end))
             waiting = left
-        self.parts = [part for _, part in sorted(taken, key=lambda each: each[0])]
-        pack = self._pack(self.parts)
-        while self.parts and self.weight(pack) > self.most:
-            self.parts.pop()
-            pack = self._pack(self.parts)
+        taken.sort(key=lambda each: each[0])
+        pack = self._in_reading_order(taken)
+        while taken and self.weight(pack) > self.most:
+            taken.pop()
+            pack = self._in_reading_order(taken)
         return pack
+
+    def _in_reading_order(
+        self, taken: Sequence[tuple[int, tuple[str, str, int], tuple[str, Ref | str]]]
+    ) -> Pack:
+        self.parts = [part for _, _, part in sorted(taken, key=lambda each: each[1])]
+        return self._pack(self.parts)
 
     def weight(self, pack: Pack) -> int:
         """The tokens of the pack as `output` shows it, in one page."""
@@ -268,7 +279,7 @@ class _Chooser:
         lines = min(item.end - item.start + 1, MAX_LINES)
         while True:
             place = LineRange(item.start, item.start + lines - 1)
-            ref = self.resolver.anchored(Ref(key, RelativePath(item.path), place, title, why))
+            ref = self.resolver.anchored(Ref(key, RelativePath(item.path), place, title, why, item.group))
             if ref.anchor is not None:  # it has not changed since it was indexed
                 yield ref
             if whole or lines <= 2 * LEAST_LINES:
