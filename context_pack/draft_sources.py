@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from attrs import evolve, frozen
 
@@ -48,8 +49,9 @@ _HAPPENING = re.compile(
     re.IGNORECASE,
 )
 DOC_LINES, DOC_CHARS = 12, 160
-_COMMENT_MARKS = ("//", "/*", "*", "#:", "# ", '"""', 'r"""')
-_MARKS = re.compile(r'^(?:///?!?|/\*+|\*+/?|#:?|r?""")|(?:\*/|""")$')
+_COMMENT = re.compile(r"\s*(?://|/\*|\*|#[:\s])")
+_MARKS = re.compile(r"^(?:///?!?|/\*+|\*+/?|#:?)|\*/$")
+_DOCSTRING = re.compile(r'"""(.+?)(?:"""|\n\s*\n|\Z)', re.DOTALL)
 _NAME = re.compile(r"(?:[\w$]+\.)*([A-Za-z_$][\w$]*)")
 NO_ANSWER = frozenset({Code.NOTHING_INDEXED, Code.EMBEDDER_FAILED})
 
@@ -164,7 +166,8 @@ def _grouped(items: Sequence[Excerpt]) -> list[Excerpt]:
         for other, pattern in names.items()
         if other != name and pattern.search(item.text)
     }
-    begun = {name for name, _ in uses} - {other for _, other in uses}
+    best = next(iter(code), "")
+    begun = {name for name, other in uses if other == best} - {other for _, other in uses}
 
     def group(item: Excerpt) -> str | None:
         if item.kind != CODE or item.path is None:
@@ -215,10 +218,12 @@ def _what(query: str, found: FoundPiece) -> str:
 
 
 def _does(text: str) -> str:
-    """What a definition says that it does: the first sentence of its comment or docstring."""
-    lines = (line.strip() for line in text.split("\n")[:DOC_LINES])
-    words = [_MARKS.sub("", line).strip() for line in lines if line.startswith(_COMMENT_MARKS)]
-    return first_sentence(" ".join(words).strip())[:DOC_CHARS] if words else ""
+    """What a definition says that it does: the first sentence of the comment above it or of its docstring."""
+    head = "\n".join(text.split("\n")[:DOC_LINES])
+    docstring = _DOCSTRING.search(head)
+    above = takewhile(_COMMENT.match, head.split("\n"))
+    words = docstring[1].split("\n") if docstring else [_MARKS.sub("", line.strip()) for line in above]
+    return first_sentence(" ".join(map(str.strip, words)).strip())[:DOC_CHARS]
 
 
 def _stands(text: str, passage: str, start: int, end: int) -> bool:
