@@ -17,7 +17,7 @@ def run(tmp_path: Path) -> CommandLine:
     return CommandLine(tmp_path)
 
 
-@pytest.mark.clause("ME-05")
+@pytest.mark.clause("ME-01")
 def test_discoveries_are_added_listed_and_forgotten(run: CommandLine) -> None:
     added = run("memory", "add", "rule", "Never log tokens", "--module", "auth", "--json").json
     assert (added["merged"], added["type"], added["module"]) == (False, "rule", "auth")
@@ -33,7 +33,7 @@ def test_discoveries_are_added_listed_and_forgotten(run: CommandLine) -> None:
     assert (empty.out, "memory add TYPE TEXT" in empty.err) == ("No discoveries found.\n", True)
 
 
-@pytest.mark.clause("ME-04", "ME-05")
+@pytest.mark.clause("ME-04", "ME-01")
 def test_a_malformed_discovery_is_named_where_it_is_and_can_be_forgotten(
     run: CommandLine, tmp_path: Path
 ) -> None:
@@ -52,7 +52,7 @@ def test_a_malformed_discovery_is_named_where_it_is_and_can_be_forgotten(
     assert run("memory", "list").out == "No discoveries found.\n"
 
 
-@pytest.mark.clause("ME-05")
+@pytest.mark.clause("ME-01")
 def test_a_discovery_that_cannot_be_recorded_is_an_error_message(run: CommandLine) -> None:
     short = run("memory", "add", "rule", "short")
     assert short.code == 1

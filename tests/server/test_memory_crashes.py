@@ -29,7 +29,7 @@ def marked(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     return {"PYTHONPATH": path, "CONTEXT_PACK_EMBEDDER": "fast", "CONTEXT_PACK_RATE_LIMITS": "off"}
 
 
-@pytest.mark.clause("ME-25")
+@pytest.mark.clause("ME-26")
 def test_a_raw_string_of_several_lines_is_parsed_without_a_crash(tmp_path: Path) -> None:
     (tmp_path / "b.go").write_text(RAW)
     run = CommandLine(tmp_path)
@@ -39,7 +39,7 @@ def test_a_raw_string_of_several_lines_is_parsed_without_a_crash(tmp_path: Path)
     assert [(each["symbol"], each["startLine"]) for each in found["results"][:1]] == [("f", 10)]
 
 
-@pytest.mark.clause("ME-25", "ME-26", "CD-95")
+@pytest.mark.clause("ME-26", "CD-95")
 def test_index_survives_a_crash_names_the_file_and_tries_it_again(
     tmp_path: Path, marked: dict[str, str]
 ) -> None:
@@ -55,7 +55,7 @@ def test_index_survives_a_crash_names_the_file_and_tries_it_again(
     assert (whole["indexed"], whole["failed"]) == (1, [])
 
 
-@pytest.mark.clause("ME-25", "ME-26", "CD-95")
+@pytest.mark.clause("ME-26", "CD-95")
 @pytest.mark.parametrize("count", [0, 120], ids=["while somebody waits", "in the background"])
 def test_a_server_survives_a_crash_and_answers_with_the_rest(
     spawn: Spawn, tmp_path: Path, marked: dict[str, str], count: int

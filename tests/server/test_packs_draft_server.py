@@ -48,7 +48,7 @@ def test_a_question_becomes_a_pack_of_code_documents_and_memory(spawn: Spawn, pr
     assert client.error("input", {"action": "draft", "query": "zebra"})["code"] == "ttl_required"
 
 
-@pytest.mark.clause("ME-52")
+@pytest.mark.clause("ME-50")
 def test_the_command_line_drafts_and_prints(project: Path) -> None:
     run = CommandLine(project)
     done = run("packs", "draft", "how is a zebra fed", "--json", "--max-tokens", "700", **FAST)

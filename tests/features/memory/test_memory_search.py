@@ -294,7 +294,7 @@ def test_a_partly_matched_question_scores_lower() -> None:
     assert known > 2 * score("Elvis Presley glossary")
 
 
-@pytest.mark.clause("ME-39")
+@pytest.mark.clause("ME-38")
 @pytest.mark.parametrize(
     ("note", "question"),
     [
@@ -338,7 +338,7 @@ def test_a_long_function_is_shown_whole_and_once_whichever_part_was_found() -> N
     assert all(each["endLine"] - each["startLine"] < 60 for each in parts)
 
 
-@pytest.mark.clause("ME-33")
+@pytest.mark.clause("ME-34")
 @pytest.mark.parametrize("query", ["", "ab", "   ", "\n\t  \n"])
 def test_a_query_that_is_too_short_is_refused_in_the_promised_words(room: Room, query: str) -> None:
     assert room.call("context_search", query=query) == (
@@ -347,7 +347,7 @@ def test_a_query_that_is_too_short_is_refused_in_the_promised_words(room: Room, 
     )
 
 
-@pytest.mark.clause("ME-01", "ME-33")
+@pytest.mark.clause("ME-01", "ME-34")
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [
@@ -414,7 +414,7 @@ def test_a_failed_embedder_leaves_keyword_search_and_a_warning(room: Room) -> No
     assert room.search("password", module="nowhere")["results"] == []
 
 
-@pytest.mark.clause("ME-36")
+@pytest.mark.clause("ME-44")
 def test_over_budget_the_first_results_come_whole_and_the_answer_says_so() -> None:
     rows = [
         {"id": str(number), "content": "ä\n" * 250, "startLine": 1, "endLine": 250} for number in range(10)
@@ -437,7 +437,7 @@ class BrokenStore:
         raise Failure(Code.MALFORMED_DISCOVERY, "x.md is malformed: why", {"files": [{"file": "x.md"}]})
 
 
-@pytest.mark.clause("ME-04", "ME-37")
+@pytest.mark.clause("ME-04", "ME-34")
 def test_a_malformed_discovery_fails_the_search_and_names_the_file(room: Room) -> None:
     room.with_memory(discoveries=BrokenStore())
     assert room.call("context_search", query="password") == (
@@ -451,7 +451,7 @@ def test_a_malformed_discovery_fails_the_search_and_names_the_file(room: Room) -
     )
 
 
-@pytest.mark.clause("ME-37")
+@pytest.mark.clause("ME-34")
 def test_unreadable_packs_are_a_warning(room: Room) -> None:
     class BrokenPacks:
         def all(self) -> Any:
@@ -485,7 +485,7 @@ class Worker:
         return True
 
 
-@pytest.mark.clause("ME-23")
+@pytest.mark.clause("ME-22")
 def test_many_new_files_are_indexed_by_the_worker_and_progress_is_shown() -> None:
     files: dict[str, str | bytes] = {f"m/f{number}.py": f"def g{number}(): ...\n" for number in range(51)}
     room = Room(files)
@@ -506,7 +506,7 @@ def test_many_new_files_are_indexed_by_the_worker_and_progress_is_shown() -> Non
     assert worker.started == ["memory"]
 
 
-@pytest.mark.clause("ME-45")
+@pytest.mark.clause("ME-22")
 def test_an_answer_from_an_incomplete_index_begins_by_saying_so() -> None:
     files: dict[str, str | bytes] = {
         f"old/f{number}.py": f"def feed_{number}(): ...\n" for number in range(3)
@@ -525,7 +525,7 @@ def test_an_answer_from_an_incomplete_index_begins_by_saying_so() -> None:
     assert worker.started == ["memory"]
 
 
-@pytest.mark.clause("ME-23")
+@pytest.mark.clause("ME-22")
 def test_a_call_indexes_itself_if_the_worker_does_not_run() -> None:
     room = Room({f"m/f{number}.py": f"def g{number}(): ...\n" for number in range(60)})
     room.with_memory(background=Worker(works=False))
@@ -606,7 +606,7 @@ class Endless:
             self._clock.advance(seconds=0.5)
 
 
-@pytest.mark.clause("ME-23")
+@pytest.mark.clause("ME-22")
 def test_a_tree_that_is_too_large_to_look_at_is_left_to_the_background(room: Room) -> None:
     room.search("password")
     worker = Worker(works=True)
@@ -633,7 +633,7 @@ class SlowOnce:
         return self._tree.read(path)
 
 
-@pytest.mark.clause("ME-45")
+@pytest.mark.clause("ME-22")
 def test_a_first_search_of_a_tree_that_is_slow_to_look_at_waits_and_looks_again() -> None:
     room = Room({f"m/f{number}.py": f"def g{number}(): ...\n" for number in range(60)})
     tree = SlowOnce(room.memory.tree, room.clock)
@@ -643,7 +643,7 @@ def test_a_first_search_of_a_tree_that_is_slow_to_look_at_waits_and_looks_again(
     assert tree.looks == 2
 
 
-@pytest.mark.clause("ME-58")
+@pytest.mark.clause("ME-30")
 def test_a_search_asks_for_code_discoveries_or_packs_alone(room: Room) -> None:
     room.call("context_record", type="decision", content="The password check lives in the login service")
     every = room.call("context_search", query="password login", limit=20)[0]["results"]

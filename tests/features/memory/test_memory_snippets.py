@@ -259,7 +259,7 @@ def test_lines_between_class_members_are_named_after_the_class() -> None:
     ]
 
 
-@pytest.mark.clause("ME-20", "ME-25")
+@pytest.mark.clause("ME-20", "ME-26")
 def test_a_file_that_was_not_parsed_is_cut_into_windows_at_blank_lines() -> None:
     text = "a\n" * 50 + "\n" + "b\n" * 50
     found = snippets_of(split_lines(text), NotParsed("there is no grammar for it"))
