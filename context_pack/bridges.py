@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from attrs import evolve, frozen
 
@@ -11,7 +11,9 @@ from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import MAX_LINES, LineRange
 from context_pack.memory.discovery import MOST_TEXT, CodePlace, CodeState
-from context_pack.memory.ports import PackNote
+from context_pack.memory.ports import MemoryPorts, PackNote
+from context_pack.memory.refresh import Refresher
+from context_pack.memory.search import MemorySearcher
 from context_pack.packs.anchors import SourceText
 from context_pack.packs.draft import is_own, own_description, own_heading, own_title, own_why
 from context_pack.packs.model import Pack, Ref, Scopes, ScopeState
@@ -88,11 +90,19 @@ class AnchoredPlaces:
         if found.found is not None:
             diff = None if found.diff is None else "\n".join(found.diff.lines)
             where = str(found.found.path), str(found.found.lines)
-            return CodeState(found.state.value, *where, found.reason, diff)
+            return CodeState(found.state.value, *where, found.reason, diff, found.cosmetic)
         nameless = ref.anchor is not None and ref.anchor.symbol is None
         if found.state is State.STALE and nameless and self.reader.tree.is_file(ref.path):
             return CodeState(State.CHANGED.value, None, None, CHANGED_LINES)
         return CodeState(found.state.value, None, None, found.reason)
+
+
+def memory_searcher(
+    memory: MemoryPorts, packs: PackStore, monotonic: Callable[[], float], places: AnchoredPlaces
+) -> MemorySearcher:
+    """Searches code, discoveries, sessions and the texts of packs."""
+    refresher = Refresher(memory, PacksAsNotes(packs), monotonic)
+    return MemorySearcher(memory, refresher, monotonic, places)
 
 
 def _whole_file(text: SourceText | Reason) -> LineRange:

@@ -90,6 +90,12 @@ def user_folders(given: str) -> tuple[Place, Place]:
     return Place(cache[0], (cache[1],)), Place(state[0], (state[1],))
 
 
+def models_folder(given: str) -> Path:
+    """Where fetched models are kept, which no project is asked about."""
+    data = Path(given, "data") if given else PlatformDirs(NAME, appauthor=False).user_data_path
+    return data / "models"
+
+
 def project_key(source_root: str, root: str) -> str:
     """The name of a project's folders: a digest of its real paths, and how the project is called."""
     real = os.path.realpath(source_root)

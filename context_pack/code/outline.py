@@ -147,7 +147,7 @@ class Outliner:
         if depth == FOLDER_DEPTH and command.query is None:
             shown = tuple(each for each in shown if each.kind is not DefinitionKind.CONSTANT)
         plain = parsed.reason if isinstance(parsed, NotParsed) else _unread(parsed.unread)
-        return FileOutline(source.path.value, language, count_lines(source.text), shown, plain)
+        return FileOutline(source.path.value, count_lines(source.text), shown, plain)
 
 
 def _unread(unread: Sequence[tuple[int, int]]) -> str | None:
@@ -180,7 +180,6 @@ class FileOutline:
     """
 
     path: str
-    language: str
     lines: int
     definitions: tuple[Definition, ...]
     plain: str | None = None
@@ -208,7 +207,7 @@ def chosen(definitions: Sequence[Definition], depth: int, query: str | None) -> 
 def outline_lines(outline: FileOutline) -> Iterator[str]:
     """The list of one file: its name, then a line for each definition with its lines and signature."""
     left = f"{outline.left} more definitions" * (outline.left > 0)
-    said = ", ".join(filter(None, (outline.language, f"{outline.lines} lines", outline.plain, left)))
+    said = ", ".join(filter(None, (f"{outline.lines} lines", outline.plain, left)))
     yield f"{outline.path} ({said})"
     for each in outline.definitions:
         yield f"{INDENT * (each.depth + 1)}{line_range(each.start, each.end)} {each.signature or each.name}"

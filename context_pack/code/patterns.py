@@ -1,7 +1,7 @@
 """A search pattern: Python's `regex` for each line by itself.
 
 Three things keep a search of many lines quick. A plain text is looked for without `regex`. Of any other
-pattern the longest word that every match must have is looked for first, and only lines with it are tried. And
+pattern the words that every match must have are looked for first, and only lines with them are tried. And
 watching the clock costs more than most searches, so a pattern that cannot take long on a short line is not
 watched there.
 """
@@ -9,7 +9,7 @@ watched there.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import regex
@@ -20,18 +20,55 @@ from context_pack.kernel.patterns import check_pattern_size
 
 SLICE_SECONDS = 0.25
 """How long one line is tried before somebody asks whether that is still wanted; then twice as long."""
-SHORT_LINE = 200
+SHORT_LINE, SHORTER_LINE = 200, 100
+"""Up to two runs cannot take long on a short line, three on a shorter one: time grows with their power."""
 _PLAIN = re.compile(r"(?:[\w :;,=<>@%!\"'`/~&#-]|\\[^\w\s])+", re.ASCII)
 _BRACE = re.compile(r"(\\[pPN]\{[^}]*\}|\\.)|\{(?!\d*,?\d*\})", re.DOTALL)
 """A `{` that counts nothing; `regex` would take `{e}` for fuzzy matching."""
-_SET = r"\[\^?\]?(?:\\.|\[:[^\]]*:\]|[^\]\\])*\]"
-_MAY_BE_ABSENT = re.compile(r"\||\(\?|\(\*|\\[^\WbBdDwWsSAZ]|\)[?*{]")
-"""Choices, groups that need not match, and escapes that spell characters: no word is surely needed then."""
-_NO_WORD = re.compile(rf"(?:\\.|{_SET}|.)(?:[?*]|\{{[^}}]*\}})|\\.|{_SET}|\W", re.DOTALL)
-_SLOW = re.compile(r"\)[*+?{]|\\[1-9gk]|\(\*|\(\?(?!:|<?[=!]|i\)|P?<\w)")
-"""Repeated groups, references back and what is rare: with these a short line may take for ever."""
-_RUN = re.compile(r"[*+]|,\}")
+_TOKEN = re.compile(
+    r"(?:(?P<open>\((?:\?:|\?P?<\w+>)?(?![?*]))|(?P<look>\(\?<?[=!])|(?P<choice>\|)|(?P<close>\))"
+    r"|\\(?P<sign>[^\w\s])|(?P<char>[^\\()\[\].^$|?*+])"
+    r"|(?P<kind>\\[bBdDwWsSAZ1-9]|[.^$]|\[\^?\]?(?:\\.|\[:[^\]]*:\]|[^\]\\])*\]))"
+    r"(?P<often>[?*+]|\{\d*,?\d*\})?[?+]?",
+    re.DOTALL,
+)
+_SLOW = re.compile(r"\)[*+?{]|\(\*|\(\?(?!:|<?[=!]|i\)|P?<\w)")
+"""Repeated groups, and what is rare: with these a short line may take for ever."""
+_RUN = re.compile(r"[*+]|,\}|\\[1-9gk]")
 _CHOICE = re.compile(r"[?|]|,\d+\}")
+_STEADY = re.compile(
+    r"\((?:\?:)?(?:\\w[+*](?:\\s|\\[^\w\s]|[ ,:;/=<>@%!~&#-])+|(?P<words>\w+(?:\|\w+)*))\)[+*]", re.ASCII
+)
+"""A repeated group that can be read in one way only: `(\\w+,)*`, `(foo|bar)+`."""
+
+
+def required_words(source: str) -> list[str]:
+    """Texts that every match has, the longest first.
+
+    What may be absent, is one of several choices or is spelled by an escape counts for nothing.
+    """
+    groups: list[list[str]] = [[""]]
+    is_lost = [False]
+    at = 0
+    while at < len(source):
+        token = _TOKEN.match(source, at)
+        if token is None:
+            return []
+        at = token.end()
+        may_be_absent = (token["often"] or "+")[:2] in ("?", "*", "{0", "{,")
+        if token["open"] or token["look"]:
+            groups.append([""])
+            is_lost.append(token["look"] is not None)
+        elif token["choice"]:
+            is_lost[-1] = True
+        elif token["close"] and len(groups) > 1:
+            inside, lost = groups.pop(), is_lost.pop()
+            groups[-1] += ["", *([] if lost or may_be_absent else inside), ""]
+        elif (char := token["char"] or token["sign"]) and not may_be_absent:
+            groups[-1][-1] += char
+        if token["often"] or token["kind"]:
+            groups[-1].append("")
+    return [] if is_lost[0] else sorted(filter(None, {*groups[0]}), key=lambda word: (-len(word), word))
 
 
 Check = Callable[[], None]
@@ -46,16 +83,16 @@ class Pattern:
         self.compiled: Any = regex.compile(source, flags)
         self.case_sensitive = case_sensitive
         self._is_plain = _PLAIN.fullmatch(source) is not None
-        if self._is_plain:
-            word = re.sub(r"\\(.)", r"\1", source)
-        else:
-            words = [] if _MAY_BE_ABSENT.search(source) else _NO_WORD.sub(" ", source).split()
-            word = max(words, key=len, default="")
-        self.word = word if case_sensitive else word.lower() if word.isascii() else ""
-        """Every match has it, in whatever case unless case matters."""
-        self._is_quick = (
-            not _SLOW.search(source) and len(_RUN.findall(source)) < 3 and len(_CHOICE.findall(source)) < 8
-        )
+        words = [re.sub(r"\\(.)", r"\1", source)] if self._is_plain else required_words(source)
+        if not case_sensitive:
+            words = [word.lower() for word in words if word.isascii()]
+        self.word, self._others = words[0] if words else "", words[1:]
+        """Every match has them, in whatever case unless case matters; the first is the longest."""
+        source = _STEADY.sub(_as_runs, source)
+        runs, few = len(_RUN.findall(source)), len(_CHOICE.findall(source)) < 8
+        lengths = (SHORT_LINE, SHORT_LINE, SHORT_LINE, SHORTER_LINE)
+        self._quick = lengths[runs] if few and runs < len(lengths) and not _SLOW.search(source) else -1
+        """Up to which length a line is not watched."""
 
     def starts(self, text: str, check: Check) -> list[int]:
         """Where the first match of each matching line begins; every line ends with a line feed."""
@@ -64,13 +101,13 @@ class Pattern:
             words = text if self.case_sensitive else text.lower()
             if self._is_plain:
                 return list(_places(words, self.word))
-        lines = _lines(text) if words is None else _lines_with(self.word, words, text)
+        lines = _lines(text) if words is None else _lines_with(self.word, self._others, words, text)
         found: list[int] = []
         search = self.compiled.search
         for count, (begin, line) in enumerate(lines, 1):
             if not count & 63:
                 check()
-            match = search(line) if self._is_quick and len(line) <= SHORT_LINE else self._watched(line, check)
+            match = search(line) if len(line) <= self._quick else self._watched(line, check)
             if match is not None:
                 found.append(begin + match.start())
         return found
@@ -84,6 +121,12 @@ class Pattern:
             except TimeoutError:
                 check()
                 seconds *= 2
+
+
+def _as_runs(group: re.Match[str]) -> str:
+    """A repeated group as two runs, unless its words begin alike."""
+    starts = [word[:1].lower() for word in (group["words"] or "").split("|")]
+    return "++" if len({*starts}) == len(starts) else group[0]
 
 
 def compiled(text: str, case_sensitive: bool) -> Pattern:
@@ -150,8 +193,9 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         at += len(line) + 1
 
 
-def _lines_with(word: str, searched: str, text: str) -> Iterator[tuple[int, str]]:
-    """The lines that have a word, which is looked for in `searched`: the text, or that in lower case."""
+def _lines_with(word: str, others: Sequence[str], searched: str, text: str) -> Iterator[tuple[int, str]]:
+    """The lines that have all words, which are looked for in `searched`: the text, or that in lower case."""
     for at in _places(searched, word):
-        begin = text.rfind("\n", 0, at) + 1
-        yield begin, text[begin : text.find("\n", at)]
+        begin, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+        if all(searched.find(other, begin, end) >= 0 for other in others):
+            yield begin, text[begin:end]

@@ -64,7 +64,7 @@ def read_tool(
             known = near(read.source.path.value, read.span.start, read.span.end, call.check)
         if access is not None:
             call.after(lambda: access.record(read.source.path, now()))
-        return json_answer(_read_record(read, known))
+        return json_answer(_read_record(command, read, known))
 
     return tool(
         "read_file",
@@ -80,33 +80,37 @@ def read_tool(
     )
 
 
-def _read_record(read: FileRead, known: Sequence[str]) -> dict[str, Any]:
-    source = read.source
-    file: dict[str, Any] = {
+def _read_record(command: ReadFile, read: FileRead, known: Sequence[str]) -> dict[str, Any]:
+    """The file and what it imports; of a part that was asked for, only the part and where it is."""
+    source, span = read.source, read.span
+    is_part = (command.symbol, command.start_line, command.end_line) != (None, None, None)
+    is_short = is_part and read.external is None
+    file = {
         "path": source.path.value,
         "content": read.content,
-        "size": source.size,
+        "size": None if is_short else source.size,
         "lines": read.lines,
-        "language": read.language,
+        "language": None if is_short else read.language,
+        "range": None if span is None else {"startLine": span.start, "endLine": span.end},
     }
-    if read.span is not None:
-        file["range"] = {"startLine": read.span.start, "endLine": read.span.end}
-    metadata: dict[str, Any] = {
+    metadata = {
         "module": module_of(source.path),
         "role": role_of(source.path, read.language).value,
         "lastModified": format_instant(file_time(source.modified_ns), whole_seconds=True),
+        "external": None if read.external is None else list(read.external),
     }
-    if read.external is not None:
-        metadata["external"] = list(read.external)
-    about = {"known": known} if known else {}
-    whole = {
-        **about,
-        "file": file,
-        "dependencies": list(map(_dependency, read.dependencies)),
-        "metadata": metadata,
+    record = {
+        "more": "; ".join(_more(read)) or None,
+        "known": known or None,
+        "file": _without_none(file),
+        "dependencies": None if is_short else list(map(_dependency, read.dependencies)),
+        "metadata": None if is_short else _without_none(metadata),
     }
-    more = "; ".join(_more(read))
-    return {"more": more, **whole, **_next(read)} if more else whole
+    return {**_without_none(record), **_next(read)}
+
+
+def _without_none(record: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in record.items() if value is not None}
 
 
 def _more(read: FileRead) -> Iterator[str]:
@@ -280,10 +284,9 @@ def usages_within(usages: Usages, room: int) -> str:
     """Usages as a list in so many bytes, or in the few more that one definition and one use take."""
     room -= size("\n".join(usage_lines(usages, 0, 0))) + 20  # counts have more digits than 0
     definitions = [size(_definition(usage)) + 1 for usage in _definitions(usages)[: usages.limit]]
-    paths = [None, *(usage.path for usage in usages.uses)]
     uses = [
-        size(_use(usage)) + 1 + (0 if usage.path == before else size(usage.path) + 1)
-        for usage, before in zip(usages.uses, paths, strict=False)
+        size(_use(usage, before)) + 1 + (0 if before and usage.path == before.path else size(usage.path) + 1)
+        for before, usage in zip([None, *usages.uses], usages.uses, strict=False)
     ]
     first = _fitting(definitions, max(room // 2, room - sum(uses)))
     return "\n".join(usage_lines(usages, first, _fitting(uses, room - sum(definitions[:first]))))
@@ -303,8 +306,10 @@ def _definition(usage: Usage) -> str:
     return f"defined {usage.path}:{usage.line} {usage.inside}: {usage.text}"
 
 
-def _use(usage: Usage) -> str:
-    return f"{INDENT}{usage.line}{f' in {usage.inside}' if usage.inside else ''}: {usage.text}"
+def _use(usage: Usage, before: Usage | None) -> str:
+    """A use with what it is in, unless that stands with the use before it."""
+    same = before is not None and (usage.path, usage.inside) == (before.path, before.inside)
+    return f"{INDENT}{usage.line}{f' in {usage.inside}' if usage.inside and not same else ''}: {usage.text}"
 
 
 def usage_lines(usages: Usages, first: int, most: int) -> Iterator[str]:
@@ -312,7 +317,7 @@ def usage_lines(usages: Usages, first: int, most: int) -> Iterator[str]:
     known = _definitions(usages)
     definitions, uses = known[:first], usages.uses[:most]
     counts = f"{counted(len(usages.definitions), 'definition')}, {counted(usages.total, 'use')}"
-    yield f"{usages.name}: {counts}; by name, not by type"
+    yield f"{usages.name}: {counts}"
     cut = [f"{len(definitions)} of {len(known)} definitions"] * (len(definitions) < len(known))
     if len(uses) < usages.total or not usages.complete:
         cut.append(f"{len(uses)} of {'at least ' * (not usages.complete)}{usages.total} uses")
@@ -325,12 +330,10 @@ def usage_lines(usages: Usages, first: int, most: int) -> Iterator[str]:
         yield f"[the time was over before {late} could be searched; narrow path]"
     for usage in definitions:
         yield _definition(usage)
-    last = None
-    for usage in uses:
-        if usage.path != last:
-            last = usage.path
+    for before, usage in zip([None, *uses], uses, strict=False):
+        if before is None or usage.path != before.path:
             yield usage.path
-        yield _use(usage)
+        yield _use(usage, before)
     if usages.unparsed:
         named = ", ".join(
             f"{path} ({count})" for path, count in list(usages.unparsed.items())[:MOST_UNPARSED]

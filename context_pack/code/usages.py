@@ -34,6 +34,8 @@ DEFAULT_USES, MOST_USES = 50, 500
 MOST_MENTIONS, MOST_CALLING_FILES = 200, 20
 """On more lines a name is that of many things, or everywhere; of a rarer one so many files are parsed."""
 _LEFT_OUT = "what is ignored, a link, denied or no text is left out; name another place"
+NAME = "^[^\\s\"'`()]*(operator[^\"'`]+)?$"
+"""A name, or an operator of C++, which may have brackets and blanks."""
 _GLOB_SIGNS = re.compile(r"([*?\[\]{}!\\])")
 
 
@@ -41,7 +43,7 @@ _GLOB_SIGNS = re.compile(r"([*?\[\]{}!\\])")
 class FindUsages:
     """What `find_usages` is asked."""
 
-    name: str = arg(text(1, 200, pattern="^[^\\s\"'`()]+$"), "The name; of `Class.method` the last part")
+    name: str = arg(text(1, 200, pattern=NAME), "The name; of `Class.method` the last part")
     path: str | None = arg(text(1, LONGEST_PATH), "Only in this file or folder", default=None)
     limit: int = arg(integer(1, MOST_USES), "Most uses, and definitions", default=DEFAULT_USES)
     offset: int = arg(integer(0), "Uses to skip", default=0)
@@ -125,8 +127,10 @@ class UsageFinder:
         asked = command.offset, command.limit, unsearched
         return Usages(command.name, tuple(definitions), page, len(uses), unparsed, complete, *asked)
 
-    def callers(self, name: str, most: int, call: Call) -> list[Usage]:
-        """The first use in each of so many other definitions, tests aside; none of a name that is everywhere.
+    def callers(self, name: str, most: int, call: Call, *, tests: bool = False) -> list[Usage]:
+        """The first use in each of so many other definitions, in tests or aside from them.
+
+        None of a name that is everywhere.
 
         Raises:
             Failure: `timed_out` before any file.
@@ -135,7 +139,9 @@ class UsageFinder:
         if found.total > MOST_MENTIONS:
             return []
         paths = [
-            path for path in dict.fromkeys(hit.path for hit in found.hits) if not is_test(RelativePath(path))
+            path
+            for path in dict.fromkeys(hit.path for hit in found.hits)
+            if is_test(RelativePath(path)) == tests
         ]
         callers: dict[tuple[str, str], Usage] = {}
         for path in paths[:MOST_CALLING_FILES]:
@@ -185,6 +191,7 @@ def _fits(usage: Usage, written: str) -> bool:
 def _query(name: str, place: str, is_file: bool, in_time: bool) -> LineQuery:
     """The text search for lines that have the name, in a file, a folder or everywhere."""
     before, after = (r"\b" if re.match(r"\w", char) else "" for char in (name[0], name[-1]))
+    word = re.sub(r"\Aoperator(?=[^\w\s\"])", r"operator\\s*", re.escape(name).replace("\\ ", r"\s+"))
     plain = _GLOB_SIGNS.sub(r"\\\1", place)
     glob = f"/{plain}" if is_file else f"/{plain}/**" if place else None
-    return LineQuery(f"{before}{re.escape(name)}{after}", glob, True, MOST_LINES, in_time)
+    return LineQuery(f"{before}{word}{after}", glob, True, MOST_LINES, in_time)

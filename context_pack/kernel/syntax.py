@@ -15,6 +15,8 @@ from attrs import frozen
 
 _JOINTS = re.compile(r":+|\.|(?<=\w)(?<!\br)#")
 """What holds a qualified name together: `A.b`, `A::b`, `A#b`; not the sign of `#secret` or `r#type`."""
+_OPERATOR = re.compile(r"\boperator\s+(?=[^\w\s\"])")
+"""`operator ==` of C++ is `operator==`."""
 
 
 class DefinitionKind(StrEnum):
@@ -168,7 +170,8 @@ class NoSyntax:
 
 def name_parts(name: str) -> list[str]:
     """The parts of a qualified name, as any language writes it; the name itself if it has none."""
-    return [part for part in _JOINTS.split(name.strip()) if part] or [name]
+    name = _OPERATOR.sub("operator", name.strip())
+    return [part for part in _JOINTS.split(name) if part] or [name]
 
 
 def named(definitions: Sequence[Definition], symbol: str) -> list[Definition]:

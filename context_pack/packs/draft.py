@@ -20,20 +20,34 @@ from attrs import define, evolve, field, frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.text import MAX_LINES, LineRange
+from context_pack.kernel.text import MAX_LINES, LineRange, single_line
 from context_pack.kernel.times import expiry
 from context_pack.packs import commands, values
 from context_pack.packs.model import FIRST, Pack, Ref, Section, Status
-from context_pack.packs.ports import Excerpt, Excerpts
+from context_pack.packs.ports import Excerpt, Excerpted, Excerpts
 from context_pack.packs.render import render
 from context_pack.packs.resolving import Check, PackAccess, Resolver, unwatched
 from context_pack.toolkit.budget import cut_text, tokens_of
 
 CODE = "code"
-TITLES: Mapping[str, str] = {CODE: "Code", "documents": "Documents", "memory": "Memory"}
+TITLES: Mapping[str, str] = {
+    "changed": "Changed",
+    "trace": "Trace",
+    "callers": "Callers",
+    "tests": "Tests",
+    CODE: "Code",
+    "documents": "Documents",
+    "memory": "Memory",
+    "known": "Known there",
+}
+"""The sections of a drafted pack, in their order."""
+WHOLE = frozenset({"changed", "trace"})
+"""The kinds of which whoever reads the pack must know that one is not there whole."""
 _FOUND = r'found for "(?P<question>.*)"(?:, score [0-9]\.[0-9]{2}|: [^"]*)?'
 _WHY = re.compile(_FOUND)
 _QUOTE = re.compile(rf"- .*\({_FOUND}\)")
+_FAILED = re.compile(r"(?:Error|Exception|panic(?:ked)?)\b")
+"""What the line of a trace holds that says what went wrong."""
 _KEY_CHARS = 48
 
 
@@ -134,14 +148,12 @@ class PackDrafter(PackAccess):
             Failure: `not_found` when nothing answers the question, `invalid_data` for a budget too small to
                 hold anything, or what the search and the store raise.
         """
-        query = " ".join(command.query.split())
-        if len(query) < commands.LEAST_QUESTION:  # the schema counts white space, too
-            raise invalid(f"'query' must have at least {commands.LEAST_QUESTION} characters", "query")
+        title, found = self._passages(command, check)
         now = self.clock.now()
         empty = Pack(
             id=SOME_ID,
             name=None if command.name is None else values.new_name(command.name),
-            title=title_of(query),
+            title=title_of(title),
             status=Status.DRAFT,
             tags=(),
             revision=FIRST,
@@ -149,18 +161,47 @@ class PackDrafter(PackAccess):
             updated_at=now,
             expires_at=expiry(now, command.ttl_minutes),
         )
-        found = self.passages.best(query, _wanted(command.max_tokens), check)
-        if not found.items:
-            raise _nothing(found.notes)
         resolver = Resolver.over(self, check)
-        chooser = _Chooser(empty, query, resolver, command.max_tokens - SLACK_TOKENS)
+        chooser = _Chooser(empty, title, resolver, command.max_tokens - SLACK_TOKENS, found.texts)
         pack = chooser.chosen(found.items)
-        if not pack.sections:
+        if not any(section.refs or section.description for section in pack.sections):
             raise invalid("'max_tokens' leaves no room for a single passage; give more", "max_tokens")
         named = pack.digests
         self.excerpts.put({key: text for key, text in resolver.anchored_texts.items() if key in named})
         stored = self.store.create(lambda pack_id: evolve(pack, id=pack_id), pack.name, check)
-        return Drafted(stored, chooser.weight(stored), found.notes)
+        lost = _lost(found.items, stored)
+        notes = {**found.notes, "left_out": lost} if lost else found.notes
+        return Drafted(stored, chooser.weight(stored), notes)
+
+    def _passages(self, command: commands.Draft, check: Check) -> tuple[str, Excerpted]:
+        """What the pack is to be called, and what it is made of."""
+        if [command.query, command.diff, command.trace].count(None) != 2:
+            raise invalid("give one of 'query', 'diff' and 'trace'", "query")
+        if command.diff is not None:
+            revision = "" if "\n" in command.diff.strip() else f" since {command.diff.strip()}"
+            return f"Changes{revision or ' of a diff'}", self.passages.changed(command.diff, check)
+        if command.trace is not None:
+            lines = [single_line(line) for line in command.trace.strip().split("\n")]
+            said = [line for line in lines if _FAILED.search(line)] or lines[-1:]
+            return f"Trace: {said[0]}", self.passages.traced(command.trace, check)
+        query = " ".join((command.query or "").split())
+        if len(query) < commands.LEAST_QUESTION:  # the schema counts white space, too
+            raise invalid(f"'query' must have at least {commands.LEAST_QUESTION} characters", "query")
+        found = self.passages.best(query, _wanted(command.max_tokens), check)
+        if not found.items:
+            raise _nothing(found.notes)
+        return query, found
+
+
+def _lost(items: Iterable[Excerpt], pack: Pack) -> list[str]:
+    """The changed definitions and frames that the pack does not show whole."""
+    shown = [(ref.path.value, ref.lines) for _, ref in pack.refs]
+    return [
+        f"{item.title} {item.path}:{item.start}-{item.end}"
+        for item in items
+        if item.kind in WHOLE
+        if not any(path == item.path and at.start <= item.start and item.end <= at.end for path, at in shown)
+    ]
 
 
 def _wanted(tokens: int) -> int:
@@ -176,6 +217,14 @@ def _nothing(notes: Mapping[str, object]) -> Failure:
     return Failure(Code.NOT_FOUND, words, dict(notes))
 
 
+_Taken = tuple[int, tuple[str, str, int], tuple[str, Ref | str]]
+"""A part with its place among the passages, where it stands in the order of reading, and its section."""
+
+
+def _path_of(part: tuple[str, Ref | str]) -> str | None:
+    return part[1].path.value if isinstance(part[1], Ref) else None
+
+
 @define
 class _Chooser:
     """Fills one pack: `parts` are refs and lines of descriptions, each with the key of its section."""
@@ -184,6 +233,7 @@ class _Chooser:
     query: str
     resolver: Resolver
     most: int
+    texts: Mapping[str, str] = field(factory=dict)
     parts: list[tuple[str, Ref | str]] = field(factory=list, init=False)
     used: int = field(init=False)
     _bare: int = field(init=False)
@@ -196,32 +246,14 @@ class _Chooser:
 
     def chosen(self, items: Sequence[Excerpt]) -> Pack:
         """The pack with as many passages as fit, the best first: whole ones in their share, then in part."""
-        waiting = list(enumerate(items))
-        taken: list[tuple[int, tuple[str, str, int], tuple[str, Ref | str]]] = []
-        files: dict[str, int] = {}
+        for kind, text in self.texts.items():
+            self._take(kind, [text])
+        taken: list[_Taken] = [(-1, ("", "", 0), part) for part in self.parts]
         seen: list[tuple[str, int, int]] = []
-        for shared, whole in ((True, True), (False, True), (False, False)):
-            left = []
-            for place, item in waiting:
-                self.resolver.check()
-                if item.path is not None and _repeats(item, seen):
-                    continue
-                candidates = self._quoted(item) if item.path is None else self._refs(item, whole)
-                later = whole and (item.partial or self._is_large(item, shared))
-                if (
-                    later
-                    or not self._has_share(item.kind, shared, items)
-                    or not self._take(item.kind, candidates)
-                ):
-                    left.append((place, item))
-                    continue
-                # As one reads: group by group, the best file first, and a file from top to bottom.
-                file = item.path or ""
-                reading = (item.group or "", f"{files.setdefault(file, place):04}", item.start)
-                taken.append((place, reading, self.parts[-1]))
-                if item.path is not None:
-                    seen.append((item.path, item.start, item.end))
-            waiting = left
+        for rank in sorted({item.rank for item in items}):
+            waiting = [(place, item) for place, item in enumerate(items) if item.rank == rank]
+            for shared, whole in ((True, True), (False, True), (False, False)):
+                waiting = self._taken(waiting, items, shared, whole, taken, seen)
         taken.sort(key=lambda each: each[0])
         pack = self._in_reading_order(taken)
         while taken and self.weight(pack) > self.most:
@@ -229,11 +261,41 @@ class _Chooser:
             pack = self._in_reading_order(taken)
         return pack
 
-    def _in_reading_order(
-        self, taken: Sequence[tuple[int, tuple[str, str, int], tuple[str, Ref | str]]]
-    ) -> Pack:
+    def _in_reading_order(self, taken: Sequence[_Taken]) -> Pack:
         self.parts = [part for _, _, part in sorted(taken, key=lambda each: each[1])]
         return self._pack(self.parts)
+
+    def _taken(
+        self,
+        waiting: Sequence[tuple[int, Excerpt]],
+        items: Sequence[Excerpt],
+        shared: bool,
+        whole: bool,
+        taken: list[_Taken],
+        seen: list[tuple[str, int, int]],
+    ) -> list[tuple[int, Excerpt]]:
+        """Take what fits of the passages that are waiting; those that are left."""
+        left = []
+        for place, item in waiting:
+            self.resolver.check()
+            if item.path is not None and _repeats(item, seen):
+                continue
+            candidates = self._quoted(item) if item.path is None else self._refs(item, whole)
+            later = whole and (item.partial or self._is_large(item, shared))
+            if (
+                later
+                or not self._has_share(item.kind, shared, items)
+                or not self._take(item.kind, candidates)
+            ):
+                left.append((place, item))
+                continue
+            # As one reads: group by group, the best file first, and a file from top to bottom.
+            first = min([at for at, _, part in taken if _path_of(part) == item.path], default=place)
+            reading = (item.group or "", f"{first:04}", item.start) if item.group else ("", f"{place:04}", 0)
+            taken.append((place, reading, self.parts[-1]))
+            if item.path is not None:
+                seen.append((item.path, item.start, item.end))
+        return left
 
     def weight(self, pack: Pack) -> int:
         """The tokens of the pack as `output` shows it, in one page."""

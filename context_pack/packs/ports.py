@@ -151,7 +151,7 @@ class Excerpt:
 
     `kind` is the section it belongs to: `code`, `documents` or `memory`; `score` is from 0 to 1; `what` says
     in a few words what it does for the question; `partial` is the part of a definition, which comes after
-    whole ones.
+    whole ones. `rank` is the turn in which it gets room: 0 before 1.
     """
 
     kind: str
@@ -165,6 +165,7 @@ class Excerpt:
     partial: bool = False
     group: str | None = None
     """What it is for the question; passages are chosen best first, and shown group by group."""
+    rank: int = 0
 
 
 @frozen
@@ -173,6 +174,8 @@ class Excerpted:
 
     items: Sequence[Excerpt]
     notes: Mapping[str, object] = field(factory=dict)
+    texts: Mapping[str, str] = field(factory=dict)
+    """What stands at the top of sections, by their kinds."""
 
 
 class Excerpts(Protocol):
@@ -180,6 +183,12 @@ class Excerpts(Protocol):
 
     def best(self, query: str, limit: int, check: Waiting = patiently, /) -> Excerpted:
         """At most `limit` passages; what `check` raises ends the search."""
+
+    def changed(self, diff: str, check: Waiting = patiently, /) -> Excerpted:
+        """What a diff, or what changed since a revision, touches: definitions, callers, tests, knowledge."""
+
+    def traced(self, trace: str, check: Waiting = patiently, /) -> Excerpted:
+        """The functions that the frames of a stack trace are in, and what is known of them."""
 
 
 class DiagramCheck(Protocol):

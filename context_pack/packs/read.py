@@ -6,7 +6,9 @@ from attrs import evolve, field, frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.packs.changes import Step, steps_between
+from context_pack.packs.claims import Remark, remarks_on
 from context_pack.packs.commands import Diff, NamedPack, RenderPack
+from context_pack.packs.handover import markdown_of
 from context_pack.packs.listing import located
 from context_pack.packs.model import NOTHING_KNOWN, Pack, Scopes, Status, scopes_in
 from context_pack.packs.pages import Bookmark, Mode, Position
@@ -96,6 +98,14 @@ class PackReader(PackAccess):
     def document(self, named: NamedPack, mode: str = Mode.FULL) -> str:
         """The whole pack as one Markdown text, however long."""
         return self._rendered(self.get(named), _mode(mode), WITHOUT_END).text
+
+    def markdown(self, named: NamedPack) -> str:
+        """The pack as a text that can be edited and written back."""
+        return markdown_of(self.get(named))
+
+    def lint(self, named: NamedPack) -> list[Remark]:
+        """What whoever wrote the pack should look at again."""
+        return remarks_on(self.get(named))
 
     def scopes(self, pack: Pack, check: Check = unwatched) -> Scopes:
         """How the contexts of the scopes that the pack names stand."""

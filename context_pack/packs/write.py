@@ -15,13 +15,20 @@ from attrs import evolve, frozen
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.times import expiry
 from context_pack.packs import values
-from context_pack.packs.changes import advanced, check_editable, check_has_content, untrustworthy
+from context_pack.packs.changes import (
+    advanced,
+    check_editable,
+    check_has_content,
+    rename,
+    untrustworthy,
+)
 from context_pack.packs.commands import (
     MOST_OPERATIONS,
     Create,
     DeletePack,
     Operation,
     PackAtRevision,
+    Rename,
     SetStatus,
 )
 from context_pack.packs.listing import handle_of, id_of, located
@@ -215,6 +222,22 @@ class PackWriter(PackAccess):
         diagrams = [part for part in parts if isinstance(part, Diagram)]
         faults = dict(zip(map(id, diagrams), self._faults(diagrams), strict=True))
         return WrittenPack(pack, tuple(_written(part, resolver, faults.get(id(part))) for part in parts))
+
+    def rename(self, command: Rename, check: Check = unwatched) -> Pack:
+        """Give a section or a ref another key.
+
+        Raises:
+            Failure: `not_found`, `invalid_data` for a key that is taken, and what a change raises.
+        """
+
+        def change(pack: Pack) -> Pack:
+            check()
+            pack.check_revision(command.expected_revision)
+            check_editable(pack)
+            after = rename(pack, command.section_key, command.ref_key, command.new_key)
+            return advanced(pack, after, self.clock.now())
+
+        return self.store.update(id_of(self.store, handle_of(command)), change, check)
 
     def diagram_faults(self, pack: Pack) -> list[DiagramFault]:
         """Every diagram of the pack that cannot be drawn."""

@@ -118,7 +118,7 @@ def test_the_server_starts_from_the_wheel(
     assert [line.startswith(str(tmp_path / "site")) for line in done.stdout.splitlines()] == [True, True]
 
 
-@pytest.mark.clause("PG-07")
+@pytest.mark.clause("PG-06")
 def test_the_sdist_holds_what_a_packager_needs(built: Path) -> None:
     (path,) = built.glob("*.tar.gz")
     with tarfile.open(path) as archive:
@@ -132,14 +132,14 @@ def test_the_sdist_holds_what_a_packager_needs(built: Path) -> None:
     assert [name for name in names if left_out.search(name)] == []
 
 
-@pytest.mark.clause("PG-08")
+@pytest.mark.clause("PG-06")
 def test_a_bare_checkout_runs_where_it_stands(checkout: Path, clean_env: dict[str, str]) -> None:
     done = run([sys.executable, "-m", "context_pack", "--version"], checkout, clean_env)
     assert done.returncode == 0, done.stderr
     assert __version__ in done.stdout
 
 
-@pytest.mark.clause("PG-08")
+@pytest.mark.clause("PG-06")
 def test_a_bare_checkout_runs_from_elsewhere(
     checkout: Path, tmp_path: Path, clean_env: dict[str, str], ask_server: Ask
 ) -> None:
@@ -159,7 +159,7 @@ def decoy_adapters(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.clause("PG-08")
+@pytest.mark.clause("PG-06")
 @pytest.mark.parametrize("order", ["decoy first", "decoy before our own adapters"])
 def test_core_and_adapters_come_from_one_tree_whatever_else_is_installed(
     checkout: Path, tmp_path: Path, clean_env: dict[str, str], order: str
@@ -180,7 +180,7 @@ def test_the_version_has_one_source(checkout: Path) -> None:
     assert project["tool"]["hatch"]["version"]["path"] == "context_pack/__init__.py"
 
 
-@pytest.mark.clause("PG-09")
+@pytest.mark.clause("PG-05")
 def test_importing_the_library_touches_nothing(
     tmp_path: Path, checkout: Path, clean_env: dict[str, str]
 ) -> None:

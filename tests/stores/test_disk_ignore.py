@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from hanging import never_hanging
-from planting import ordinary_user
+from ordinary_user import ordinary_user
 
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.files.gitignore import IgnoreFile
@@ -102,7 +102,7 @@ def test_negation_cannot_reinclude_files_of_an_ignored_folder(root: Path) -> Non
     assert walked(root) == ["out2/keep"]
 
 
-@pytest.mark.clause("ST-47")
+@pytest.mark.clause("ST-46")
 def test_an_ignore_file_wins_over_a_gitignore_at_any_level(root: Path) -> None:
     lay(root, "a", "b", "sub/a", "sub/b", top="a\n", sub="b\n")
     (root / ".ignore").write_text("!a\n!b\n")
@@ -112,7 +112,7 @@ def test_an_ignore_file_wins_over_a_gitignore_at_any_level(root: Path) -> None:
     assert walked(root) == ["sub/b"]
 
 
-@pytest.mark.clause("ST-47")
+@pytest.mark.clause("ST-46")
 def test_hidden_files_count_and_denied_or_excluded_ones_do_not(root: Path) -> None:
     lay(
         root,
@@ -130,7 +130,7 @@ def test_hidden_files_count_and_denied_or_excluded_ones_do_not(root: Path) -> No
     assert walked(root, policy, ("dist",)) == expected
 
 
-@pytest.mark.clause("ST-47")
+@pytest.mark.clause("ST-46")
 def test_links_pipes_and_names_that_no_path_can_spell_are_left_out(root: Path) -> None:
     lay(root, "real/file", "with space (1).txt", "übung.md")
     (root / "link").symlink_to("real")
@@ -147,7 +147,7 @@ def test_links_pipes_and_names_that_no_path_can_spell_are_left_out(root: Path) -
     assert walked(root) == ["real/file", "with space (1).txt", "x" * 255, "übung.md"]
 
 
-@pytest.mark.clause("ST-47")
+@pytest.mark.clause("ST-46")
 def test_an_ignore_file_that_is_no_plain_file_has_no_lines(root: Path) -> None:
     lay(root, "a", "sub/b")
     (root.parent / "outside").write_text("*\n")
@@ -156,7 +156,7 @@ def test_an_ignore_file_that_is_no_plain_file_has_no_lines(root: Path) -> None:
     assert walked(root) == ["a", "sub/b"]
 
 
-@pytest.mark.clause("ST-47")
+@pytest.mark.clause("ST-46")
 def test_a_root_that_is_not_there_or_is_a_link(root: Path) -> None:
     assert walked(root / "nothing") == []
     lay(root, "a")
@@ -164,7 +164,7 @@ def test_a_root_that_is_not_there_or_is_a_link(root: Path) -> None:
     assert walked(root.parent / "link") == ["a"]
 
 
-@pytest.mark.clause("ST-47")
+@pytest.mark.clause("ST-46")
 def test_a_stopped_walk_leaves_no_descriptor_open(root: Path) -> None:
     lay(root, *(f"{index}/{index}/x" for index in range(20)))
     before = sorted(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else []
@@ -189,7 +189,7 @@ def test_a_folder_that_cannot_be_listed_is_reported(root: Path) -> None:
     assert shut == ["closed/"]
 
 
-@pytest.mark.clause("ST-48")
+@pytest.mark.clause("ST-46")
 def test_no_pattern_makes_a_match_hang() -> None:
     lines = [
         "*a" * 40 + "*b",
@@ -206,7 +206,7 @@ def test_no_pattern_makes_a_match_hang() -> None:
         assert rules.verdict("ab" * 100, False) is True
 
 
-@pytest.mark.clause("ST-48")
+@pytest.mark.clause("ST-46")
 def test_an_ignore_file_of_thousands_of_lines_can_be_used(root: Path) -> None:
     lines = [f"name{index}\n*.ext{index}\n/anchored/{index}/*.x\n" for index in range(2000)]
     with never_hanging():  # made ready anew for each path, the lines would take many minutes
@@ -216,7 +216,7 @@ def test_an_ignore_file_of_thousands_of_lines_can_be_used(root: Path) -> None:
             assert rules.verdict(f"some/file{index}.py", False) is None
 
 
-@pytest.mark.clause("ST-49")
+@pytest.mark.clause("ST-46")
 def test_a_search_by_name_skips_ignored_and_excluded_folders(root: Path) -> None:
     lay(
         root,
@@ -232,7 +232,7 @@ def test_a_search_by_name_skips_ignored_and_excluded_folders(root: Path) -> None
     assert [str(path) for path in tree.names().named("app.py")] == ["src/app.py"]
 
 
-@pytest.mark.clause("ST-49")
+@pytest.mark.clause("ST-46")
 def test_a_name_index_of_a_wide_tree_is_complete(root: Path) -> None:
     for index in range(300):
         (root / f"folder{index:03}").mkdir()
@@ -248,7 +248,7 @@ def test_unclosed_character_classes_match_in_linear_time() -> None:
         assert IgnoreFile("[" + "[:" * 300_000 + "a]").verdict("x", is_folder=False) is None
 
 
-@pytest.mark.clause("ST-48")
+@pytest.mark.clause("ST-46")
 def test_of_too_many_patterns_the_first_count_with_all_plain_lines_and_it_is_said(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

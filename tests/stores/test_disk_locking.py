@@ -23,7 +23,7 @@ def path(tmp_path: Path) -> str:
     return str(tmp_path / "a.lock")
 
 
-@pytest.mark.clause("ST-18")
+@pytest.mark.clause("ST-16")
 def test_a_held_lock_excludes_threads_and_the_holder_itself(path: str) -> None:
     with PathLock(path, 1.0):
         assert attempt_lock(path) is None
@@ -68,7 +68,7 @@ def test_a_waiter_gets_the_lock_when_it_is_free(path: str) -> None:
     waiter.join()
 
 
-@pytest.mark.clause("ST-18")
+@pytest.mark.clause("ST-16")
 def test_a_block_that_raises_gives_the_lock_back(path: str) -> None:
     with pytest.raises(KeyError), PathLock(path, 1.0):
         raise KeyError("inside")
@@ -76,7 +76,7 @@ def test_a_block_that_raises_gives_the_lock_back(path: str) -> None:
         pass
 
 
-@pytest.mark.clause("ST-21")
+@pytest.mark.clause("ST-19")
 def test_a_retired_lock_file_never_splits_waiters(path: str) -> None:
     """Many take, retire and give back one lock: two are never inside at once."""
     inside = 0
@@ -107,7 +107,7 @@ def test_a_retired_lock_file_never_splits_waiters(path: str) -> None:
     assert (most, rounds) == (1, 200)
 
 
-@pytest.mark.clause("ST-21")
+@pytest.mark.clause("ST-19")
 def test_a_lock_on_an_unlinked_file_is_taken_again(path: str) -> None:
     with PathLock(path, 1.0) as lock:
         lock.retire()
@@ -128,7 +128,7 @@ def test_a_lock_that_cannot_be_opened_fails_waiters_but_not_attempts(tmp_path: P
     assert not (tmp_path / "target").exists()
 
 
-@pytest.mark.clause("ST-20")
+@pytest.mark.clause("ST-19")
 def test_a_forked_child_does_not_keep_a_released_lock(path: str) -> None:
     code = (
         "import os, sys, time\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from context_pack.kernel.syntax import Parsed, Spans
 from context_pack_adapters.syntax.tree_sitter_syntax import TreeSitterSyntax
 
@@ -32,8 +34,23 @@ def imports(language: str, text: str) -> list[str]:
     ]
 
 
-def spanned(language: str, text: str) -> tuple[list[str], list[str]]:
-    """The comments and the strings of a text."""
-    found = SYNTAX.spans(language, text)
-    assert isinstance(found, Spans), found
-    return [text[slice(*each)] for each in found.comments], [text[slice(*each)] for each in found.strings]
+def read_as(language: str, text: str) -> list[str]:
+    """Everything that is read in a text, a line each, without what is empty."""
+    found, spans = parsed(language, text), SYNTAX.spans(language, text)
+    assert isinstance(spans, Spans), spans
+
+    def lines_of(places: Iterable[tuple[int, int]]) -> str:
+        return " ".join(str(text.count("\n", 0, start) + 1) for start, _ in places)
+
+    rest = {
+        "package": found.package,
+        "heads": " | ".join(found.heads),
+        "exports": " ".join(found.exports),
+        "error": str(found.error_line or ""),
+        "unread": " ".join(f"{first}-{last}" for first, last in found.unread),
+        "comments": lines_of(spans.comments),
+        "strings": lines_of(spans.strings),
+    }
+    lines = [*outline(language, text), *(f"import {each}" for each in imports(language, text))]
+    lines += [f"{name}: {value}" for name, value in rest.items() if value]
+    return [line.replace("\n", "\\n") for line in lines]

@@ -29,6 +29,8 @@ MOST_DOC_CHARS = 2_000
 _SIGNATURE_END = re.compile(r"(?:[-=]>|[\s:{=;\\])++\Z")
 """What leads from a signature to its body."""
 
+_OPERATOR = re.compile(r"\Aoperator\s+(?=[^\w\s\"])")
+
 _KINDS = {kind.value: kind for kind in DefinitionKind}
 _SCOPE = "scope"
 """Qualifies the names inside it without being a definition, as `impl` does."""
@@ -94,7 +96,7 @@ def _qualified(
         prefix, in_container, depth = around[-1][1:] if around else ("", False, 0)
         if each.prototype and depth and not in_container:
             continue
-        name = text_of(each.name)[:LONGEST_NAME]
+        name = _name(each.name)
         owner = text_of(each.owner)[:LONGEST_NAME].replace("::", ".")
         qualified = f"{owner}.{name}" if owner else prefix + name
         inner = f"{qualified}." if len(qualified) < LONGEST_PREFIX else prefix
@@ -156,6 +158,14 @@ def _definition(
         ),
         depth,
     )
+
+
+def _name(node: Node) -> str:
+    """What a node names: an operator without blanks before its sign, a conversion with its type."""
+    name = _OPERATOR.sub("operator", text_of(node))
+    if name == "operator" and node.parent is not None:
+        name = f"{name} {text_of(node.parent.child_by_field_name('type'))}".strip()
+    return name[:LONGEST_NAME]
 
 
 def _signature(each: _Candidate, above: CommentsAbove) -> str:

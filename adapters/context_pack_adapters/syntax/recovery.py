@@ -3,6 +3,8 @@
 A grammar that does not know one construct may take half a file for an error, and what is declared there
 would be in no outline and no search. A line that begins like a declaration is taken for one, and ends where
 a line is indented no deeper. Declarations of C and its family begin with no word: there is none of this.
+What Kotlin's grammar takes for an annotated expression at the top of a file, as `@A actual class B { … }`, is
+a declaration, too.
 """
 
 from __future__ import annotations
@@ -10,15 +12,18 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from attrs import evolve
 from tree_sitter import Node
 
 from context_pack.kernel.syntax import Definition, DefinitionKind
 from context_pack.kernel.text import one_line
-from context_pack_adapters.syntax.comments import last_row
+from context_pack_adapters.syntax.comments import comment_text, last_row
 
 MOST_STEPS = 10_000
 MOST_RECOVERED = 500
 LONGEST_LINE = 1_000
+MOST_ABOVE = 200
+MOST_DOC_CHARS = 2_000
 Lines = tuple[int, int]
 """A first and a last line, from 1."""
 
@@ -33,11 +38,13 @@ _WORDS = {
     "type": DefinitionKind.TYPE,
     "typealias": DefinitionKind.TYPE,
     **dict.fromkeys(("def", "fun", "func", "fn", "function"), DefinitionKind.FUNCTION),
+    **dict.fromkeys(("val", "var", "let", "const", "static"), DefinitionKind.CONSTANT),
 }
 _MODIFIERS = (
     "public|private|protected|internal|export|default|declare|abstract|final|open|sealed|static|async|data|"
     r"inline|value|enum|annotation|expect|actual|override|suspend|operator|infix|tailrec|external|partial|"
-    r"readonly|pub(?:\([\w: ]+\))?|unsafe|const|implicit|case|fileprivate|mutating|companion|fun"
+    r"readonly|pub(?:\([\w: ]+\))?|unsafe|const|static|lateinit|implicit|case|fileprivate|mutating|"
+    r"companion|fun"
 )
 _DECLARATION = re.compile(
     rf"(?P<indent>[ \t]*)(?:@[\w.]+(?:\([^()\n]{{0,200}}\))?[ \t]+)*(?:(?:{_MODIFIERS})[ \t]+)*"
@@ -45,6 +52,8 @@ _DECLARATION = re.compile(
     r"(?P<name>[A-Za-z_$][\w$]*)(?![\w$]|[ \t]*(?:,|\.|=[=>]|$(?<=[,.])))"
 )
 _NO_WORDS = frozenset({"c", "cpp", "objectivec", "bash", "php"})
+_ABOVE = re.compile(r"[ \t]*(?:@[\w.:]+|///?|/\*|\*)")
+"""How a line begins that belongs to the declaration below it: an annotation, or part of a comment."""
 _CLOSING = re.compile(r"[ \t]*(?:[})\]]|end\b)")
 
 
@@ -56,7 +65,7 @@ def unread_lines(root: Node, but: Collection[int]) -> list[Lines]:
             break
         node = todo.pop()
         if node.is_error and node.id not in but:
-            found.append((node.start_point.row + 1, last_row(node) + 1))
+            found.append(_rows(node))
         elif not node.is_error:
             todo.extend(each for each in reversed(node.children) if each.has_error)
     joined: list[Lines] = []
@@ -68,7 +77,42 @@ def unread_lines(root: Node, but: Collection[int]) -> list[Lines]:
     return joined
 
 
-def recovered(
+def misread_lines(root: Node) -> list[Lines]:
+    """The lines of annotated expressions at the top of a file."""
+    kinds = (
+        (each, each.children[0].type if each.type == "assignment" else each.type) for each in root.children
+    )
+    return [_rows(each) for each, kind in kinds if kind == "annotated_expression"]
+
+
+def _rows(node: Node) -> Lines:
+    return node.start_point.row + 1, last_row(node) + 1
+
+
+def with_recovered(
+    name: str, data: bytes, unread: Iterable[Lines], definitions: Sequence[Definition]
+) -> list[Definition]:
+    """The definitions with those on unread lines, in order; what lies in a recovered type belongs to it."""
+    more = list(_recovered(name, data, unread, definitions))
+    types = [each for each in more if each.kind.holds_members]
+
+    def placed(each: Definition) -> Definition:
+        around = [outer for outer in types if outer.start <= each.start and each.end <= outer.end]
+        if not around:
+            return each
+        owner = max(around, key=lambda outer: outer.start)
+        is_function = each.kind is DefinitionKind.FUNCTION and not each.depth
+        return evolve(
+            each,
+            kind=DefinitionKind.METHOD if is_function else each.kind,
+            qualified=f"{owner.qualified}.{each.qualified}",
+            depth=owner.depth + 1 + each.depth,
+        )
+
+    return sorted([*map(placed, definitions), *more], key=lambda each: (each.start, -each.end))
+
+
+def _recovered(
     name: str, data: bytes, unread: Iterable[Lines], definitions: Sequence[Definition]
 ) -> Iterator[Definition]:
     """The declarations on unread lines that are no definitions yet; not those inside of functions."""
@@ -89,16 +133,39 @@ def recovered(
             if begin is None or any(not each.kind.holds_members for each in around):
                 continue
             kind, end = _WORDS[begin["word"]], _end(lines, number, len(begin["indent"].expandtabs()))
+            if kind is DefinitionKind.CONSTANT and (around or begin["indent"]):
+                continue
             if kind is DefinitionKind.FUNCTION:
                 kind = DefinitionKind.METHOD if around else kind
                 inside = end
             owner = max(around, key=lambda each: each.start).qualified if around else ""
-            head = re.sub(r"[\s{=:]+\Z", "", one_line(line, 400))
-            qualified = f"{owner}.{begin['name']}".lstrip(".")
-            found = Definition(kind, begin["name"], qualified, number, end, number, head, depth=len(around))
-            known.append(found)
+            start, doc = _above(lines, number)
+            head = line.partition(" = ")[0] if kind is DefinitionKind.CONSTANT else line
+            yield (
+                definition := Definition(
+                    kind,
+                    begin["name"],
+                    f"{owner}.{begin['name']}".lstrip("."),
+                    start,
+                    end,
+                    number,
+                    re.sub(r"[\s{=:]+\Z", "", one_line(head, 400)),
+                    doc,
+                    depth=len(around),
+                )
+            )
+            known.append(definition)
             left -= 1
-            yield found
+
+
+def _above(lines: Sequence[str], number: int) -> tuple[int, str]:
+    """The first line of the comments and annotations right above a line, and what the comments say."""
+    start = number
+    while start > max(1, number - MOST_ABOVE) and _ABOVE.match(lines[start - 2]):
+        start -= 1
+    written = [line.strip() for line in lines[start - 1 : number - 1]]
+    comments = [line for line in written if not line.startswith("@")]
+    return start, comment_text("\n".join(comments))[:MOST_DOC_CHARS] if comments else ""
 
 
 def _end(lines: Sequence[str], number: int, indent: int) -> int:

@@ -20,7 +20,7 @@ from context_pack_adapters.child_limits import limit_memory, limit_time
 from context_pack_adapters.syntax.captures import Match, definitions, imports, without_dead_code
 from context_pack_adapters.syntax.comments import CommentsAbove, comments_text, last_row, text_of
 from context_pack_adapters.syntax.languages import KNOWN
-from context_pack_adapters.syntax.recovery import recovered, unread_lines
+from context_pack_adapters.syntax.recovery import misread_lines, unread_lines, with_recovered
 from context_pack_adapters.syntax.trees import (
     NOT_UNDERSTOOD,
     TOOK_LONG,
@@ -39,6 +39,7 @@ _NO_CODE = re.compile("string|comment|text|content|regex|heredoc|char")
 """Kinds of leaves that can spell a name without being one."""
 _SPELLED = frozenset({"variable_name", "operator_name", "destructor_name", "setter"})
 """Names of several parts: `$user` of PHP, `operator==` and `~A` of C++, `name=` of Ruby."""
+_OPERATOR = re.compile(rb"operator(?=[^\w\s])")
 _NO_BEGINNINGS = bytes(range(0x80, 0xC0))
 """Bytes that continue a character; a node may end inside one that is no valid UTF-8."""
 
@@ -120,9 +121,9 @@ def _parsed(matches: Sequence[Match], found: Read) -> Parsed:
             first = min(first, *(node.start_byte for nodes in captures.values() for node in nodes))
     found_definitions = definitions(matches, above)
     unread = unread_lines(tree.root_node, newer)
-    more = list(recovered(grammar.name, data, unread, found_definitions)) if unread else []
-    if more:
-        found_definitions = sorted([*found_definitions, *more], key=lambda each: (each.start, -each.end))
+    lines = [*unread, *(misread_lines(tree.root_node) if grammar.name == "kotlin" else ())]
+    if lines:
+        found_definitions = with_recovered(grammar.name, data, lines, found_definitions)
     return Parsed(
         tuple(found_definitions),
         tuple(imports(matches, grammar.hows, above)),
@@ -164,11 +165,17 @@ def _continues(one: Node, other: Node) -> bool:
 
 
 def _identifiers(tree: Tree, data: bytes, name: bytes) -> Iterator[int]:
-    word = re.compile(rb"(?<![\w$])" + re.escape(name) + rb"(?![\w$])")
+    spelled = re.escape(name)
+    if sign := _OPERATOR.match(name):  # `operator ==` is `operator==`
+        spelled = rb"operator\s*" + re.escape(name[sign.end() :])
+    word = re.compile(rb"(?<![\w$])" + spelled + (rb"(?![\w$])" if name[-1:].isalnum() else b""))
     found = 0
     for match in word.finditer(data):
         node = tree.root_node.descendant_for_byte_range(match.start(), match.end())
-        if node is not None and node.byte_range == match.span() and _is_identifier(node):
+        if node is None:
+            continue
+        whole = node.byte_range == match.span() and _is_identifier(node)
+        if whole or (node.type == "operator_cast" and node.start_byte == match.start()):
             yield match.start()
             found += 1
             if found >= MOST_OCCURRENCES:

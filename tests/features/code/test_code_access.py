@@ -45,7 +45,7 @@ def test_a_score_is_between_nought_and_one_and_falls_with_time(count: int, days:
     assert 0.0 <= score(count, seen, NOW + timedelta(days=later)) <= score(count, seen, NOW) <= 1.0
 
 
-@pytest.mark.clause("CD-42")
+@pytest.mark.clause("CD-41")
 def test_items_are_ranked_by_score_then_path_and_archived_past_the_budget() -> None:
     items = [item("old", 1, 40), item("b", 1, 0), item("a", 1, 0), item("busy", 90, 0)]
     found = ranked(items, NOW, budget=2)
@@ -59,7 +59,7 @@ def test_items_are_ranked_by_score_then_path_and_archived_past_the_budget() -> N
     assert not any(each.archived for each in ranked(found, NOW, budget=4))
 
 
-@pytest.mark.clause("CD-42")
+@pytest.mark.clause("CD-41")
 def test_one_more_read_keeps_the_history_and_never_goes_back_in_time() -> None:
     once = item("a", 3, 1)
     assert once.seen(2, NOW) == ContextItem(once.path, 5, NOW)

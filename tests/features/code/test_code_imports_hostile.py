@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from import_projects import LANGUAGES, SYNTAX, project
 from inmemory import MemorySourceTree
 
-from context_pack.code.imports.tree import join
 from context_pack.code.reading import FileRead, FileReader, ReadFile
 from context_pack.kernel.errors import Failure
 
@@ -85,25 +84,6 @@ def test_import_scanning_is_not_quadratic(name: str, text: str) -> None:
         SYNTAX.parse(name, text)
 
 
-@pytest.mark.clause("CD-15", "CD-18")
-def test_a_configuration_of_quotes_without_end_is_read_once() -> None:
-    files: dict[str, str | bytes] = {"tsconfig.json": '"\\' * 300_000, "a.ts": 'import "other";'}
-    with never_hanging(20):
-        read = FileReader(MemorySourceTree(files), SYNTAX).read(ReadFile(path="a.ts", include_deps=True))
-    assert read.external == ("other",)
-
-
-@pytest.mark.clause("CD-14")
-@given(folder=st.sampled_from(["", "a", "a/b", "a/b/c"]), written=st.text(alphabet="./ab", max_size=20))
-def test_joining_never_leaves_the_root(folder: str, written: str) -> None:
-    place = join(folder, written)
-    if place is not None:
-        parts = place.split("/") if place else []
-        assert ".." not in parts
-        assert "." not in parts
-        assert "" not in parts
-
-
 @pytest.mark.clause("CD-15")
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_project_file_cut_anywhere_is_parsed_or_refused(language: str) -> None:
@@ -115,7 +95,7 @@ def test_every_project_file_cut_anywhere_is_parsed_or_refused(language: str) -> 
                 assert refused.message == "Failed to parse imports"  # noqa: PT017
 
 
-@pytest.mark.clause("CD-15", "CD-18")
+@pytest.mark.clause("CD-15", "CD-17")
 def test_configurations_that_extend_each_other_again_and_again_are_read_once() -> None:
     files: dict[str, str | bytes] = {
         "tsconfig.json": '{"extends": [' + ", ".join(['"./other.json"'] * 20) + "]}",
@@ -219,7 +199,7 @@ def test_a_manifest_with_a_huge_key_is_ignored() -> None:
     assert [each.path for each in read.dependencies] == ["src/a.rs"]
 
 
-@pytest.mark.clause("CD-15", "CD-21")
+@pytest.mark.clause("CD-15", "CD-17")
 def test_a_file_full_of_declarations_is_scanned_quickly() -> None:
     files: dict[str, str | bytes] = {
         "a/Use.kt": "package a\nimport a.b.wanted\n",

@@ -80,7 +80,7 @@ def refused(tool: str, **arguments: Any) -> dict[str, Any]:
 @pytest.mark.clause("CD-80")
 def test_a_file_is_listed_with_lines_and_signatures_and_members_indented() -> None:
     assert call("code_outline", path="shop/cart.py").split("\n") == [
-        "shop/cart.py (python, 27 lines)",
+        "shop/cart.py (27 lines)",
         "  5 LIMIT",
         "  8-21 class Cart",
         "    13-17 def add(self, item: str, *, count: int = 1) -> None",
@@ -90,11 +90,11 @@ def test_a_file_is_listed_with_lines_and_signatures_and_members_indented() -> No
     ]
 
 
-@pytest.mark.clause("CD-81")
+@pytest.mark.clause("CD-80")
 def test_depth_bounds_the_levels_and_a_query_finds_names_at_any_level() -> None:
     assert "def total" not in call("code_outline", path="shop/cart.py", depth=1)
     assert call("code_outline", path="shop/cart.py", depth=1, query="CHECK").split("\n") == [
-        "shop/cart.py (python, 27 lines)",
+        "shop/cart.py (27 lines)",
         "  8-21 class Cart",
         "    13-17 def add(self, item: str, *, count: int = 1) -> None",
         "      15-16 def checked() -> bool",
@@ -105,12 +105,12 @@ def test_depth_bounds_the_levels_and_a_query_finds_names_at_any_level() -> None:
 @pytest.mark.clause("CD-82")
 def test_a_folder_lists_its_files_by_path_without_constants() -> None:
     assert call("code_outline").split("\n") == [
-        "shop/cart.py (python, 27 lines)",
+        "shop/cart.py (27 lines)",
         "  8-21 class Cart",
         "  24-27 def add(cart: Cart, item: str) -> None",
-        "shop/money.py (python, 2 lines)",
+        "shop/money.py (2 lines)",
         "  1-2 def price(item: str) -> int",
-        "tests/test_cart.py (python, 5 lines)",
+        "tests/test_cart.py (5 lines)",
         "  4-5 def test_price() -> None",
     ]
     assert call("code_outline", path="./shop/") == call("code_outline", path="shop")
@@ -145,14 +145,14 @@ def test_a_file_larger_than_the_budget_leaves_room_for_the_others_of_its_folder(
     assert estimate_tokens(text) <= 400 + 50
     heads = [line for line in text.split("\n")[1:] if not line.startswith(" ")]
     shown = text.count("function a()")
-    assert heads[0] == f"a.js (javascript, 900 lines, {900 - shown} more definitions)"
+    assert heads[0] == f"a.js (900 lines, {900 - shown} more definitions)"
     assert [head.partition(" ")[0] for head in heads] == ["a.js", "b.py", "c.js", "d.py"]
 
 
-@pytest.mark.clause("CD-84")
+@pytest.mark.clause("CD-83")
 def test_unparsed_files_have_a_reason_and_missing_ones_are_refused() -> None:
     text = call("code_outline", path="shop/notes.md")
-    assert text.startswith("shop/notes.md (markdown, 3 lines, there is no grammar for markdown)")
+    assert text.startswith("shop/notes.md (3 lines, there is no grammar for markdown)")
     assert refused("code_outline", path="shop/x.rs") == {"error": "File not found", "path": "shop/x.rs"}
     assert refused("code_outline", path=".env")["error"] == "Permission denied"
     assert refused("code_outline", path="../x")["error"] == "Path traversal not allowed"
@@ -164,11 +164,11 @@ def test_unparsed_files_have_a_reason_and_missing_ones_are_refused() -> None:
     assert texts.call("code_outline", {"path": "texts"}).text == "No definitions in texts."
 
 
-@pytest.mark.clause("CD-84")
+@pytest.mark.clause("CD-83")
 def test_what_can_be_read_of_a_broken_file_is_listed_with_the_reason() -> None:
     broken: dict[str, str | bytes] = {"a.py": "def f():\n    return 1\n\n" + ")))]]]}}}\n" * 20}
     assert call("code_outline", broken, path="a.py").split("\n") == [
-        "a.py (python, 23 lines, its grammar cannot read it)",
+        "a.py (23 lines, its grammar cannot read it)",
         "  1-2 def f()",
     ]
     read = json.loads(call("read_file", broken, path="a.py", symbol="f"))["file"]
@@ -178,7 +178,7 @@ def test_what_can_be_read_of_a_broken_file_is_listed_with_the_reason() -> None:
 @pytest.mark.clause("CD-85")
 def test_usages_are_identifiers_outside_comments_and_strings() -> None:
     assert call("find_usages", name="price").split("\n") == [
-        "price: 1 definition, 4 uses; by name, not by type",
+        "price: 1 definition, 4 uses",
         "defined shop/money.py:1 price: def price(item: str) -> int",
         "shop/cart.py",
         "  3: from .money import price",
@@ -193,10 +193,10 @@ def test_usages_are_identifiers_outside_comments_and_strings() -> None:
 @pytest.mark.clause("CD-85")
 def test_a_qualified_name_is_searched_by_its_last_part() -> None:
     lines = call("find_usages", name="Cart.add").split("\n")
-    assert lines[0] == "Cart.add: 1 definition, 2 uses; by name, not by type"
+    assert lines[0] == "Cart.add: 1 definition, 2 uses"
     assert lines[1].startswith("defined shop/cart.py:13 Cart.add: ")
     assert "  24 in add: def add(cart: Cart, item: str) -> None" in lines
-    assert "  26 in add: cart.add(item)" in lines
+    assert "  26: cart.add(item)" in lines
 
 
 @pytest.mark.clause("CD-85")
@@ -220,7 +220,7 @@ def test_names_with_signs_are_found_as_they_are_written(
     assert found == [defined, uses], said
 
 
-@pytest.mark.clause("CD-86")
+@pytest.mark.clause("CD-85")
 def test_uses_are_limited_and_counted_and_a_path_narrows_them() -> None:
     lines = call("find_usages", name="price", limit=1).split("\n")
     assert lines[1] == "[1 of 4 uses shown; narrow path, or go on with offset 1]"
@@ -234,7 +234,7 @@ def test_uses_are_limited_and_counted_and_a_path_narrows_them() -> None:
     assert "tests/" not in call("find_usages", name="price", path="shop/cart.py")
 
 
-@pytest.mark.clause("CD-86")
+@pytest.mark.clause("CD-85")
 def test_usages_of_a_common_name_fit_the_page_and_are_read_to_the_end() -> None:
     definitions = tuple(Usage(f"m{number}.py", 1, "load", "def load()") for number in range(300))
     uses = tuple(Usage(f"m{number}.py", 5, "", "load()") for number in range(300))
@@ -255,13 +255,13 @@ def test_usages_of_a_common_name_fit_the_page_and_are_read_to_the_end() -> None:
     assert "[50 of 60 definitions shown; narrow path]" in call("find_usages", files, name="load")
 
 
-@pytest.mark.clause("CD-68", "CD-86")
+@pytest.mark.clause("CD-68", "CD-85")
 def test_usages_say_that_the_time_was_over_and_a_command_looks_into_every_file() -> None:
     files: dict[str, str | bytes] = {f"m{number}.py": "load()\n" for number in range(5)}
     ports = memory_ports(files, FixedClock(), SystemIds(), ())
     seconds = iter(range(0, 1_000, 3))
     assert ports.search is not None
-    finder = UsageFinder(ports.source, ports.syntax, ports.search, lambda: next(seconds))
+    finder = UsageFinder(ports.source, ports.syntax, ports.search(), lambda: next(seconds))
     usages = finder.find(FindUsages("load"), QuietCall(request_id=1))
     assert (usages.total, usages.unsearched, usages.complete) == (3, 2, False)
     told = usages_within(usages, 4_000).split("\n")
@@ -271,16 +271,16 @@ def test_usages_say_that_the_time_was_over_and_a_command_looks_into_every_file()
     assert (usages.total, usages.unsearched, usages.complete) == (5, 0, True)
 
 
-@pytest.mark.clause("CD-86")
+@pytest.mark.clause("CD-85")
 def test_a_file_at_the_root_is_not_taken_for_others_of_its_name() -> None:
     files: dict[str, str | bytes] = {"a.py": "x = 1\n", "b/a.py": "x = 2\n" * 5_000}
     assert call("find_usages", files, name="x", path="a.py").split("\n") == [
-        "x: 1 definition, 0 uses; by name, not by type",
+        "x: 1 definition, 0 uses",
         "defined a.py:1 x: x",
     ]
 
 
-@pytest.mark.clause("CD-86")
+@pytest.mark.clause("CD-85")
 def test_usages_in_a_path_without_searchable_files_are_refused() -> None:
     workspace = open_memory_workspace(
         {**FILES, "large.py": "price = 1\n" * 200_000, "noise.py": b"price\0", "dist/out.py": "price = 1\n"}
@@ -298,7 +298,7 @@ def test_usages_in_a_path_without_searchable_files_are_refused() -> None:
         assert answer.is_error, answer.text
         refusal = json.loads(answer.text)
         assert (refusal["error"], refusal["path"]) == (error, path)
-    assert call("find_usages", name="nowhere", path="shop").startswith("nowhere: 0 definitions, 0 uses;")
+    assert call("find_usages", name="nowhere", path="shop").startswith("nowhere: 0 definitions, 0 uses")
 
 
 @pytest.mark.clause("CD-87")
@@ -333,7 +333,7 @@ def test_a_symbol_that_is_not_there_or_not_unique_lists_candidates() -> None:
     assert plain["error"] == "No symbols are known: there is no grammar for markdown"
 
 
-@pytest.mark.clause("CD-88")
+@pytest.mark.clause("CD-07")
 def test_numbered_lines_carry_their_numbers_in_the_file() -> None:
     read = json.loads(call("read_file", path="shop/cart.py", startLine=24, endLine=25, numbered=True))["file"]
     assert read["content"] == (

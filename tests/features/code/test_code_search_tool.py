@@ -72,7 +72,7 @@ def refusal(arguments: Mapping[str, Any], search: Any = None) -> dict[str, Any]:
     return record
 
 
-@pytest.mark.clause("CD-50", "CD-53", "CD-57", "CD-62")
+@pytest.mark.clause("CD-50", "CD-53", "CD-62")
 def test_an_answer_has_exactly_the_promised_fields() -> None:
     found = payload({"pattern": "jwt\\.sign"})
     assert isinstance(found.pop("searchTime"), int)
@@ -108,7 +108,7 @@ def test_case_matters_when_asked() -> None:
     assert payload({"pattern": "jwt.sign", "caseSensitive": False})["totalMatches"] == 2
 
 
-@pytest.mark.clause("CD-64")
+@pytest.mark.clause("CD-55")
 def test_no_match_is_no_error() -> None:
     assert payload({"pattern": "nonexistent"}) == {
         "matches": [],
@@ -142,7 +142,7 @@ def test_an_invalid_pattern_is_named() -> None:
     assert found == {"error": "Invalid regex pattern", "pattern": "[invalid("}
 
 
-@pytest.mark.clause("CD-61")
+@pytest.mark.clause("CD-60")
 @pytest.mark.parametrize("glob", ["{a,b", "[a", "a}", "a\\", "!", "{a,b}" * 9])
 def test_an_invalid_glob_is_a_wrong_parameter(glob: str) -> None:
     found = refusal({"pattern": "a", "filePattern": glob})
@@ -151,7 +151,7 @@ def test_an_invalid_glob_is_a_wrong_parameter(glob: str) -> None:
     assert "glob" in found["details"][0]["message"]
 
 
-@pytest.mark.clause("CD-70")
+@pytest.mark.clause("CD-06")
 @pytest.mark.parametrize(
     "arguments, path",
     [
@@ -173,13 +173,6 @@ def test_wrong_arguments_are_named_by_path(arguments: dict[str, Any], path: str)
     found = refusal(arguments)
     assert found["error"] == "Invalid parameters"
     assert [fault["path"] for fault in found["details"]] == [path]
-
-
-@pytest.mark.clause("CD-70")
-def test_grep_arguments_at_their_bounds_are_accepted() -> None:
-    assert payload({"pattern": "a" * 200})["totalMatches"] == 0
-    assert payload({"pattern": "e", "limit": 1})["totalMatches"] > 1
-    assert payload({"pattern": "e", "limit": 100})["totalMatches"] > 1
 
 
 @pytest.mark.clause("CD-68")
@@ -214,7 +207,7 @@ def test_a_search_that_timed_out_says_so() -> None:
     assert found == {"error": "Search timed out", "pattern": "x"}
 
 
-@pytest.mark.clause("CD-69")
+@pytest.mark.clause("CD-09")
 def test_a_cancelled_search_raises_and_gives_no_answer() -> None:
     with pytest.raises(Cancelled):
         call({"pattern": "x"}, Fixed(Cancelled("tools/call")))
@@ -230,7 +223,7 @@ def wide(count: int, text: str, context: str) -> Fixed:
     )
 
 
-@pytest.mark.clause("CD-71")
+@pytest.mark.clause("CD-55")
 @pytest.mark.parametrize("letter", ["x", "数"])
 def test_matches_that_do_not_fit_are_left_out_and_counted(letter: str) -> None:
     found = payload({"pattern": letter, "limit": 100}, wide(100, letter * 500, "y" * 500))
@@ -244,13 +237,6 @@ def test_matches_that_do_not_fit_are_left_out_and_counted(letter: str) -> None:
     )
 
 
-@pytest.mark.clause("CD-71")
-def test_a_small_answer_keeps_everything() -> None:
-    found = payload({"pattern": "x"}, wide(50, "x" * 100, "y" * 100))
-    assert found["matches"][0]["context"]["after"] == ["y" * 100] * 2
-    assert "more" not in found
-
-
 @pytest.mark.clause("CD-50")
 def test_the_output_schema_covers_every_answer() -> None:
     import jsonschema
@@ -260,7 +246,7 @@ def test_the_output_schema_covers_every_answer() -> None:
         assert set(payload(arguments)) <= set(GREP_SCHEMA["properties"])
 
 
-@pytest.mark.clause("CD-54")
+@pytest.mark.clause("CD-53")
 @pytest.mark.parametrize("length", [500, 501, 600, 5000])
 @pytest.mark.parametrize("at", [0, 1, 99, 100, 101, 250, 499])
 def test_a_long_line_is_cut_around_its_match(length: int, at: int) -> None:
@@ -276,7 +262,7 @@ def test_a_long_line_is_cut_around_its_match(length: int, at: int) -> None:
             assert len(cut) == 500
 
 
-@pytest.mark.clause("CD-53", "CD-54")
+@pytest.mark.clause("CD-53")
 def test_lines_around_a_match_are_cut_too_and_end_with_the_file() -> None:
     lines = ["first", "long " * 200, "match", "last"]
     hit = hit_in("a", lines, 2, 0)

@@ -12,38 +12,22 @@ from context_pack.code.search import LineQuery, hit_in
 from context_pack.kernel.paths import PathPolicy
 from context_pack.toolkit.call import QuietCall
 from context_pack_adapters.source.grep import FileTreeSearch
-from context_pack_adapters.source.ripgrep import files_with, find_binary
+from context_pack_adapters.source.ripgrep import find_binary
 
 RG = find_binary(sysconfig.get_path("scripts"))
 WITH_RG = pytest.mark.skipif(RG is None, reason="no ripgrep here")
 
 PATTERNS = [
-    "foo", "FOO", "Foo", "foo bar", "needle", "jwt.sign", r"jwt\.sign", "nothing-like-this", "a", "e", " ",
-    r"\.", r"\(", r"\{",
-    "^foo", "foo$", "^foo$", "^$", r"^\s*$", r"\s$", r"^\s+\S", "^", "$", "^.", ".$", ".", ".*", ".+foo",
-    "foo.*foo", "x*", "x+", "o{2}",
-    "o{2,}", "o{1,2}?", "(foo|bar)", "foo|bar|baz", "TODO|FIXME", "(?:b|f)(?:ar|oo)", "f(o)o", "(fo+)+ ",
-    "a?b?c?$", "[fb]oo", "[^f]oo",
-    "[a-f]+$", "[^a-z]+", "[^ -~]", r"[\w.]+", r"\w+", r"\w+\(", r"\W", r"\d", r"\d+", r"\D+", r"\s",
-    r"\S+", r"\bfoo\b", r"\bfoo", r"foo\b",
-    r"\Boo", r"\B", r"\b", r"o\B", r"[\s,]+foo", r"[\W_]foo", r"[^\w\s]", r"[^\W\d]+", r"\x66oo",
-    r"\u0066oo", r"\t", r"\r", r"foo\r",
-    r"[\r\n]", r"\r$", r"lone \r", r"foo\s", r"foo.", r"foo\W", r"foo[^x]", r"foo[^x]?$", r"foo\s*$",
-    r"nul \x00", r"\0", "naïve", "NAÏVE",
-    "größe", "GRÖSSE", "straße", "STRASSE", "strasse", "ſ", "s", "k", "K", "\u212a", "i", "I", "İ", "ı",
-    "σ", "Σ", "ς", "ж", "Ж", "数据",
-    "[à-ü]", "[а-я]+", "[Α-Ω]", r"\u0300", "\U0001f600", ".\u200d", "\u00a0", "\u2028", "\u0085", "\u200b",
-    r"\p{Lu}", r"\p{Greek}+", r"\pN",
-    r"\P{L}", "foo(?=.)", "foo(?!.)", r"(?<=\s)foo", r"(?<!\s)foo", r"(\w)\1", r"(a|b)\1", "fo++",
-    "(?>fo+)o", r"foo\Kbar| \Kbar", "(?i)FOO",
-    "(?i:f)OO", "(?s)foo.", "(?m)^foo", "(aa|ab)+", "(a+)+b", "(a|aa)+$", r"^(\s*)\S.*$", "[[]", r"[\]]",
-    "[]]", "[^]]$", r"a\[0\]", r"&&|\|\|",
-    r"\$z", r"y \?", '"q"', r"^(?:.{5})", r"^.{500,}$", "x{600}", "(?:x|y){50}", "end$", "end", r"\S\s\S",
-    "o", "(?:)", "()", "(foo)?", "(?:foo)*b",
-    r"interface.*Context", r"[A-Z]\w+Context", r"function \w+\(\)", r"^import .* from", r"\w+\s*=\s*\w+",
-    r"\bclass\b.*:", r"[A-Za-z_]\w*\(\)",
-    "$^", "^$^", r"\s*$^", "foo$|^$", "[[:alpha:]]+", "(?-i)FOO", "foo|", "(foo|bar|baz) ?", "[^o]$",
-    r"\d+\s*$",
+    "foo", "foo bar", "jwt.sign", r"jwt\.sign", "nothing-like-this", "e", " ", r"\(", "^foo$", "^$", r"^\s*$",
+    "$", ".", ".*", "foo.*foo", "o{2,}", "(foo|bar)", "TODO|FIXME", "(?:b|f)(?:ar|oo)", "(fo+)+ ", "a?b?c?$",
+    "[^f]oo", "[^a-z]+", r"[\w.]+", r"\w+\(", r"\W", r"\bfoo\b", r"\B", r"[\W_]foo", r"[^\W\d]+", r"\x66oo",
+    r"\r", r"foo\r", r"lone \r", r"foo\s*$", r"foo[^x]?$", r"nul \x00", "GRÖSSE", "straße", "ſ",
+    "k", "\u212a", "İ", "ı", "ς", "Ж", "数据", "[Α-Ω]", r"\u0300", "\U0001f600", "\u2028", r"\p{Greek}+",
+    "foo(?!.)", r"(?<!\s)foo", r"(\w)\1", r"(\w+)\.(\w+)\(\1",
+    "fo++", "(?>fo+)o", r"foo\Kbar| \Kbar", "(?i:f)OO",
+    "(?s)foo.", "(aa|ab)+", "(a+)+b", "[]]", r"a\[0\]", r"&&|\|\|", "^.{500,}$", "(?:)", "(foo)?",
+    "(?:foo)*b", r"[A-Z]\w+Context",
+    r"\w+\s*=\s*\w+", "$^", r"\s*$^", "[[:alpha:]]+", "(?-i)FOO", "foo|",
 ]  # fmt: skip
 OWN = {"import {e}": r"import \{e\}", "{foo}|bar": r"\{foo\}|bar"}
 """Patterns whose meaning is not that of `regex`, and how `regex` says them."""
@@ -70,7 +54,7 @@ def large(tree: Path) -> FileTreeSearch:
     return FileTreeSearch(tree, PathPolicy(), large=0, room=0, search_path=sysconfig.get_path("scripts"))
 
 
-@pytest.mark.clause("CD-50", "CD-51", "CD-52", "CD-53", "CD-55", "CD-56", "CD-58", "CD-59", "CD-62", "CD-65")
+@pytest.mark.clause("CD-50", "CD-51", "CD-53", "CD-55", "CD-58", "CD-62", "CD-65")
 @pytest.mark.parametrize("fold", [True, False])
 @pytest.mark.parametrize("pattern", [*PATTERNS, *OWN])
 def test_what_regex_finds_line_by_line_is_found_in_small_and_large_trees(
@@ -104,30 +88,7 @@ def test_the_files_that_a_glob_means_are_searched(
     assert 0 < other.files < len(COUNTED)
 
 
-@pytest.mark.clause("CD-72")
-@pytest.mark.parametrize("room", [0, 2_000])
-@pytest.mark.parametrize("pattern", ["foo", r"\w+ \w+ \w+", "^.*$", "foo|bar", "$^", r"\s+$"])
-def test_a_first_search_answers_as_a_later_one(
-    tree: Path, plain: FileTreeSearch, pattern: str, room: int
-) -> None:
-    query = LineQuery(pattern, limit=100)
-    engine = FileTreeSearch(tree, PathPolicy(), room=room)
-    answers = [each.search(query, QuietCall()) for each in (plain, plain, engine, engine)]
-    assert all(answer == answers[0] for answer in answers)
-
-
-@WITH_RG
-@pytest.mark.clause("CD-66")
-def test_ripgrep_names_the_files_that_have_a_word(tree: Path) -> None:
-    assert RG is not None
-    paths = [path for path in sorted(COUNTED) if path != "long.txt"]
-    named = files_with("needle", True, ["long.txt", *paths], RG, str(tree), lambda: None)
-    assert named is not None
-    assert named.intersection(COUNTED) == {"long.txt"}
-    assert files_with("needle", True, ["gone.txt"], RG, str(tree), lambda: None) is None
-
-
-@pytest.mark.clause("CD-66")
+@pytest.mark.clause("CD-65")
 def test_ripgrep_is_asked_in_a_large_tree_for_a_word_of_the_pattern(tree: Path, tmp_path: Path) -> None:
     script = tmp_path / "rg"
     script.write_text(f'#!/bin/sh\necho "$*" >> "{tmp_path}/asked"\nprintf "./README.md\\0"\n')
@@ -144,7 +105,7 @@ def test_ripgrep_is_asked_in_a_large_tree_for_a_word_of_the_pattern(tree: Path, 
     assert "--regexp=foo" in (tmp_path / "asked").read_text()
 
 
-@pytest.mark.clause("CD-66")
+@pytest.mark.clause("CD-65")
 @pytest.mark.parametrize("program", ["exit 2", "kill -9 $$", "printf './README.md\\0'; exit 2"])
 def test_without_a_ripgrep_that_works_we_search_ourselves(
     tree: Path, plain: FileTreeSearch, tmp_path: Path, program: str
@@ -158,7 +119,7 @@ def test_without_a_ripgrep_that_works_we_search_ourselves(
     assert (tmp_path / "asked").exists()
 
 
-@pytest.mark.clause("CD-66")
+@pytest.mark.clause("CD-65")
 def test_no_ripgrep_of_a_relative_folder_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "rg").write_text("#!/bin/sh\n")
     (tmp_path / "rg").chmod(0o755)

@@ -77,7 +77,7 @@ def test_file_pattern_globs_match_the_listed_paths(glob: str, expected: list[str
     assert chosen(glob) == expected
 
 
-@pytest.mark.clause("CD-61")
+@pytest.mark.clause("CD-60")
 @pytest.mark.parametrize(
     "glob, reason",
     [

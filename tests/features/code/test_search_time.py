@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -23,11 +20,11 @@ from context_pack_adapters.source.grep import FileTreeSearch
 
 CATASTROPHES = {
     "(a|aa)+$": "a" * 80 + "!",
-    r"(.*?,){30}P": "1," * 60,
+    r"(.*?,){30}P": "1," * 60 + "xP",
     r"(?:(?:a|b|ab)+c?)+d$": "ab" * 60 + "d!",
     r"^(\w|\w\w)*\d$": "w" * 80,
     r"(?=(a|aa)+$)a": "a" * 80 + "!",
-    r"((a|aa)+)\1!$": "a" * 80,
+    r"((a|aa)+)\1!$": "a" * 80 + "!b",
     r"b.*a.*c.*d$": "bac" * 40_000 + "d ",
 }
 FOR_EVER = "(a|aa)+$"
@@ -103,7 +100,7 @@ def test_a_search_that_nobody_hurries_goes_on_to_the_end(tmp_path: Path) -> None
     assert (found.files, found.unsearched, found.total) == (300, 0, 300)
 
 
-@pytest.mark.clause("CD-69")
+@pytest.mark.clause("CD-09")
 @pytest.mark.parametrize("pattern", [FOR_EVER, "b.*a.*c.*d$"])  # in a short text and in a long one
 def test_a_pattern_yields_to_other_threads_and_stops_when_cancelled(pattern: str, tmp_path: Path) -> None:
     (tmp_path / "trap.txt").write_text(f"{CATASTROPHES[pattern]}\n")
@@ -132,7 +129,7 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path / "tree"
 
 
-@pytest.mark.clause("CD-68", "CD-69")
+@pytest.mark.clause("CD-68", "CD-09")
 def test_a_child_that_hangs_is_killed_when_the_time_is_over(tmp_path: Path, tree: Path, stuck: Path) -> None:
     search = FileTreeSearch(tree, PathPolicy(), seconds=0.5, large=0, search_path=str(stuck))
     before = children()
@@ -141,7 +138,7 @@ def test_a_child_that_hangs_is_killed_when_the_time_is_over(tmp_path: Path, tree
     until(lambda: children() <= before)
 
 
-@pytest.mark.clause("CD-69")
+@pytest.mark.clause("CD-09")
 def test_a_child_is_killed_when_its_call_is_cancelled(tmp_path: Path, tree: Path, stuck: Path) -> None:
     search = FileTreeSearch(tree, PathPolicy(), seconds=2 * PATIENCE, large=0, search_path=str(stuck))
     call = Watched()
@@ -155,54 +152,6 @@ def test_a_child_is_killed_when_its_call_is_cancelled(tmp_path: Path, tree: Path
         search.search(LineQuery("foo.*bar"), call)
     pid = int((tmp_path / "pid").read_text())
     until(lambda: not is_alive(pid))
-
-
-@pytest.mark.clause("CD-69")
-def test_a_child_ends_with_what_it_writes_when_its_server_was_killed(tmp_path: Path, tree: Path) -> None:
-    (tmp_path / "bin").mkdir()
-    script = tmp_path / "bin" / "rg"
-    script.write_text(
-        f'#!/bin/sh\necho $$ > "{tmp_path}/pid"\nwhile [ ! -e "{tmp_path}/go" ]; do sleep 0.05; done\n'
-        "while :; do echo name; done\n"
-    )
-    script.chmod(0o755)
-    program = (
-        "import sys\nfrom pathlib import Path\n"
-        "from context_pack.code.search import LineQuery\n"
-        "from context_pack.kernel.paths import PathPolicy\n"
-        "from context_pack.toolkit.call import QuietCall\n"
-        "from context_pack_adapters.source.grep import FileTreeSearch\n"
-        "search = FileTreeSearch(Path(sys.argv[1]), PathPolicy(), large=0, search_path=sys.argv[2])\n"
-        "search.search(LineQuery('foo.*bar'), QuietCall())\n"
-    )
-    checkout = Path(__file__).resolve().parents[3]
-    path = os.pathsep.join([str(checkout), str(checkout / "adapters")])
-    parent = subprocess.Popen(
-        [sys.executable, "-c", program, str(tree), str(script.parent)],
-        env={**os.environ, "PYTHONPATH": path},
-    )
-    try:
-        pid = int(waited_for(tmp_path / "pid"))
-    finally:
-        parent.send_signal(signal.SIGKILL)
-        parent.wait()
-    (tmp_path / "go").touch()
-    until(lambda: not is_alive(pid))
-
-
-@pytest.mark.clause("CD-69")
-@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
-def test_a_child_sees_none_of_our_streams(tmp_path: Path, tree: Path) -> None:
-    script = tmp_path / "rg"
-    told = tmp_path / "told"
-    links = "/proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2"
-    script.write_text(f"#!/bin/sh\nreadlink {links} | cat > {told}\n")
-    script.chmod(0o755)
-    search = FileTreeSearch(tree, PathPolicy(), large=0, search_path=str(tmp_path))
-    search.search(LineQuery("foo"), QuietCall())
-    reads, writes, complains = told.read_text().split()
-    assert (reads, complains) == (os.devnull, os.devnull)
-    assert writes.startswith("pipe:")
 
 
 def waited_for(file: Path) -> str:

@@ -95,7 +95,7 @@ def test_processes_count_together_and_the_last_reads_are_written_at_their_end(tm
     assert stored(tmp_path) == {"a.py": 120, **{f"own-{number}.py": 20 for number in range(6)}}
 
 
-@pytest.mark.clause("CD-44")
+@pytest.mark.clause("CD-43")
 def test_a_root_that_cannot_be_written_fails_nothing_and_is_tried_again(tmp_path: Path) -> None:
     (tmp_path / "access").write_text("in the way")
     files = log(tmp_path)
@@ -108,7 +108,7 @@ def test_a_root_that_cannot_be_written_fails_nothing_and_is_tried_again(tmp_path
     assert stored(tmp_path) == {"a.py": 3}
 
 
-@pytest.mark.clause("CD-44")
+@pytest.mark.clause("CD-43")
 def test_reads_stay_buffered_while_the_file_is_locked(tmp_path: Path) -> None:
     from context_pack_adapters.files.locking import PathLock
 
@@ -126,7 +126,7 @@ def test_reads_stay_buffered_while_the_file_is_locked(tmp_path: Path) -> None:
     assert stored(tmp_path) == {"a.py": 3}
 
 
-@pytest.mark.clause("CD-44")
+@pytest.mark.clause("CD-43")
 @pytest.mark.parametrize(
     "content",
     [
@@ -147,7 +147,7 @@ def test_a_file_that_cannot_be_understood_is_kept_aside(tmp_path: Path, content:
     assert (tmp_path / "access" / "items.broken.json").read_bytes() == content
 
 
-@pytest.mark.clause("CD-44")
+@pytest.mark.clause("CD-43")
 def test_a_pipe_or_link_in_the_place_of_the_file_is_neither_read_nor_followed(tmp_path: Path) -> None:
     (tmp_path / "access").mkdir()
     os.mkfifo(tmp_path / "access" / "items.json")

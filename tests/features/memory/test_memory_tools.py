@@ -107,12 +107,13 @@ def test_a_discovery_shows_what_changed_and_is_accepted(project: Project, place:
     ],
 )
 def test_a_note_for_agents_is_a_rule_about_the_code_it_names(
-    project: Project, text: str, place: tuple[str | None, ...]
+    project: Project, text: str, place: tuple[str | None, str | None, str | None]
 ) -> None:
     (note,) = notes_in(f"# Project\n\n- {text}\n", "AGENTS.md")
     assert isinstance(note, Note)
     command = project.recorder.of_note(note)
-    assert command == ContextRecord("rule", text, None, None, None, *place)
+    path, lines, symbol = place
+    assert command == ContextRecord("rule", text, path=path, lines=lines, symbol=symbol)
     assert (project.recorder.record(command).discovery.code is None) == (place[0] is None)
 
 

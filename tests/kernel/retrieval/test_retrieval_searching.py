@@ -152,7 +152,7 @@ def test_max_distance_applies_to_keyword_and_vector_hits(index: MemoryIndex) -> 
     assert ask(search, "max_retries", max_distance=0.0).hits == ()
 
 
-@pytest.mark.clause("RT-23")
+@pytest.mark.clause("RT-20")
 def test_without_hybrid_the_vectors_alone_decide(index: MemoryIndex) -> None:
     search = searching(index)
     answer = ask(search, "max_retries", hybrid=False)
@@ -273,7 +273,7 @@ def test_without_a_working_embedder_keywords_are_searched(index: MemoryIndex) ->
     assert ask(search, "max_retries", max_distance=0.5).hits == ()
 
 
-@pytest.mark.clause("RT-27")
+@pytest.mark.clause("DC-46")
 def test_a_batch_is_embedded_together_and_answered_like_single_questions(index: MemoryIndex) -> None:
     themes = Themes()
     search = searching(index, themes)
@@ -383,7 +383,7 @@ class Grown(Themes):
         return [np.append(row, np.float32(0)) for row in super().embed(texts, kind)]
 
 
-@pytest.mark.clause("RT-31", "RT-21")
+@pytest.mark.clause("RT-24", "RT-21")
 def test_a_changed_vector_dimension_warns_and_embeds_again(index: MemoryIndex) -> None:
     before = ask(searching(index, Themes()), "login")
     slow = searching(index, Grown(), step=10.0)

@@ -96,7 +96,9 @@
   left: (member_expression object: (_) @_object property: (property_identifier) @name)
   right: [(call_expression) (new_expression) (object) (array) (string) (number)] @body)
   (#any-of? @_object "exports" "module.exports") (#not-match? @body "^require *[(]")) @constant)
-(expression_statement (call_expression arguments: (arguments (function_expression name: (_) @name body: (_) @body) @function)))
+((call_expression
+  function: (_) @_wrap arguments: (arguments (function_expression name: (_) @name body: (_) @body) @function))
+  (#not-match? @_wrap "^(React[.])?(memo|forwardRef)$"))
 
 ; Imports
 (import_statement source: (string) @specifier) @import

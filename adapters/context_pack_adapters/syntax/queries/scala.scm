@@ -7,8 +7,8 @@
 (enum_definition name: (_) @name body: (_)? @body) @enum
 (given_definition name: (_) @name body: (_)? @body) @class
 (type_definition name: (_) @name) @type
-(compilation_unit (val_definition pattern: (identifier) @name value: (_) @body) @constant)
-(object_definition body: (template_body (val_definition pattern: (identifier) @name value: (_) @body) @constant))
+(compilation_unit [(val_definition pattern: (identifier) @name value: (_) @body) (var_definition pattern: (identifier) @name value: (_) @body)] @constant)
+(object_definition body: (template_body [(val_definition pattern: (identifier) @name value: (_) @body) (var_definition pattern: (identifier) @name value: (_) @body)] @constant))
 
 ; Imports
 (import_declaration path: (_) @specifier) @import

@@ -1,0 +1,349 @@
+"""Where imports lead, language by language: small projects with one expected answer for every file.
+
+The projects (`tests/fixtures/imports`) are full of traps: commented imports, imports in strings, templates,
+here-documents and regular expressions, names that lead out of the root, and files called `ghost` that nothing
+real imports. The cases beside them change one file of a tree (`>>>`) and say where it leads (`->`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from import_projects import LANGUAGES, PROJECTS, SYNTAX, imported, plant, project
+
+from context_pack.code.imports.scripts import script_names
+from context_pack.code.reading import FileReader, ReadFile
+from context_pack.kernel.errors import Failure
+from context_pack.kernel.paths import PathPolicy
+from context_pack.kernel.syntax import Parsed, readable_part
+from context_pack_adapters.source.tree import DiskSourceTree
+
+CASES = PROJECTS / "cases"
+BOTH = ("typescript", "tsx")
+
+
+def answer(paths: list[str], external: list[str]) -> str:
+    """Paths and external names as the cases write them."""
+    return " ".join(paths) + (f" | {' '.join(external)}" if external else "")
+
+
+def expected_of_projects() -> dict[str, dict[str, str]]:
+    """Where every file of a language's project leads; files that are not named lead nowhere."""
+    blocks = (CASES / "projects.txt").read_text("utf-8").split("=== ")[1:]
+    tables = (block.partition("\n") for block in blocks)
+    return {
+        name: {path: leads for path, _, leads in (line.partition(" -> ") for line in lines.splitlines())}
+        for name, _, lines in tables
+    }
+
+
+def cases() -> Iterator[tuple[str, dict[str, str], str, str]]:
+    """The name of each case, its files, the one that is asked about, and where it leads."""
+    for file in ("python", "javascript", "workspaces"):
+        for block in (CASES / f"{file}.txt").read_text("utf-8").split("##### ")[1:]:
+            name, _, rest = block.partition("\n")
+            tree, *asked = f"\n{rest}".split("\n>>> ")
+            parts = (part.partition("\n") for part in tree.split("\n=== ")[1:])
+            files = {path: text for path, _, text in parts}
+            for each in asked:
+                path, _, text = each.partition("\n")
+                text, _, leads = text.rpartition("-> ")
+                yield f"{file}: {name}", {**files, path: text}, path, leads.strip()
+
+
+@pytest.mark.clause("CD-10", "CD-15", "CD-17")
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_file_of_a_project_imports_exactly_what_it_says(language: str, tmp_path: Path) -> None:
+    files, expected = project(language), expected_of_projects()[language]
+    plant(files, tmp_path)
+    reader = FileReader(DiskSourceTree(tmp_path, PathPolicy()), SYNTAX)
+    for path in files:
+        if path == "broken.py":
+            with pytest.raises(Failure):
+                reader.read(ReadFile(path=path, include_deps=True))
+            continue
+        read = reader.read(ReadFile(path=path, include_deps=True))
+        paths = [each.path for each in read.dependencies]
+        assert (path, answer(paths, list(read.external or ()))) == (path, expected.get(path, ""))
+
+
+@pytest.mark.clause("CD-17")
+@pytest.mark.parametrize(("name", "files", "path", "leads"), [*cases()])
+def test_an_import_leads_where_its_language_looks(
+    name: str, files: dict[str, str], path: str, leads: str
+) -> None:
+    read = imported(files, path)
+    assert (name, answer(read.paths, read.external).strip()) == (name, leads)
+
+
+def python_imports(text: str) -> list[tuple[str, tuple[str, ...]]]:
+    """The modules that a text that is Python imports, without blanks, and the names taken from them."""
+    parsed = SYNTAX.parse("python", text)
+    assert isinstance(parsed, Parsed)
+    assert parsed.error_line is None
+    return [("".join(each.specifier.replace("\\", "").split()), each.names) for each in parsed.imports]
+
+
+def refused(text: str) -> str:
+    """Why the imports of a text are not told."""
+    with pytest.raises(Failure) as caught:
+        imported({"a.py": text}, "a.py")
+    assert caught.value.message == "Failed to parse imports"
+    return str(caught.value.details["details"])
+
+
+@pytest.mark.clause("CD-26")
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("import os\n\ndef f(:\n", 3),
+        ("x = (\n", 1),
+        ("a = 1\n" * 14 + "b = = 2\n", 15),
+        ("x = '" + "\n", 1),
+        ("# " + "x" * 9000 + "\nx = 1\n\0\n", 3),
+        ("import a\n\n\ndef f():\n    return g(\n", 5),
+        ("import a\n\nclass A:\n    x = 1\n\n    def f(self:\n        import b\n", 6),
+    ],
+)
+def test_a_python_syntax_error_names_its_line(text: str, line: int) -> None:
+    assert refused(text) == f"Syntax error at line {line}"
+
+
+@pytest.mark.clause("CD-26")
+@pytest.mark.parametrize(
+    ("text", "why"), [("f(" * 3000, "Syntax error at line 1"), ("[" * 100_000, "its grammar cannot read it")]
+)
+def test_deep_nesting_without_end_is_refused_and_never_breaks_the_reader(text: str, why: str) -> None:
+    assert refused(text) == why
+
+
+DEEP = [
+    "-" * 100_000 + "1",
+    "a" + ".b" * 100_000,
+    "+".join(["1"] * 20_000),
+    "lambda: " * 50_000 + "1",
+    "(" * 5000 + ")" * 5000,
+]
+
+
+AROUND = """\
+import a, b.c as d
+'''import not_this''' ; x = "import nor_this" # import nor_that
+x = DEEP
+if x: import e; from f . g import (h as i,  # one
+    j,
+)
+from . import k
+from .. l import *
+from .import m
+from importlib \\
+    import machinery
+def important(): yield from imported
+raise E from e
+"""
+
+
+@pytest.mark.clause("CD-17")
+@pytest.mark.parametrize("deep", DEEP)
+def test_imports_around_a_very_deep_expression_are_found(deep: str) -> None:
+    assert python_imports(AROUND.replace("DEEP", deep)) == [
+        ("a", ()),
+        ("b.c", ()),
+        ("e", ()),
+        ("f.g", ("h", "j")),
+        (".", ("k",)),
+        ("..l", ("*",)),
+        (".", ("m",)),
+        ("importlib", ("machinery",)),
+    ]
+
+
+@pytest.mark.clause("CD-17")
+def test_an_import_counts_wherever_it_stands() -> None:
+    text = """
+if x:
+    import a1
+elif y:
+    import a2
+else:
+    import a3
+for _ in x:
+    import b1
+else:
+    import b2
+while x:
+    import c1
+try:
+    import d1
+except E:
+    import d2
+else:
+    import d3
+finally:
+    import d4
+try:
+    import e1
+except* E:
+    import e2
+with x:
+    import f1
+match x:
+    case 1:
+        import g1
+class C:
+    def m(self):
+        async def n():
+            async for _ in x:
+                import h1
+x = lambda: __import__("no")
+exec("import no")
+"""
+    found = [module for module, _ in python_imports(text)]
+    assert found == ["a1", "a2", "a3", "b1", "b2", "c1", "d1", "d2", "d3", "d4", "e1", "e2", "f1", "g1", "h1"]
+
+
+@pytest.mark.clause("CD-17", "CD-26")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "type Pair[T] = tuple[T, T]\nimport seen\n",
+        "if True:\n    type Name = (\n        str\n    )\nimport seen\n",
+        "def first[T: (int, str), *Ts, **P](x: T) -> T:\n    import seen\n",
+        "class Box[T = list[dict[str, int]]](Base[T]):\n    import seen\n",
+        "class Bare[T]:\n    async def put[U](self, x: U) -> None:\n        import seen\n",
+        "try:\n    import seen\nexcept ValueError, errors.Other:\n    pass\n",
+        'import seen\nx = f"{a["b"]} it\'s {{plain}}"\n',
+        "import seen\nx = f'{a['b']!r:{'>'}10}'\n",
+        "x = f\"{'\\n'.join(lines)}\"; import seen\n",
+        'x = f"""{\n    a["b"]  # why\n} import not_this """\nimport seen\n',
+        'import seen\nx = t"{name}"\n',
+        "import seen\nprint 'old'\nexec code in scope\n",
+        "try:\n    import seen\nexcept ValueError, error:\n    raise Other, error\n",
+    ],
+)
+def test_imports_of_older_and_newer_python_syntax_are_found(text: str) -> None:
+    assert [module for module, _ in python_imports(text)] == ["seen"]
+
+
+@pytest.mark.clause("CD-26")
+@pytest.mark.parametrize(
+    "text",
+    [
+        'print(f"{a}"\nimport b\n',
+        'x = f"{a\nimport b\n',
+        "def f[T](:\n    import b\n",
+        "type X =\n",
+        'x = f"{a["b"]}"\ny = = 1\n',
+        "try:\n    import b\nexcept A, B\n    pass\n",
+        'x = "type X = int"\ny = "open\n',
+    ],
+)
+def test_text_that_no_python_version_parses_is_refused(text: str) -> None:
+    assert refused(text).startswith("Syntax error at line ")
+
+
+def script_imports(text: str, language: str = "tsx") -> tuple[str, ...]:
+    """The names that a text imports, however little of it can be read."""
+    parsed = SYNTAX.parse(language, text)
+    return script_names(readable_part(parsed))
+
+
+@pytest.mark.clause("CD-17")
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("import a from './a'", ["./a"]),
+        ("import{a}from'./a';import*as b from\"./b\"", ["./a", "./b"]),
+        ("import a, * as b from './a'", ["./a"]),
+        ("import\n  {\n a,\n b,\n}\n from\n './a'", ["./a"]),
+        ("import {'string name' as x} from './a'", ["./a"]),
+        ("import {from as from} from './a'", ["./a"]),
+        ("import from from './a'", ["./a"]),
+        (
+            "import type from './a'; import type {b} from './b'; import {type c} from './c'",
+            ["./a", "./b", "./c"],
+        ),
+        ("import defer * as a from './a'; import source b from './b'", ["./a", "./b"]),
+        ("import './a'", ["./a"]),
+        ("import a = require('./a')", ["./a"]),
+        (
+            "export * from './a'; export * as b from './b'; export * as 'c d' from './c'",
+            ["./a", "./b", "./c"],
+        ),
+        ("export {a as default, b} from './a'; export type * from './b'", ["./a", "./b"]),
+        ("const a = await import('./a'), b = import(/* chunk */ './b')", ["./a", "./b"]),
+        ("import('./a', {with: {type: 'json'}}); import(`./b`)", ["./a", "./b"]),
+        ("let T: import('./a').T; type U = typeof import('./b')", ["./a", "./b"]),
+        ("const {a} = require('./a'), b = require (\n'./b'\n).c; [...require('./c')]", ["./a", "./b", "./c"]),
+        ("a = '\\'import x from \"./no\"'; import y from './y\\u0061'", ["./ya"]),
+        ("x = `${`${import('./a')}`} import b from './no'`", ["./a"]),
+        ("x = a ? /[/'\"`]/ : /`/; import y from './y'", ["./y"]),
+        ("return /'/.test(x) || y / 2 / z; import a from './a'", ["./a"]),
+        ("if (x) /`/.exec(y); import a from './a'", ["./a"]),
+        ("a = b\n/c/g\nimport d from './d'", ["./d"]),
+        ("x = y++ / 2; z = '/' /* ' */; import a from './a'", ["./a"]),
+        ("#!/usr/bin/env node '\nimport a from './a'", ["./a"]),
+        ("const of = 1; for (const x of /'/g) {} import a from './a'", ["./a"]),
+    ],
+)
+def test_import_statements_yield_their_names(text: str, expected: list[str]) -> None:
+    assert [list(script_imports(text, language)) for language in BOTH] == [expected, expected]
+
+
+@pytest.mark.clause("CD-17", "CD-15")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "// import a from './a'",
+        "/* import a from './a'\nexport * from './b' */",
+        "'import a from \"./a\"'",
+        "`import a from './a'`",
+        "`\\`${1}import a from './a'`",
+        "/import a from '.\\/a'/",
+        "/[/]import '.\\/a'/",
+        "importa from './a'; $import('./a'); import_('./a')",
+        "x.import('./a'); x?.require('./b'); this.#import('./c')",
+        "import(a); import('./' + a); import(`./${a}`); require(a + './b'); require(`${a}`)",
+        "import.meta.glob('./a')",
+        "require.resolve('./a'); required('./b')",
+        "export {a}; 'from'; export default './a'",
+        "export const from = './a'",
+        "const x = {import: './a', require: './b', from: './c'}",
+        "declare module './a' {}",
+        "import ''",
+        "import x from '   '",
+        "`${",
+        "/* unclosed import a from './a'",
+    ],
+)
+def test_texts_that_only_resemble_imports_yield_none(text: str) -> None:
+    assert [script_imports(text, language) for language in BOTH] == [(), ()]
+
+
+@pytest.mark.clause("CD-17", "CD-15")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = <p>import a from './no'; Don't `</p>; import y from './yes'",
+        "x = (<A b='import a from \"./no\"' c={import('./yes')} {...d}/>)",
+        "x = <><A/>it's {/* import z from './no' */} // no</>; import y from './yes'",
+        "return <A.B xml:c-d='\n'>{`${<b>'</b>}`}import './no'</A.B>; import y from './yes'",
+        "x = a < b && c > d; import y from './yes'",
+        "f = <T,>(x: T) => x; g = <T extends U>(x: T) => '<'; import y from './yes'",
+        "type F = <T>(x: T) => void; import y from './yes'; z = '</T'",
+        "x = <a>{y ? <b/> : <c>{z && <d>'</d>}</c>}</a>; import y from './yes'",
+    ],
+)
+def test_prose_between_tags_is_no_code_and_code_in_braces_is(text: str) -> None:
+    assert script_imports(text) == ("./yes",)
+
+
+@pytest.mark.clause("CD-17")
+def test_components_are_read_for_their_scripts_only() -> None:
+    text = (
+        "<template>import './no'</template><SCRIPT lang='ts' generic=\"T extends '>'\">import './a'</SCRIPT >"
+        "<!-- <script>import './no'</script> --><script>import './b'</script><script>import './unclosed'"
+    )
+    assert script_imports(text, "vue") == ("./a", "./b")
