@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 
 from attrs import evolve, frozen
 
@@ -25,7 +26,7 @@ from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath, is_test
 from context_pack.kernel.ports import SourceFile, SourceTree
 from context_pack.kernel.syntax import Definition, Syntax, readable_part
-from context_pack.kernel.text import LineRange, counted, one_line, split_lines
+from context_pack.kernel.text import LineRange, counted, first_sentence, one_line, split_lines
 from context_pack.knowledge.about import NO_FRAME, KnownHere
 from context_pack.knowledge.diffs import ChangedFile
 from context_pack.knowledge.traces import frames, project_path
@@ -43,6 +44,10 @@ QUOTED_CHARS = 600
 MOST_WORDS = 5
 WORTH_SHOWING = 0.1
 """A relevance below which a passage is not worth a reader's time, though a search may list it."""
+MOST_PLACES = {CODE: 8, "documents": 3, "memory": 3}
+ADDS = 0.25
+"""A passage with less of the best one's relevance adds little: there a draft stops."""
+USES = "uses "
 CALLED_DEFINITIONS, MOST_CALLERS = 2, 2
 """Of so many definitions so many callers are shown."""
 SHORT_CALLER, LINES_BESIDE = 12, 1
@@ -52,6 +57,10 @@ _HAPPENING = re.compile(
     r"|\bcall(?:ers?\b|ed (?:by|from|when)\b)",
     re.IGNORECASE,
 )
+DOC_LINES, DOC_CHARS = 12, 160
+_COMMENT = re.compile(r"\s*(?://|/\*|\*|#[:\s])")
+_MARKS = re.compile(r"^(?:///?!?|/\*+|\*+/?|#:?)|\*/$")
+_DOCSTRING = re.compile(r'"""(.+?)(?:"""|\n\s*\n|\Z)', re.DOTALL)
 _NAME = re.compile(r"(?:[\w$]+\.)*([A-Za-z_$][\w$]*)")
 NO_ANSWER = frozenset({Code.NOTHING_INDEXED, Code.EMBEDDER_FAILED})
 
@@ -188,11 +197,11 @@ class FoundExcerpts:
         notes: dict[str, object] = {}
         found = [*self._remembered(query, limit, notes, check), *self._documented(query, limit, notes, check)]
         worth = [item for item in found if item.score >= WORTH_SHOWING]
-        best = sorted(worth, key=lambda item: -item.score)[:limit]
+        best = _that_matter(sorted(worth, key=lambda item: -item.score)[:limit])
         usages = self.usages if _HAPPENING.search(query) else None
         if usages is not None:
             best = list(_with_callers(best, usages, check))
-        return Excerpted(best, notes)
+        return Excerpted(_grouped(best), notes)
 
     def _remembered(
         self, query: str, limit: int, notes: dict[str, object], check: Check
@@ -210,6 +219,8 @@ class FoundExcerpts:
             return
         if search.indexing is not None:
             notes["indexing"] = {"done": search.indexing.done, "total": search.indexing.total}
+        if search.semantic is not None:
+            notes["semantic"] = {"done": search.semantic.done, "total": search.semantic.total}
         if search.warnings:
             notes["warning"] = "; ".join(search.warnings)
         code = [hit.found for hit in search.hits if hit.found.corpus == CODE]
@@ -259,6 +270,44 @@ class FoundExcerpts:
         return None
 
 
+def _that_matter(items: Sequence[Excerpt]) -> list[Excerpt]:
+    """The best of each kind, until the next adds little; parts of a definition go with it."""
+    chosen: list[Excerpt] = []
+    for kind, most in MOST_PLACES.items():
+        own = [item for item in items if item.kind == kind]
+        whole = [item for item in own if not item.partial and item.score >= ADDS * own[0].score][:most]
+        kept = {(item.path, item.title) for item in whole}
+        chosen += [
+            item for item in own if item in whole or (item.partial and (item.path, item.title) in kept)
+        ]
+    return sorted(chosen, key=lambda item: -item.score)
+
+
+def _grouped(items: Sequence[Excerpt]) -> list[Excerpt]:
+    """Code by what it is for the question: where to begin, what it rests on, its callers, its tests."""
+    code = {item.title.rpartition(".")[2]: item for item in items if item.kind == CODE and item.text}
+    names = {name: re.compile(rf"\b{re.escape(name)}\b") for name in code if len(name) > 2}
+    uses = {
+        (name, other)
+        for name, item in code.items()
+        for other, pattern in names.items()
+        if other != name and pattern.search(item.text)
+    }
+    best = next(iter(code), "")
+    begun = {name for name, other in uses if other == best} - {other for _, other in uses}
+
+    def group(item: Excerpt) -> str | None:
+        if item.kind != CODE or item.path is None:
+            return None
+        if is_test(RelativePath(item.path)):
+            return "4 tests"
+        if item.what.startswith(USES):
+            return "3 callers"
+        return "1 entry" if item.title.rpartition(".")[2] in begun else "2 core"
+
+    return [evolve(item, group=group(item)) for item in items]
+
+
 def _with_callers(items: Sequence[Excerpt], usages: UsageFinder, check: Check) -> Iterator[Excerpt]:
     """The passages, and after each of the first definitions the places where it is called."""
     left = CALLED_DEFINITIONS
@@ -280,7 +329,7 @@ def _with_callers(items: Sequence[Excerpt], usages: UsageFinder, check: Check) -
             if any(one.path == caller.path and one.start <= caller.line <= one.end for one in shown):
                 continue
             first, last = _beside(caller)
-            yield Excerpt(CODE, caller.inside, item.score, "", caller.path, first, last, f"uses {name[1]}")
+            yield Excerpt(CODE, caller.inside, item.score, "", caller.path, first, last, f"{USES}{name[1]}")
 
 
 def _beside(caller: Usage) -> tuple[int, int]:
@@ -325,7 +374,17 @@ def _what(query: str, found: FoundPiece) -> str:
     words = [word for word in dict.fromkeys(re.findall(r"[\w'-]+", query)) if has & set(tokens(word))]
     said = f"has {', '.join(words[:MOST_WORDS])}" if words else ""
     defined = f"defines {found.heading}" if found.corpus == CODE and found.heading else ""
-    return "; ".join(filter(None, (defined, said)))
+    does = _does(found.text) if defined else ""
+    return f"{found.heading}: {does}" if does else "; ".join(filter(None, (defined, said)))
+
+
+def _does(text: str) -> str:
+    """What a definition says that it does: the first sentence of the comment above it or of its docstring."""
+    head = "\n".join(text.split("\n")[:DOC_LINES])
+    docstring = _DOCSTRING.search(head)
+    above = takewhile(_COMMENT.match, head.split("\n"))
+    words = docstring[1].split("\n") if docstring else [_MARKS.sub("", line.strip()) for line in above]
+    return first_sentence(" ".join(map(str.strip, words)).strip())[:DOC_CHARS]
 
 
 def _stands(text: str, passage: str, start: int, end: int) -> bool:
@@ -345,7 +404,7 @@ def _remembered(query: str, hit: Ranked, code: Sequence[FoundPiece]) -> Iterator
         if within is not None:
             first, last = within
             yield Excerpt(CODE, title, hit.relevance, "", found.key, first, last, what)
-        piece = Excerpt(CODE, title, hit.relevance, "", found.key, found.start, found.end, what)
+        piece = Excerpt(CODE, title, hit.relevance, found.text, found.key, found.start, found.end, what)
         yield piece if within is None else evolve(piece, partial=True)
     elif found.corpus == PACK and "path" in facts:
         path, start, end = str(facts["path"]), int(facts["startLine"]), int(facts["endLine"])

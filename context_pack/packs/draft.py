@@ -218,6 +218,14 @@ def _nothing(notes: Mapping[str, object]) -> Failure:
     return Failure(Code.NOT_FOUND, words, dict(notes))
 
 
+_Taken = tuple[int, tuple[str, str, int], tuple[str, Ref | str]]
+"""A part with its place among the passages, where it stands in the order of reading, and its section."""
+
+
+def _path_of(part: tuple[str, Ref | str]) -> str | None:
+    return part[1].path.value if isinstance(part[1], Ref) else None
+
+
 @define
 class _Chooser:
     """Fills one pack: `parts` are refs and lines of descriptions, each with the key of its section."""
@@ -241,18 +249,22 @@ class _Chooser:
         """The pack with as many passages as fit, the best first: whole ones in their share, then in part."""
         for kind, text in self.texts.items():
             self._take(kind, [text])
-        taken = [(-1, part) for part in self.parts]
+        taken: list[_Taken] = [(-1, ("", "", 0), part) for part in self.parts]
         seen: list[tuple[str, int, int]] = []
         for rank in sorted({item.rank for item in items}):
             waiting = [(place, item) for place, item in enumerate(items) if item.rank == rank]
             for shared, whole in ((True, True), (False, True), (False, False)):
                 waiting = self._taken(waiting, items, shared, whole, taken, seen)
-        self.parts = [part for _, part in sorted(taken, key=lambda each: each[0])]
-        pack = self._pack(self.parts)
-        while self.parts and self.weight(pack) > self.most:
-            self.parts.pop()
-            pack = self._pack(self.parts)
+        taken.sort(key=lambda each: each[0])
+        pack = self._in_reading_order(taken)
+        while taken and self.weight(pack) > self.most:
+            taken.pop()
+            pack = self._in_reading_order(taken)
         return pack
+
+    def _in_reading_order(self, taken: Sequence[_Taken]) -> Pack:
+        self.parts = [part for _, _, part in sorted(taken, key=lambda each: each[1])]
+        return self._pack(self.parts)
 
     def _taken(
         self,
@@ -260,7 +272,7 @@ class _Chooser:
         items: Sequence[Excerpt],
         shared: bool,
         whole: bool,
-        taken: list[tuple[int, tuple[str, Ref | str]]],
+        taken: list[_Taken],
         seen: list[tuple[str, int, int]],
     ) -> list[tuple[int, Excerpt]]:
         """Take what fits of the passages that are waiting; those that are left."""
@@ -278,7 +290,10 @@ class _Chooser:
             ):
                 left.append((place, item))
                 continue
-            taken.append((place, self.parts[-1]))
+            # As one reads: group by group, the best file first, and a file from top to bottom.
+            first = min([at for at, _, part in taken if _path_of(part) == item.path], default=place)
+            reading = (item.group or "", f"{first:04}", item.start) if item.group else ("", f"{place:04}", 0)
+            taken.append((place, reading, self.parts[-1]))
             if item.path is not None:
                 seen.append((item.path, item.start, item.end))
         return left
@@ -327,7 +342,7 @@ class _Chooser:
         lines = min(item.end - item.start + 1, MAX_LINES)
         while True:
             place = LineRange(item.start, item.start + lines - 1)
-            ref = self.resolver.anchored(Ref(key, RelativePath(item.path), place, title, why))
+            ref = self.resolver.anchored(Ref(key, RelativePath(item.path), place, title, why, item.group))
             if ref.anchor is not None:  # it has not changed since it was indexed
                 yield ref
             if whole or lines <= 2 * LEAST_LINES:

@@ -147,8 +147,8 @@ class Excerpt:
     """A passage that answers a question: lines of a source file, or a text of its own when it has no path.
 
     `kind` is the section it belongs to: `code`, `documents` or `memory`; `score` is from 0 to 1; `what` says
-    in a few words what was found; `partial` is the part of a definition, which comes after whole ones.
-    `rank` is the turn in which it gets room: 0 before 1.
+    in a few words what it does for the question; `partial` is the part of a definition, which comes after
+    whole ones. `rank` is the turn in which it gets room: 0 before 1.
     """
 
     kind: str
@@ -160,6 +160,8 @@ class Excerpt:
     end: int = 1
     what: str = ""
     partial: bool = False
+    group: str | None = None
+    """What it is for the question; passages are chosen best first, and shown group by group."""
     rank: int = 0
 
 

@@ -17,7 +17,7 @@ def run(tmp_path: Path) -> CommandLine:
     return CommandLine(tmp_path)
 
 
-@pytest.mark.clause("ME-05")
+@pytest.mark.clause("ME-01")
 def test_discoveries_are_added_listed_and_forgotten(run: CommandLine) -> None:
     added = run("memory", "add", "rule", "Never log tokens", "--module", "auth", "--json").json
     assert (added["merged"], added["type"], added["module"]) == (False, "rule", "auth")
@@ -33,7 +33,7 @@ def test_discoveries_are_added_listed_and_forgotten(run: CommandLine) -> None:
     assert (empty.out, "memory add TYPE TEXT" in empty.err) == ("No discoveries found.\n", True)
 
 
-@pytest.mark.clause("ME-04", "ME-05")
+@pytest.mark.clause("ME-04", "ME-01")
 def test_a_malformed_discovery_is_named_where_it_is_and_can_be_forgotten(
     run: CommandLine, tmp_path: Path
 ) -> None:

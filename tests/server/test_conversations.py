@@ -184,7 +184,7 @@ def test_what_one_server_records_and_does_is_found_by_the_next(spawn: Spawn, tmp
     assert pack in session["content"]
 
 
-@pytest.mark.clause("ME-50", "ME-51", "ME-52")
+@pytest.mark.clause("ME-50", "ME-51")
 def test_a_question_becomes_a_pack_of_code_documents_and_memory(spawn: Spawn, tmp_path: Path) -> None:
     handbook(tmp_path)
     lay(tmp_path, {"zoo.py": 'def boil_pasta():\n    """Boil the pasta in water."""\n    return 9\n'})

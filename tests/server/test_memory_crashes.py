@@ -28,7 +28,7 @@ def marked(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     return {"PYTHONPATH": path, "CONTEXT_PACK_EMBEDDER": "fast", "CONTEXT_PACK_RATE_LIMITS": "off"}
 
 
-@pytest.mark.clause("ME-25", "ME-26", "CD-95")
+@pytest.mark.clause("ME-26", "CD-95")
 def test_index_survives_a_crash_names_the_file_and_tries_it_again(
     tmp_path: Path, marked: dict[str, str]
 ) -> None:
@@ -44,7 +44,7 @@ def test_index_survives_a_crash_names_the_file_and_tries_it_again(
     assert (whole["indexed"], whole["failed"]) == (1, [])
 
 
-@pytest.mark.clause("ME-25", "ME-26", "CD-95")
+@pytest.mark.clause("ME-26", "CD-95")
 @pytest.mark.parametrize("count", [0, 120], ids=["while somebody waits", "in the background"])
 def test_a_server_survives_a_crash_and_answers_with_the_rest(
     spawn: Spawn, tmp_path: Path, marked: dict[str, str], count: int

@@ -31,7 +31,7 @@ def plant(root: Path, count: int, lines: int = 3) -> None:
         (folder / f"f{number}.py").write_text(f'def work_{number}():\n    """Does thing {number}."""\n{body}')
 
 
-@pytest.mark.clause("ME-11", "ME-03")
+@pytest.mark.clause("ME-10", "ME-03")
 def test_a_killed_server_leaves_its_session_and_every_answered_discovery(
     spawn: Spawn, tmp_path: Path
 ) -> None:
@@ -69,7 +69,7 @@ def test_two_servers_that_record_the_same_make_one_discovery(spawn: Spawn, tmp_p
     assert len(list((tmp_path / STORE / "memory" / "discoveries").glob("*.md"))) == 10
 
 
-@pytest.mark.clause("ME-23", "ME-24")
+@pytest.mark.clause("ME-22", "ME-24")
 def test_indexing_that_is_killed_goes_on_where_it_stopped(spawn: Spawn, tmp_path: Path) -> None:
     plant(tmp_path, 250, lines=40)
     (tmp_path / "keep.md").write_text("# Notes\n")

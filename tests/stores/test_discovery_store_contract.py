@@ -112,7 +112,7 @@ def test_a_rehearsed_record_returns_its_result_and_stores_nothing(store: Discove
     assert store.record(again) == told
 
 
-@pytest.mark.clause("ME-05")
+@pytest.mark.clause("ME-01")
 def test_a_forgotten_discovery_is_gone_and_can_be_recorded_again(store: DiscoveryStore) -> None:
     kept = store.record(found_out("Never log tokens anywhere")).discovery
     assert store.forget(kept.id) == kept

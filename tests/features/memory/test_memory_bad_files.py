@@ -102,7 +102,7 @@ def found(ports: Ports, query: str) -> tuple[list[tuple[str, str]], str]:
     return [(each["path"], each.get("symbol", "")) for each in answer["results"]], answer.get("warning", "")
 
 
-@pytest.mark.clause("ME-25", "ME-26")
+@pytest.mark.clause("ME-26")
 @pytest.mark.parametrize(
     "reason",
     ["parsing it failed inside (IndexError)", "parsing it crashed", "its grammar cannot read it"],
@@ -120,7 +120,7 @@ def test_a_file_whose_parsing_fails_is_found_in_plain_lines(reason: str) -> None
     assert [ref["path"] for section in draft["sections"] for ref in section["refs"]] == ["good.py"]
 
 
-@pytest.mark.clause("ME-25", "ME-26")
+@pytest.mark.clause("ME-26")
 def test_a_language_without_a_grammar_is_no_failure() -> None:
     text = "# Zebras\n\nFeed the zebra\n"
     ports = ports_over({"zoo.cob": "x", "feed.sql": text})

@@ -51,14 +51,14 @@ def shop() -> Shop:
     return shop
 
 
-@pytest.mark.clause("ME-53")
+@pytest.mark.clause("ME-50")
 def test_generated_text_of_a_draft_is_not_searchable(shop: Shop) -> None:
     pack = shop.draft("xylophone order", name="xylophone-orders")
     assert {section["key"] for section in pack["sections"]} == {"code", "memory"}
     assert shop.search("xylophone")["results"] == []
 
 
-@pytest.mark.clause("ME-53")
+@pytest.mark.clause("ME-50")
 def test_drafting_again_and_again_changes_no_search_and_no_draft(shop: Shop) -> None:
     question = "how do we ship an order by carrier"
     before = shop.search(question)
@@ -68,7 +68,7 @@ def test_drafting_again_and_again_changes_no_search_and_no_draft(shop: Shop) -> 
     assert drafts[0]["sections"] == drafts[-1]["sections"]
 
 
-@pytest.mark.clause("ME-53")
+@pytest.mark.clause("ME-50")
 def test_hand_written_text_in_a_draft_is_searchable(shop: Shop) -> None:
     pack = shop.draft("xylophone order")
     first, second = (ref["key"] for ref in pack["sections"][0]["refs"][:2])
@@ -135,7 +135,7 @@ def refs_of(pack: Any) -> list[tuple[str, str, str]]:
     ]
 
 
-@pytest.mark.clause("ME-54")
+@pytest.mark.clause("ME-51")
 def test_a_draft_of_what_happens_shows_who_calls_the_best_definitions() -> None:
     refs = refs_of(Shop(TOKENS).draft("what happens when a token has expired"))
     assert ("src/night.py", "24-26", "uses renew_token") in refs
@@ -143,13 +143,13 @@ def test_a_draft_of_what_happens_shows_who_calls_the_best_definitions() -> None:
     assert not any(path.startswith("tests/") and why.startswith("uses") for path, _, why in refs)
 
 
-@pytest.mark.clause("ME-54")
+@pytest.mark.clause("ME-51")
 def test_other_drafts_show_no_callers() -> None:
     refs = refs_of(Shop(TOKENS).draft("how is a token renewed that has expired"))
     assert not any(why.startswith("uses") for _, _, why in refs)
 
 
-@pytest.mark.clause("ME-54")
+@pytest.mark.clause("ME-51")
 def test_a_name_that_is_everywhere_has_no_callers_in_a_draft() -> None:
     lines = "".join(f"def work_{n}(key):\n    return renew_token(key)\n\n\n" for n in range(201))
     refs = refs_of(Shop(TOKENS | {"src/many.py": lines}).draft("what happens when a token has expired"))

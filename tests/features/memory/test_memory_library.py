@@ -25,7 +25,7 @@ def workspace(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Wo
     return on_disk if request.param == "disk" else lambda: open_memory_workspace({"zoo.py": SOURCE})
 
 
-@pytest.mark.clause("ME-01", "ME-23")
+@pytest.mark.clause("ME-01", "ME-22")
 def test_an_embedder_records_searches_and_forgets(workspace: Callable[[], Workspace]) -> None:
     with workspace() as opened:
         kept = opened.memory.record("rule", "A zebra eats hay", module="zoo")

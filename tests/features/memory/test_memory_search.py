@@ -256,59 +256,9 @@ def test_edits_new_files_and_removals_are_seen_by_the_next_call(room: Room) -> N
 
 
 @pytest.mark.clause("ME-32")
-def test_scores_fall_with_rank_and_stay_between_nought_and_one(room: Room) -> None:
-    for number in range(30):
-        room.record("rule", f"Rule number {number} is about tokens and passwords")
-    found = room.search("tokens and passwords", limit=20)
-    scores = [each["score"] for each in found["results"]]
-    assert len(scores) == 20
-    assert scores == sorted(scores, reverse=True)
-    assert all(0.05 <= score <= 1 for score in scores)
-    assert found["totalFound"] >= 30
-    assert len(room.search("tokens and passwords", limit=1)["results"]) == 1
-    assert len(room.search("tokens and passwords")["results"]) == 5
-
-
-@pytest.mark.clause("ME-32")
 def test_unrelated_code_is_not_shown(room: Room) -> None:
     assert room.search("xylophone quartz")["results"] == []
     assert room.search("xylophone quartz")["totalFound"] == 0
-
-
-@pytest.mark.clause("ME-32", "RT-22")
-def test_a_partly_matched_question_scores_lower() -> None:
-    room = Room({})
-    for text in (
-        "A failed job is tried again: retries wait with backoff, and the job is dropped after five",
-        "The lease of a worker on a queue ends after a minute",
-        "The glossary explains every word of the invoices",
-    ):
-        room.record("rule", text)
-
-    def score(query: str) -> float:
-        results = room.search(query)["results"]
-        return float(results[0]["score"]) if results else 0.0
-
-    known = score("retries and backoff of a failed job")
-    assert known > 2 * score("quantum chromodynamics lease")
-    assert known > 2 * score("Elvis Presley glossary")
-
-
-@pytest.mark.clause("ME-39")
-@pytest.mark.parametrize(
-    ("note", "question"),
-    [
-        ("Use JWT tokens stored in httpOnly cookies for auth", "how does authentication work"),
-        ("Use JWT tokens stored in httpOnly cookies for auth", "How did we handle authentication?"),
-        ("The configuration is read once", "where is the config"),
-        ("One db per tenant", "which database does a tenant use"),
-        ("Throttles by tenant", "throttlesby"),
-    ],
-)
-def test_inflected_forms_of_a_word_match(note: str, question: str) -> None:
-    room = Room({})
-    room.record("pattern", note, module="auth")
-    assert [each["content"] for each in room.search(question)["results"]] == [note]
 
 
 @pytest.mark.clause("ME-32")
@@ -338,7 +288,7 @@ def test_a_long_function_is_shown_whole_and_once_whichever_part_was_found() -> N
     assert all(each["endLine"] - each["startLine"] < 60 for each in parts)
 
 
-@pytest.mark.clause("ME-33")
+@pytest.mark.clause("ME-34")
 @pytest.mark.parametrize("query", ["", "ab", "   ", "\n\t  \n"])
 def test_a_query_that_is_too_short_is_refused_in_the_promised_words(room: Room, query: str) -> None:
     assert room.call("context_search", query=query) == (
@@ -347,7 +297,7 @@ def test_a_query_that_is_too_short_is_refused_in_the_promised_words(room: Room, 
     )
 
 
-@pytest.mark.clause("ME-01", "ME-33")
+@pytest.mark.clause("ME-01", "ME-34")
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [
@@ -414,7 +364,7 @@ def test_a_failed_embedder_leaves_keyword_search_and_a_warning(room: Room) -> No
     assert room.search("password", module="nowhere")["results"] == []
 
 
-@pytest.mark.clause("ME-36")
+@pytest.mark.clause("ME-44")
 def test_over_budget_the_first_results_come_whole_and_the_answer_says_so() -> None:
     rows = [
         {"id": str(number), "content": "ä\n" * 250, "startLine": 1, "endLine": 250} for number in range(10)
@@ -437,7 +387,7 @@ class BrokenStore:
         raise Failure(Code.MALFORMED_DISCOVERY, "x.md is malformed: why", {"files": [{"file": "x.md"}]})
 
 
-@pytest.mark.clause("ME-04", "ME-37")
+@pytest.mark.clause("ME-04", "ME-34")
 def test_a_malformed_discovery_fails_the_search_and_names_the_file(room: Room) -> None:
     room.with_memory(discoveries=BrokenStore())
     assert room.call("context_search", query="password") == (
@@ -451,7 +401,7 @@ def test_a_malformed_discovery_fails_the_search_and_names_the_file(room: Room) -
     )
 
 
-@pytest.mark.clause("ME-37")
+@pytest.mark.clause("ME-34")
 def test_unreadable_packs_are_a_warning(room: Room) -> None:
     class BrokenPacks:
         def all(self) -> Any:
@@ -485,7 +435,7 @@ class Worker:
         return True
 
 
-@pytest.mark.clause("ME-23")
+@pytest.mark.clause("ME-22")
 def test_many_new_files_are_indexed_by_the_worker_and_progress_is_shown() -> None:
     files: dict[str, str | bytes] = {f"m/f{number}.py": f"def g{number}(): ...\n" for number in range(51)}
     room = Room(files)
@@ -506,7 +456,7 @@ def test_many_new_files_are_indexed_by_the_worker_and_progress_is_shown() -> Non
     assert worker.started == ["memory"]
 
 
-@pytest.mark.clause("ME-45")
+@pytest.mark.clause("ME-22")
 def test_an_answer_from_an_incomplete_index_begins_by_saying_so() -> None:
     files: dict[str, str | bytes] = {
         f"old/f{number}.py": f"def feed_{number}(): ...\n" for number in range(3)
@@ -525,41 +475,11 @@ def test_an_answer_from_an_incomplete_index_begins_by_saying_so() -> None:
     assert worker.started == ["memory"]
 
 
-@pytest.mark.clause("ME-23")
+@pytest.mark.clause("ME-22")
 def test_a_call_indexes_itself_if_the_worker_does_not_run() -> None:
     room = Room({f"m/f{number}.py": f"def g{number}(): ...\n" for number in range(60)})
     room.with_memory(background=Worker(works=False))
     assert "indexing" not in room.search("g17")
-
-
-@pytest.mark.clause("ME-32")
-def test_code_ranks_before_its_test_unless_tests_are_asked_for() -> None:
-    body = "def {}():\n    '''Feed hay to the zebra of the zoo.'''\n    hay = 1\n    return hay\n"
-    room = Room(
-        {"zoo/keeper.py": body.format("give"), "tests/test_keeper.py": body.format("test_hay_zebra_zoo_feed")}
-    )
-    assert room.search("feed hay to the zebra")["results"][0]["path"] == "zoo/keeper.py"
-    assert room.search("test feed hay to the zebra")["results"][0]["path"] == "tests/test_keeper.py"
-
-
-@pytest.mark.clause("ME-32")
-def test_one_file_does_not_fill_the_answer() -> None:
-    many = "".join(f"def hay_{number}():\n    '''Hay for the zebra.'''\n\n\n" for number in range(12))
-    other = "def other():\n    '''Hay for the zebra of the other one.'''\n"
-    room = Room({"zoo/many.py": many, "zoo/other.py": other})
-    found = room.search("hay for the zebra")["results"]
-    assert {each["path"] for each in found} == {"zoo/many.py", "zoo/other.py"}
-    assert [each["score"] for each in found] == sorted((each["score"] for each in found), reverse=True)
-
-
-@pytest.mark.clause("ME-20")
-def test_a_module_docstring_helps_to_find_its_functions() -> None:
-    text = (
-        '"""Everything about zebras."""\n\n\ndef feed(animal):\n    hay = 1\n    del animal\n    return hay\n'
-    )
-    room = Room({"a.py": text, "b.py": text.replace("zebras", "camels")})
-    found = room.search("zebra feed")["results"]
-    assert (found[0]["path"], found[0]["symbol"]) == ("a.py", "feed")
 
 
 class Slow:
@@ -595,55 +515,7 @@ def test_an_answer_shows_embedding_progress_and_starts_the_worker() -> None:
     assert worker.started == ["memory", "memory"], "nothing is left to embed"
 
 
-class Endless:
-    """A tree that takes longer to look at than anybody waits."""
-
-    def __init__(self, clock: FixedClock) -> None:
-        self._clock = clock
-
-    def survey(self, go_on: Any) -> Any:
-        while go_on():
-            self._clock.advance(seconds=0.5)
-
-
-@pytest.mark.clause("ME-23")
-def test_a_tree_that_is_too_large_to_look_at_is_left_to_the_background(room: Room) -> None:
-    room.search("password")
-    worker = Worker(works=True)
-    room._registry = None
-    room.with_memory(tree=Endless(room.clock), background=worker)
-    found = room.search("password")
-    assert found["results"][0]["symbol"] == "AuthService.login"
-    assert found["indexing"] == {"done": 2, "total": 2}
-    assert worker.started == ["memory"]
-
-
-class SlowOnce:
-    """A tree whose first look takes too long."""
-
-    def __init__(self, tree: Any, clock: FixedClock) -> None:
-        self._tree, self._first = tree, Endless(clock)
-        self.looks = 0
-
-    def survey(self, go_on: Any) -> Any:
-        self.looks += 1
-        return (self._first if self.looks == 1 else self._tree).survey(go_on)
-
-    def read(self, path: str) -> Any:
-        return self._tree.read(path)
-
-
-@pytest.mark.clause("ME-45")
-def test_a_first_search_of_a_tree_that_is_slow_to_look_at_waits_and_looks_again() -> None:
-    room = Room({f"m/f{number}.py": f"def g{number}(): ...\n" for number in range(60)})
-    tree = SlowOnce(room.memory.tree, room.clock)
-    room.with_memory(tree=tree, background=Worker(works=True))
-    found = room.search("g17")
-    assert found["indexing"] == {"done": 0, "total": 60}
-    assert tree.looks == 2
-
-
-@pytest.mark.clause("ME-58")
+@pytest.mark.clause("ME-30")
 def test_a_search_asks_for_code_discoveries_or_packs_alone(room: Room) -> None:
     room.call("context_record", type="decision", content="The password check lives in the login service")
     every = room.call("context_search", query="password login", limit=20)[0]["results"]

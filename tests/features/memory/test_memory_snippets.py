@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from hanging import never_hanging
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.syntax import Definition, DefinitionKind, NotParsed, Parsed
 from context_pack.kernel.text import split_lines
-from context_pack.memory.entries import MOST_CHARACTERS, shortened
 from context_pack.memory.snippets import (
-    LEAST_BETWEEN,
     MOST_HOLDS,
     MOST_LINES,
-    MOST_SNIPPETS,
     Snippet,
     code_entry,
     snippets_of,
@@ -227,13 +223,6 @@ def test_a_long_function_is_cut_at_inner_definitions_or_blank_lines() -> None:
 
 
 @pytest.mark.clause("ME-20")
-def test_nested_definitions_belong_to_their_function() -> None:
-    text = "def outer():\n    class Local:\n        def f(self):\n            return 1\n    return Local\n"
-    (only,) = cut("a.py", text)
-    assert (only.name, only.start, only.end, only.holds) == ("outer", 1, 5, ("Local", "f"))
-
-
-@pytest.mark.clause("ME-20")
 def test_tables_stand_alone_and_small_definitions_in_the_lines_around_them() -> None:
     function = "():\n    return 1\n\n"
     text = f"def a{function}TABLE = {{\n    1: 2,\n}}\n\ndef b(): ...\n\nX = 1\n\ndef c{function}Y = 2\n"
@@ -259,7 +248,7 @@ def test_lines_between_class_members_are_named_after_the_class() -> None:
     ]
 
 
-@pytest.mark.clause("ME-20", "ME-25")
+@pytest.mark.clause("ME-20", "ME-26")
 def test_a_file_that_was_not_parsed_is_cut_into_windows_at_blank_lines() -> None:
     text = "a\n" * 50 + "\n" + "b\n" * 50
     found = snippets_of(split_lines(text), NotParsed("there is no grammar for it"))
@@ -278,15 +267,6 @@ def test_pieces_stand_verbatim_at_their_lines_and_carry_symbol_and_path() -> Non
     name = next(piece for piece in entry.pieces if piece.heading == "Store.name")
     assert "Store.name" in name.names
     assert "src/auth/service.py" in name.names
-
-
-@pytest.mark.clause("ME-20")
-def test_snippets_carry_the_docstrings_of_their_file_and_class() -> None:
-    entry = code_entry("a.py", PYTHON, "d", "s", SYNTAX.parse("python", PYTHON))
-    contexts = {piece.heading: piece.context for piece in entry.pieces}
-    assert contexts["Store.name"] == "a.py Store.name\nWhat it is for. Keeps."
-    assert contexts["Store"] == "a.py Store\nWhat it is for."
-    assert contexts[""] == "a.py"
 
 
 KINDS = st.sampled_from(list(DefinitionKind))
@@ -319,41 +299,3 @@ def test_snippet_ranges_are_ordered_bounded_and_inside_the_file(
         assert lines[each.start - 1].strip()
         assert lines[each.end - 1].strip()
         last = each.end
-
-
-@settings(max_examples=100)
-@given(parsed_files())
-def test_no_line_of_a_definition_that_stands_alone_is_lost(file: tuple[list[str], Parsed]) -> None:
-    lines, parsed = file
-    lines = [line[:100] for line in lines]
-    found = {line for each in snippets_of(lines, parsed) for line in range(each.start, each.end + 1)}
-    for each in parsed.definitions:
-        if each.kind in ("function", "method", "macro") and each.end > each.start:
-            wanted = {line for line in range(each.start, each.end + 1) if lines[line - 1].strip()}
-            assert len(wanted - found) < LEAST_BETWEEN
-
-
-def test_a_file_of_very_many_definitions_takes_no_longer_than_its_lines() -> None:
-    count = 5_000
-    classes = tuple(
-        Definition(DefinitionKind.CLASS, "A", "A", number, 2 * count - number + 1, number, "")
-        for number in range(1, count + 1)
-    )
-    with never_hanging():
-        assert len(snippets_of(["x"] * 2 * count, Parsed(classes))) <= MOST_SNIPPETS
-
-
-@pytest.mark.clause("ME-35")
-def test_a_sentence_encoder_is_given_name_and_text_without_signs_and_indents() -> None:
-    context = "src/a.go Router.Find\nThe router of everything."
-    text = (
-        "// Find looks for a route.\n//\n// It is slow.\nfunc (r *Router) Find(\n\tpath string,\n) *Route {\n"
-    )
-    given = shortened(f"{context}\n\n{text}")
-    assert given == (
-        "src/a.go Router.Find Find looks for a route. It is slow. func (r *Router) Find( path string, )"
-        " *Route { The router of everything."
-    )
-    assert shortened("rule\n\nNever log tokens") == "rule Never log tokens"
-    assert shortened("Never log tokens") == "Never log tokens"
-    assert len(shortened("word " * 1_000)) <= MOST_CHARACTERS

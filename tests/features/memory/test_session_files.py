@@ -22,7 +22,7 @@ def folder(root: Path) -> Path:
     return root / "sessions"
 
 
-@pytest.mark.clause("ME-11")
+@pytest.mark.clause("ME-10")
 def test_a_session_is_on_disk_soon_after_its_first_call_and_without_an_end(tmp_path: Path) -> None:
     log = SessionFiles(PrivateFolder(tmp_path), FixedClock(), ONE)
     log.called("read_file")
@@ -32,7 +32,7 @@ def test_a_session_is_on_disk_soon_after_its_first_call_and_without_an_end(tmp_p
     assert (past.id, past.ended, past.tools) == (ONE, None, {"read_file": 1})
 
 
-@pytest.mark.clause("ME-11")
+@pytest.mark.clause("ME-10")
 def test_a_change_finds_the_session_on_disk_and_is_in_it_before_its_reply(tmp_path: Path) -> None:
     log = SessionFiles(PrivateFolder(tmp_path), FixedClock(), ONE)
     reader = SessionFiles(PrivateFolder(tmp_path), FixedClock(), TWO)
@@ -45,7 +45,7 @@ def test_a_change_finds_the_session_on_disk_and_is_in_it_before_its_reply(tmp_pa
     assert [past.tools for past in reader.past()] == [{"read_file": 1, "context_record": 1}]
 
 
-@pytest.mark.clause("ME-11")
+@pytest.mark.clause("ME-10")
 def test_a_session_that_was_kept_early_and_called_nothing_still_ends(tmp_path: Path) -> None:
     clock = FixedClock()
     log = SessionFiles(PrivateFolder(tmp_path), clock, ONE)
@@ -55,7 +55,7 @@ def test_a_session_that_was_kept_early_and_called_nothing_still_ends(tmp_path: P
     assert past.ended == clock.now()
 
 
-@pytest.mark.clause("ME-11")
+@pytest.mark.clause("ME-10")
 def test_the_end_is_written_when_the_connection_ends(tmp_path: Path) -> None:
     clock = FixedClock()
     log = SessionFiles(PrivateFolder(tmp_path), clock, ONE)
@@ -74,7 +74,7 @@ def test_a_connection_that_called_nothing_leaves_nothing(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.clause("ME-11")
+@pytest.mark.clause("ME-10")
 @pytest.mark.parametrize("damage", [b"", b"---\nid: 1\n---\n", b"\xff\xfe", b"---\nversion: 1\n---\n"])
 def test_a_broken_session_is_passed_over(tmp_path: Path, damage: bytes) -> None:
     log = SessionFiles(PrivateFolder(tmp_path), FixedClock(), ONE)
@@ -85,7 +85,7 @@ def test_a_broken_session_is_passed_over(tmp_path: Path, damage: bytes) -> None:
     assert [session.id for session in third.past()] == [ONE]
 
 
-@pytest.mark.clause("ME-11")
+@pytest.mark.clause("ME-10")
 def test_an_unwritable_session_folder_fails_no_call(tmp_path: Path) -> None:
     (tmp_path / "memory").write_text("in the way")
     log = SessionFiles(PrivateFolder(tmp_path), FixedClock(), ONE)
@@ -95,7 +95,7 @@ def test_an_unwritable_session_folder_fails_no_call(tmp_path: Path) -> None:
     assert log.past() == []
 
 
-@pytest.mark.clause("ME-11")
+@pytest.mark.clause("ME-10")
 def test_the_oldest_sessions_go_when_there_are_too_many(tmp_path: Path) -> None:
     clock = FixedClock()
     for number in range(3):

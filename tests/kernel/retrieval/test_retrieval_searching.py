@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
-from attrs import evolve
 from inmemory.search_index import MemoryIndex
 
 from context_pack.retrieval.chunking import chunks
@@ -162,14 +161,6 @@ def test_without_hybrid_the_vectors_alone_decide(index: MemoryIndex) -> None:
     assert len(distances) == len(DOCUMENTS)
     assert answer.mode == "vector"
     assert [hit.relevance for hit in answer.hits] == pytest.approx([max(0, 1 - one) for one in distances])
-
-
-@pytest.mark.clause("RT-21")
-def test_a_shorter_answer_is_the_beginning_of_a_longer_one(index: MemoryIndex) -> None:
-    search = searching(index)
-    assert keys(ask(search, "token backoff cache", limit=5))[:2] == keys(
-        ask(search, "token backoff cache", limit=2)
-    )
 
 
 @pytest.mark.clause("RT-21")
@@ -376,19 +367,6 @@ def test_filling_stops_on_request_and_resumes_there() -> None:
     assert themes.embedded == 100
 
 
-@pytest.mark.clause("ME-35")
-def test_the_semantic_embedder_gets_each_piece_shortened() -> None:
-    index = MemoryIndex(HashedEmbedder())
-    index.replace([entry("a.md", "words before it " * 20 + "login")])
-    ways: dict[str, Callable[[str], str]] = {"all": str, "little": lambda text: text[:200]}
-    for name, shortened in ways.items():
-        themes = Themes()
-        themes.id = f"themes-{name}"
-        search = evolve(searching(index, themes), shortened=shortened)
-        search.fill(Scope(), lambda: False, lambda progress: None)
-        assert (ask(search, "login", hybrid=False).hits[0].distance < 0.5) is (name == "all")
-
-
 @pytest.mark.clause("RT-29")
 def test_filling_that_fails_keeps_what_was_done_and_says_so(index: MemoryIndex) -> None:
     themes = Themes()
@@ -396,20 +374,6 @@ def test_filling_that_fails_keeps_what_was_done_and_says_so(index: MemoryIndex) 
     with pytest.raises(EmbedderFailed, match="no weights"):
         searching(index, themes).fill(Scope(), lambda: False, lambda progress: None)
     assert searching(index).fill(Scope(), lambda: False, lambda progress: None) == Progress(5, 5)
-
-
-@pytest.mark.clause("RT-20")
-def test_a_vector_hit_keeps_its_keyword_score_past_the_keyword_limit() -> None:
-    """Two passages are alike to the embedder; one has the word, behind a hundred that say it more often."""
-    index = MemoryIndex(HashedEmbedder())
-    index.replace([entry("plain.md", "password token, and much else that is said at length " * 3)])
-    index.replace([entry("worded.md", "password token, and backlog that is said at length " * 3)])
-    index.replace(entry(f"{number}.md", "backlog backlog backlog") for number in range(120))
-    themes = Themes()
-    search = searching(index, themes)
-    search.fill(Scope(), lambda: False, lambda progress: None)
-    found = keys(ask(search, "login backlog", limit=100))
-    assert found.index("worded.md") < found.index("plain.md")
 
 
 class Grown(Themes):
@@ -434,16 +398,6 @@ def test_a_changed_vector_dimension_warns_and_embeds_again(index: MemoryIndex) -
     index.forget("docs", [f"{at}.md" for at in range(60)])
     after = ask(searching(index, Themes()), "login")
     assert [hit.distance for hit in after.hits] == [hit.distance for hit in before.hits]
-
-
-@pytest.mark.clause("RT-24", "RT-28")
-def test_related_falls_back_when_the_vector_dimension_changed(index: MemoryIndex) -> None:
-    ask(searching(index, Themes()), "login")
-    related = searching(index, Grown()).related("docs", "auth.md", chunk="a login")
-    assert related is not None
-    assert (related.warning, related.embedder) == (OTHER_VECTORS, HashedEmbedder.id)
-    assert related.hits
-    assert all(hit.distance < 1 for hit in related.hits[:1])
 
 
 class Narrow(Themes):
