@@ -223,7 +223,7 @@ Bare = Callable[[str], str]
 """A text without its comments."""
 STATEMENT_CHARS = 80
 COMMENTED = ("//", "#", "/*", "* ", '"""')
-LISTED_LINES = 40
+LISTED_LINES = 36
 """So many lines of a diff are shown where there may be dozens of diffs."""
 
 
