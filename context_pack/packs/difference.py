@@ -222,6 +222,7 @@ Opcode = tuple[str, int, int, int, int]
 Bare = Callable[[str], str]
 """A text without its comments."""
 STATEMENT_CHARS = 80
+COMMENTED = ("//", "#", "/*", "* ", '"""')
 LISTED_LINES = 36
 """So many lines of a diff are shown where there may be dozens of diffs."""
 
@@ -242,8 +243,9 @@ class Difference:
 
     @property
     def statement(self) -> str:
-        """The first line of code that is new, else the first that is gone."""
+        """The first line of code that is new, else that is gone; no comment, if there is another."""
         lines = [line for line in self.diff[2:] if len(line[1:].strip(" \t(){}[];,")) > 1]
+        lines = [line for line in lines if not line[1:].lstrip().startswith(COMMENTED)] or lines
         changed = [line for line in lines if line[0] == "+"] + [line for line in lines if line[0] == "-"]
         return f"{changed[0][0]} {changed[0][1:].strip()[:STATEMENT_CHARS]}" if changed else ""
 
@@ -289,7 +291,8 @@ def difference(old: ComparedText, new: ComparedText, language: str, spans_of: Sp
             return text
 
         kind = _kind(old, new, bare)
-    return Difference(changed, max(len(before), len(after)), kind, (*head, *hunks), cosmetic)
+    lines = max(len(before), len(after))
+    return Difference(min(changed, lines), lines, kind, (*head, *hunks), cosmetic)
 
 
 def _kind(old: ComparedText, new: ComparedText, bare: Bare) -> ChangeKind:

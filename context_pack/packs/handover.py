@@ -26,6 +26,7 @@ _KEYED = re.compile(r"(?P<title>.*?) \[(?P<key>[a-z0-9][a-z0-9_-]{1,63})\](?: \(
 _FIELD = re.compile(r"- (?P<name>path|lines|why): (?P<value>.*?)(?: \(moved from [^)]*\))?\s*")
 _TITLE = re.compile(r"\*\*(?P<title>.+)\*\*\s*")
 _RANGE = re.compile(r"(?P<start>\d{1,9})(?:-(?P<end>\d{1,9}))?")
+_MAY_BE_HEADING = re.compile(r"^ {0,3}(?:#|=+\s*$|-+\s*$)", re.MULTILINE)
 _GROUP = "group: "
 _DIAGRAMS = "Diagrams"
 _CLOSING = re.compile(r"(?:(?<= )|^)(#+)$")
@@ -221,7 +222,8 @@ def markdown_of(pack: Pack) -> str:
 
 def _needs_key(section: Section) -> bool:
     """Whether a plain heading would be read as another one, or the text would be read as more sections."""
-    tokens = block_parser().parse(section.description or "")
+    text = section.description or ""
+    tokens = block_parser().parse(text) if _MAY_BE_HEADING.search(text) else []
     return _KEYED.fullmatch(section.title) is not None or any(each.type == "heading_open" for each in tokens)
 
 

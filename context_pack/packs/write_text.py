@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from attrs import evolve, field, frozen
 
 from context_pack.kernel.errors import Failure, invalid
+from context_pack.kernel.syntax import name_parts
 from context_pack.kernel.text import LineRange
 from context_pack.kernel.times import expiry
 from context_pack.packs import values
@@ -132,7 +133,7 @@ class _Author:
         blocks = [list(blocks_of(chapter.text)) for chapter in hand_over.chapters]
         places = [place for each in blocks for block in each for place in block.places]
         bare = dict.fromkeys(place.symbol for place in places if place.path is None and place.symbol)
-        self.resolver.look_up(bare)
+        self.resolver.look_up(dict.fromkeys(name for each in bare for name in (each, *_owner(each))))
         sentences = {
             block.text for section in self.before.sections for block in blocks_of(section.description)
         }
@@ -221,8 +222,10 @@ class _Author:
         """The ref of a place that is looked for; None, with a fault, where there is no such code."""
         try:
             if place.symbol is not None:
-                if place.path is None and not definition_count(place.symbol, self.resolver):
-                    return None  # a word in backticks that is no definition here
+                if place.path is None and not any(
+                    definition_count(name, self.resolver) for name in (place.symbol, *_owner(place.symbol))
+                ):
+                    return None  # words in backticks that are no definition here
                 path, lines = located(
                     place.symbol, None if place.path is None else values.path(place.path), self.resolver
                 )
@@ -238,6 +241,11 @@ class _Author:
             self.faults[place.spelling] = warning_of(ref, self.resolver) or "its lines cannot be read"
             return None
         return ref
+
+
+def _owner(symbol: str) -> list[str]:
+    """What the definition of that name is in, if the name says so."""
+    return list(name_parts(symbol)[-2:-1])
 
 
 def _with_words(ref: Ref, written: WrittenRef) -> Ref:

@@ -25,7 +25,10 @@ def encode(pack: Pack) -> bytes:
         Failure: `invalid_data` for a pack larger than readers accept.
     """
     try:
-        data = front_matter.render(to_record(pack), f"{_NOTE}\n\n{markdown_of(pack)}")
+        record = to_record(pack)
+        data = front_matter.render(record, f"{_NOTE}\n\n{markdown_of(pack)}")
+        if len(data) > MAX_FILE_BYTES:  # what readers need comes before what people read
+            data = front_matter.render(record, f"{_NOTE}\n")
     except UnicodeEncodeError:
         raise invalid("a text holds half of a character (a lone surrogate); send whole characters") from None
     if len(data) > MAX_FILE_BYTES:

@@ -11,6 +11,7 @@ from inmemory import FixedClock
 from context_pack import open_workspace
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.text import sha256_hex
+from context_pack.packs.model import Pack
 from context_pack_adapters.packs.excerpts import FileExcerptStore
 
 TEXT = "def f():\n    return 1"
@@ -49,7 +50,7 @@ def test_texts_lie_beside_the_packs_and_go_with_the_last_pack_that_names_them(tm
     (tmp_path / "a.py").write_text(f"{TEXT}\nother()\n")
     packs = open_workspace(tmp_path, storage=tmp_path / "store").packs
 
-    def made() -> object:
+    def made() -> Pack:
         pack = packs.create(ttl_minutes=60)
         pack = packs.upsert_section(pack, section_key="main", section_title="Main")
         return packs.upsert_ref(
@@ -59,9 +60,11 @@ def test_texts_lie_beside_the_packs_and_go_with_the_last_pack_that_names_them(tm
     one, two = made(), made()
     kept = tmp_path / "store" / "excerpts"
     assert [path.name for path in kept.iterdir()] == [f"{DIGEST}.txt"]
-    packs.delete(one)  # type: ignore[arg-type]
+    packs.delete(one)
+    packs.discard(one.id)
     assert [path.name for path in kept.iterdir()] == [f"{DIGEST}.txt"]
-    two = packs.upsert_ref(two, section_key="main", ref_key="ref", path="a.py", line_start=3, line_end=3)  # type: ignore[arg-type]
+    two = packs.upsert_ref(two, section_key="main", ref_key="ref", path="a.py", line_start=3, line_end=3)
     assert [path.name for path in kept.iterdir()] == [f"{sha256_hex('other()')}.txt"]
     packs.delete(two)
+    packs.discard(two.id)
     assert list(kept.iterdir()) == []

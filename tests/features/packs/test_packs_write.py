@@ -190,6 +190,15 @@ def test_a_section_or_a_ref_gets_another_key_where_it_stands(shop: Any) -> None:
 
 
 @pytest.mark.clause("PK-80")
+def test_a_name_in_backticks_is_missed_only_where_its_owner_is_defined_here(shop: Any) -> None:
+    shop.files["src/cart.py"] = "class Cart:\n    def add(self):\n        pass\n"
+    text = "# T\n\nSee `Cart.add`, `Cart.drop`, `os.path` and `safe_join`.\n"
+    answer = write(shop, text, ttl_minutes=60)
+    assert answer["found"] == {"src/cart.py": "cart-add 2-3"}
+    assert list(answer["not_found"]) == ["Cart.drop"]
+
+
+@pytest.mark.clause("PK-80")
 def test_a_place_in_a_link_keeps_its_address(shop: Any) -> None:
     pack = write(shop, "# T\n\nThe [sum](src/shop.py#L1-L6) is made.\n", ttl_minutes=60)["id"]
     shop.files["src/shop.py"] = "\n" + CODE
