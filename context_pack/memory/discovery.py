@@ -54,6 +54,8 @@ class CodeState:
     reason: str | None = None
     diff: str | None = None
     """What has changed, where the text is known."""
+    cosmetic: bool = False
+    """Whether the code does what it did: only its comments, names or layout changed."""
 
 
 def parse_lines(text: str) -> LineRange:

@@ -222,7 +222,7 @@ Opcode = tuple[str, int, int, int, int]
 Bare = Callable[[str], str]
 """A text without its comments."""
 STATEMENT_CHARS = 80
-LISTED_LINES = 40
+LISTED_LINES = 36
 """So many lines of a diff are shown where there may be dozens of diffs."""
 
 

@@ -85,7 +85,7 @@ class _Piece:
 
 
 @frozen
-class _Open:
+class _SectionInProgress:
     """A section while its pieces are read."""
 
     title: str
@@ -108,7 +108,7 @@ def read_hand_over(text: str) -> HandOver:
     if rest and rest[0].level == 1 and not any(map(str.strip, opening.lines)):
         opening, *rest = rest
         title = opening.head
-    sections = [_Open(title or OPENING)]
+    sections = [_SectionInProgress(title or OPENING)]
     _fill(sections[0], opening)
     group: str | None = None
     for piece in rest:
@@ -128,7 +128,9 @@ def read_hand_over(text: str) -> HandOver:
             _fill(inside, piece)
         else:
             name = piece.head or OPENING
-            sections.append(_Open(name if keyed is None else keyed["title"], keyed and keyed["key"]))
+            sections.append(
+                _SectionInProgress(name if keyed is None else keyed["title"], keyed and keyed["key"])
+            )
             _fill(sections[-1], piece)
             group = None
     parts = [section.part() for section in sections]
@@ -136,7 +138,7 @@ def read_hand_over(text: str) -> HandOver:
     return HandOver(title, tuple(parts if first.text or first.diagrams else parts[1:]))
 
 
-def _fill(section: _Open, piece: _Piece) -> None:
+def _fill(section: _SectionInProgress, piece: _Piece) -> None:
     section.prose.extend(piece.lines)
     section.diagrams.extend(map(WrittenDiagram, piece.fences))
 

@@ -199,7 +199,7 @@ def test_a_server_ended_by_a_signal_saves_its_statistics(cli: CommandLine, spawn
     assert cli("stats", "--json").json["tools"]["input"]["calls"] == 1
 
 
-@pytest.mark.clause("CLI-22")
+@pytest.mark.clause("CLI-20")
 def test_the_stats_resource_has_the_numbers_of_the_running_server(cli: CommandLine, spawn: Spawn) -> None:
     client = spawn("unframed", source_root=cli.folder)
     client.initialize()

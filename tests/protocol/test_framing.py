@@ -294,6 +294,8 @@ def test_an_oversized_message_is_drained_and_not_held(mode: Mode) -> None:
     assert items == [Fault("message over 1000 bytes")]
     assert decoder.feed(FRAME) == [PING]
     assert decoder.feed(b"Content-Length: 1001\r\n\r\n") == items  # told before its body has come
+    behind = decoder.feed(b"x" * 1001 + b"garbage\n" + PING)
+    assert [type(item) for item in behind] == [Fault, bytes]  # a fault of its own
 
 
 @pytest.mark.clause("TR-15")

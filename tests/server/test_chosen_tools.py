@@ -28,7 +28,7 @@ def names(client: LocalClient) -> set[str]:
     return {tool["name"] for tool in listed(client)}
 
 
-@pytest.mark.clause("MCP-45", "ENV-16")
+@pytest.mark.clause("MCP-45", "ENV-05")
 def test_only_the_chosen_families_are_listed_and_the_others_can_be_called(tmp_path: Path) -> None:
     client = LocalClient(tmp_path, CONTEXT_PACK_TOOLS="packs,memory")
     assert names(client) == {"input", "output", "context_search", "context_record"}

@@ -51,7 +51,7 @@ def test_answer_sizes_follow_the_client_named_in_the_handshake(project: Path, na
     assert len(text_of(client, "read_file", {"path": "long.py"}, _meta=modern)) <= 8_000
 
 
-@pytest.mark.clause("MCP-93", "ENV-15")
+@pytest.mark.clause("MCP-93", "ENV-05")
 def test_the_environment_overrides_the_client_and_the_argument_both(project: Path) -> None:
     client = LocalClient(project, "claude-code", CONTEXT_PACK_PAGE_TOKENS="1000")
     assert len(text_of(client, "read_file", {"path": "long.py"})) <= 2_500

@@ -50,7 +50,7 @@ def test_nothing_is_kept_where_a_setting_is_not_understood(
     assert CommandLine(tmp_path)("doctor", **{variable: value}).code == 1
 
 
-@pytest.mark.clause("ENV-19")
+@pytest.mark.clause("ENV-18")
 def test_a_server_started_in_the_home_folder_serves_no_file_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,8 +16,10 @@ from context_pack.code.outline import CodeOutline
 from context_pack.code.patterns import compiled
 from context_pack.code.tools import outlined_lines
 from context_pack.code.usages import FindUsages
+from context_pack.kernel.errors import Failure
 from context_pack.kernel.text import counted, split_lines
 from context_pack.toolkit.arguments import parse
+from context_pack.toolkit.spec import FailedCall, worded
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
 from context_pack_adapters.cli.generated import generate, parameters
@@ -36,8 +38,12 @@ def _list(app: App, asked: dict[str, Any], tool: str) -> int:
     if asked.get("path"):
         asked["path"] = in_project(asked["path"], app.settings.source_root)
     if tool == "code_outline" and "maxTokens" not in asked:
-        wanted = parse(CodeOutline, asked)
-        text = "\n".join(outlined_lines(wanted, app.cases.code.outliner.outline(wanted, room=inf)))
+        try:
+            wanted = parse(CodeOutline, asked)
+            text = "\n".join(outlined_lines(wanted, app.cases.code.outliner.outline(wanted, room=inf)))
+        except Failure as failure:
+            output.complain(refusal_in_words(worded(failure, FailedCall(tool, None, asked))))
+            return 1
     else:
         answer = app.call(tool, **asked)
         if answer.is_error:
@@ -49,8 +55,11 @@ def _list(app: App, asked: dict[str, Any], tool: str) -> int:
     for line in text.split("\n"):
         (notices if _NOTICE.fullmatch(line) else rows).append(line)
     app.tell({"lines": rows, "notices": notices}, *rows)
+    options = {"path": "PATH" if tool == "code_outline" else "--path"}
+    options |= {name: f"--{name}" for name in ("query", "depth", "offset", "limit")}
     for notice in () if app.json else dict.fromkeys(notices):
-        output.note(command_words(notice.strip("[]")))
+        words = re.sub(rf"\b({'|'.join(options)})\b", lambda name: options[name[0]], notice.strip("[]"))
+        output.note(command_words(words))
     return 0
 
 

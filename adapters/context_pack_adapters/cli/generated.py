@@ -43,8 +43,10 @@ def parameters(
     spelled: Mapping[str, str] | None = None,
     named: Mapping[str, click.ParamType[Any]] | None = None,
     filled_in: Sequence[str] = FILLED_IN,
+    optional: Sequence[str] = ("path", "refs"),
 ) -> list[click.Parameter]:
-    """A parameter for each argument of a tool's command; `words` are those without an option, in order.
+    """A parameter for each argument of a tool's command; `words` are those without an option, in order, which
+    must be given but for the `optional` ones.
 
     `fixed` arguments get no parameter, `spelled` ones another option than their name;
     `named` are names of something that a shell completes, other than `TYPES` has it.
@@ -59,8 +61,7 @@ def parameters(
     if "id" in rules and "id" not in (named or {}):  # a pack by its name or by its id
         rules.pop("name", None)
         words = ("id", *words)
-    required = {*schema.get("required", ()), *(["id"] if "id" in words else [])}
-    required -= defaults.keys()
+    required = {*schema.get("required", ()), *words} - defaults.keys() - set(optional)
     given: dict[str, click.Parameter] = {
         name: _parameter(name, rule, kinds, name in required, defaults.get(name), spelled.get(name))
         for name, rule in rules.items()
@@ -88,7 +89,7 @@ def _type(name: str, rule: Mapping[str, Any], kinds: Kinds) -> Any:
 
 def _argument(name: str, rule: Mapping[str, Any], kinds: Kinds, required: bool) -> click.Argument:
     many = rule["type"] == "array"
-    shown = "PACK" if name == "id" else name.upper()
+    shown = {"id": "PACK", "refs": "SECTION/REF"}.get(name, name.upper())
     metavar = f"[{shown}]..." if many else shown if required else f"[{shown}]"
     kind = _type(name, rule["items"] if many else rule, kinds)
     return click.Argument([name], type=kind, nargs=-1 if many else 1, required=required, metavar=metavar)

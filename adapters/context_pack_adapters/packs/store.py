@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 
+from attrs import evolve
+
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ports import Clock, IdSource
 from context_pack.kernel.text import PACK_ID_BYTES, is_pack_id, pack_id
@@ -210,13 +212,19 @@ class FilePackStore:
         return changed
 
     def delete(self, pack_id: str, check: Callable[[Pack], None], waiting: Waiting = patiently) -> None:
-        """Remove the pack under its lock, after `check` has accepted it."""
+        """Move the pack into the trash under its lock, after `check` has accepted it."""
         self._tell(WRITING)
         with self._locked_pack(pack_id, waiting) as (lock, (pack, _)):
             check(pack)
             with translated(pack_id + SUFFIX):
+                if self._trash is not None:
+                    # It ended when it was last changed: so it is told from one whose time was over.
+                    deleted = evolve(pack, expires_at=pack.updated_at)
+                    with suppress(OSError):
+                        self._trash.make()
+                        self._trash.write(pack_id + SUFFIX, pack_format.encode(deleted))
                 self._remove(pack_id, lock, durably=True)
-        if self._history is not None:
+        if self._history is not None and self._trash is None:
             self._history.forget(pack_id)
         self._tell(Event(EventKind.REMOVED, pack))
 

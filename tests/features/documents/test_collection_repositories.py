@@ -382,7 +382,7 @@ def test_only_a_fetch_sees_new_commits_and_refs_stay_where_they_are(tmp_path: Pa
     assert looked(sources(tmp_path, fixed[:-30]))[1]["docs/guide.md"] == "# Guide one"
 
 
-@pytest.mark.clause("PV-07", "DC-13")
+@pytest.mark.clause("PV-04", "DC-13")
 def test_lock_files_of_a_killed_git_do_not_block_the_next_fetch(tmp_path: Path, repository: Path) -> None:
     found = sources(tmp_path, f"git+file://{repository}#main")
     looked(found)

@@ -380,3 +380,11 @@ def test_writing_a_diagram_that_cannot_be_drawn_warns_and_verify_lists_it(desk: 
     assert desk.change(pack, "set_status", status="finalized")["diagrams"] == [fault]
     assert desk.store.get(pack).status == "finalized"
     assert "diagrams" not in desk.change(pack, "set_status", status="draft")
+
+
+@pytest.mark.clause("PK-37")
+def test_only_mutating_actions_count_as_mutations(desk: Any) -> None:
+    reads = {"list", "get", "verify", "diff"}
+    for action in ACTIONS:
+        assert desk.registry.tools["input"].mutates({"action": action}) is (action not in reads)
+    assert not desk.registry.tools["output"].mutates({"id": "x"})
