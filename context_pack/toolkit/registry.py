@@ -19,7 +19,6 @@ from context_pack.toolkit.spec import Answer, FailedCall, Tool
 ENDLESS_CHARS = 1000
 LONG_ANSWER_CHARS = 500_000
 """The most that clients let a tool ask for; what is longer is not cut by us, and they keep it elsewhere."""
-NO_MEMORY = "there is not enough memory for this call; ask for less, or close some programs and try again"
 INTERNAL = "the call failed inside the server; try again, and report it if it stays"
 
 
@@ -81,9 +80,6 @@ class Registry:
             raise
         except Failure as caught:
             return self.fail(name, arguments, call, caught, start)
-        except MemoryError:
-            failure = Failure(Code.IO_ERROR, NO_MEMORY, {"reason": "ENOMEM"})
-            return self.fail(name, arguments, call, failure, start)
         except Exception as error:
             self.alarm(name, error)
             return self.fail(name, arguments, call, Failure(Code.INTERNAL, INTERNAL), start)
