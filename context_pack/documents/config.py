@@ -209,19 +209,11 @@ def permits_in(value: Any) -> tuple[dict[str, bool], list[str]]:
 
 def with_permit(value: dict[str, Any], address: str, credentials: bool | None) -> None:
     """Allow an address in a configuration or, with None, allow it no more."""
-    before = value.get(ALLOWED)
-    known = before.items() if isinstance(before, dict) else ()
-    kept = {url: body for url, body in known if not _means(url, address)}
+    permits, _ = permits_in(value.get(ALLOWED, {}))
+    permits.pop(address, None)
     if credentials is not None:
-        kept[address] = {CREDENTIALS: credentials}
-    value[ALLOWED] = kept
-
-
-def _means(url: str, address: str) -> bool:
-    try:
-        return address_in(url) == address
-    except Failure:
-        return False
+        permits[address] = credentials
+    value[ALLOWED] = {url: {CREDENTIALS: given} for url, given in permits.items()}
 
 
 CONFIG_FILE = "context.json"

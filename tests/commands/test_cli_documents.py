@@ -135,3 +135,25 @@ def test_no_command_prints_the_credentials_of_a_repository(docs: Docs) -> None:
         "shell": "ssh://git@host.invalid/x",
         "upper": "https://host.invalid/x",
     }
+
+
+@pytest.mark.clause("DC-15")
+def test_a_repository_is_allowed_listed_and_allowed_no_more(docs: Docs) -> None:
+    own = docs.root / "xdg/context-pack/context.json"
+    lay(docs.root, {"xdg/context-pack/context.json": '{"theme": "dark", "allowed": {"wrong": true}}'})
+    assert docs("allow", "https://host.invalid/a.git", "--with-credentials").code == 0
+    assert docs("allow", "git+ssh://git@Host.invalid/b").code == 0
+    permits = {
+        "https://host.invalid/a": {"credentials": True},
+        "ssh://host.invalid/b": {"credentials": False},
+    }
+    assert json.loads(own.read_text()) == {"theme": "dark", "allowed": permits}
+    listed = docs("allow", "--list", "--json").json["allowed"]
+    assert [(one["address"], one["credentials"]) for one in listed] == [
+        ("https://host.invalid/a", True),
+        ("ssh://host.invalid/b", False),
+    ]
+    assert docs("allow", "--remove", "https://host.invalid/a").code == 0
+    assert docs("allow", "--remove", "https://host.invalid/a").code == 1
+    assert docs("allow", f"git+file://{docs.root}/x").code == 1
+    assert docs("allow").code == 2

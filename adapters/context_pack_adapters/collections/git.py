@@ -129,7 +129,8 @@ class GitSource:
         signature = ruled(f"{commit}:{self._where.manifest}", self._policy)
         if since == signature:
             return None
-        items, self._blobs = self._listed(commit)
+        items = self._listed(commit)
+        self._blobs = {path: item.stamp for path, item in items.items() if item.problem is None}
         root, self._manifest = self._read_manifest()
         self._blobs = below(root, self._blobs)
         ignores = IgnoredPaths(lambda path: self._text(path, MAX_IGNORE_BYTES)).ignores
@@ -147,24 +148,20 @@ class GitSource:
         for path, data in zip(known, self._contents([self._blobs[path] for path in known]), strict=True):
             yield document(path, data, self._blobs[path], expected.get(path))
 
-    def _listed(self, commit: str) -> tuple[dict[str, TreeItem], dict[str, str]]:
-        """Every entry of the commit, and the object each plain file is."""
+    def _listed(self, commit: str) -> dict[str, TreeItem]:
+        """Every file of the commit; the stamp of one is its object."""
         items: dict[str, TreeItem] = {}
-        blobs: dict[str, str] = {}
         listing = self._store.git.run("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
         for row in listing.split(b"\0")[:-1]:
             head, _, name = row.partition(b"\t")
             mode, kind, blob, size = head.decode("ascii").split()
-            path = name.decode("utf-8", "replace")
             if kind != "blob":
                 continue
             if len(items) >= MAX_ENTRIES:
                 raise failed(f"the repository has more than {MAX_ENTRIES} files")
             problem = "a link in a repository is not followed" if mode == "120000" else None
-            items[path] = TreeItem(blob, int(size), problem)
-            if problem is None:
-                blobs[path] = blob
-        return items, blobs
+            items[name.decode("utf-8", "replace")] = TreeItem(blob, int(size), problem)
+        return items
 
     def _read_manifest(self) -> tuple[str, DocumentManifest]:
         """The folder of the manifest, and what it says; without one, all of the repository is a folder."""
