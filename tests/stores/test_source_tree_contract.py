@@ -95,21 +95,6 @@ def test_an_unreadable_path_is_returned_with_its_reason(tree: SourceTree, path: 
     assert tree.read(RelativePath(path), 10_000) == Unreadable(RelativePath(path), reason)
 
 
-@pytest.mark.clause("ST-45")
-def test_files_read_at_once_are_what_each_is_alone(tree: SourceTree) -> None:
-    gone = ("src/none.py", "none/app.py", "extra/none.py", "src", "app.py/none")
-    paths = [RelativePath(path) for path in (*FILES, *gone, *reversed(FILES))]
-    assert list(tree.read_all(paths, 8192)) == [tree.read(path, 8192) for path in paths]
-    listed = [path for name in tree.names().paths for path in tree.names().named(name)]
-    assert list(tree.read_all(listed, 8192, True)) == [tree.read(path, 8192) for path in listed]
-
-
-def test_a_file_over_the_cap_is_not_read(tree: SourceTree) -> None:
-    path = RelativePath("README.md")
-    assert isinstance(tree.read(path, 14), SourceFile)
-    assert tree.read(path, 13) == Unreadable(path, Reason.TOO_LARGE)
-
-
 @pytest.mark.clause("ST-49")
 def test_a_walk_lasts_as_long_as_somebody_wants_it(tree: SourceTree) -> None:
     assert tree.names(lambda: True).complete
