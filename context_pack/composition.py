@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from attrs import evolve, field, frozen
 
+from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.kernel.syntax import NoSyntax, Syntax
 from context_pack.packs.cases import PackUseCases
@@ -36,23 +37,21 @@ if TYPE_CHECKING:
     from context_pack.bridges import AnchoredPlaces
     from context_pack.bundles.opening import BundleShelf
     from context_pack.bundles.ports import BundleStore
-    from context_pack.code.grep import CodeSearcher
-    from context_pack.code.outline import Outliner
+    from context_pack.code import grep, outline, reading, usages
     from context_pack.code.ports import AccessLog, CodeSearch
-    from context_pack.code.reading import FileReader
-    from context_pack.code.usages import UsageFinder
+    from context_pack.contexts import queries, refresh
     from context_pack.contexts.ports import Projects
-    from context_pack.contexts.queries import ContextQueries
-    from context_pack.contexts.refresh import ContextRefresher
+    from context_pack.documents import search, shelf
     from context_pack.documents.ports import DocumentPorts
-    from context_pack.documents.search import Finder
-    from context_pack.documents.shelf import DocumentShelf
+    from context_pack.draft_sources import FoundExcerpts
     from context_pack.knowledge.about import KnownHere
     from context_pack.knowledge.gate import Gate
-    from context_pack.knowledge.ports import ChangesSince, KnownSource
+    from context_pack.knowledge.ports import ChangesSince
     from context_pack.memory.ports import DiscoveryStore, MemoryPorts, SessionLog
     from context_pack.memory.record import Recorder
     from context_pack.memory.search import MemorySearcher
+
+T = TypeVar("T")
 
 DEFAULT_MAX_SOURCE_BYTES = 2 * 1024 * 1024
 
@@ -66,16 +65,12 @@ class Readable:
     discoveries: DiscoveryStore
 
 
-def _nothing() -> None:
-    """There is nothing to close."""
-
-
 @frozen
 class Ports:
     """Everything the core asks of the world; a feature whose port is None is not offered.
 
-    Documents and memory search by meaning, which loads numpy; so they are opened by the first who asks, and
-    a command that lists packs does not wait for it.
+    The ports of a feature besides packs are opened by the first who asks: a command that lists packs does not
+    wait for searches.
     """
 
     clock: Clock
@@ -86,40 +81,40 @@ class Ports:
     history: PackHistory | None = None
     readable: Readable | None = None
     diagrams: DiagramCheck | None = None
-    search: CodeSearch | None = None
     access: AccessLog | None = None
-    bundles: BundleStore | None = None
-    contexts: Projects | None = None
     changes: ChangesSince | None = None
-    documents: Callable[[], DocumentPorts] | None = None
     discoveries: DiscoveryStore | None = None
     sessions: SessionLog | None = None
+    search: Callable[[], CodeSearch] | None = None
+    bundles: Callable[[], BundleStore] | None = None
+    contexts: Callable[[], Projects] | None = None
+    documents: Callable[[], DocumentPorts] | None = None
     memory: Callable[[], MemoryPorts] | None = None
-    close: Callable[[], None] = _nothing
+    close: Callable[[], None] = lambda: None
     """Closes what was opened; whoever made these ports calls it."""
 
 
 class CodeCases(NamedTuple):
     """What is done with code; the last two need a search."""
 
-    reader: FileReader
-    outliner: Outliner
-    searcher: CodeSearcher | None
-    usages: UsageFinder | None
+    reader: reading.FileReader
+    outliner: outline.Outliner
+    searcher: grep.CodeSearcher | None
+    usages: usages.UsageFinder | None
 
 
 class ContextCases(NamedTuple):
     """What is done with directory contexts."""
 
-    queries: ContextQueries
-    refresher: ContextRefresher
+    queries: queries.ContextQueries
+    refresher: refresh.ContextRefresher
 
 
 class DocumentCases(NamedTuple):
     """What is done with documents."""
 
-    shelf: DocumentShelf
-    finder: Finder
+    shelf: shelf.DocumentShelf
+    finder: search.Finder
 
 
 @frozen(slots=False)
@@ -164,7 +159,8 @@ class UseCases:
         """Code."""
         from context_pack.code import grep, outline, reading, usages
 
-        ports, monotonic, search = self.ports, self.ports.clock.monotonic, self.ports.search
+        ports, monotonic = self.ports, self.ports.clock.monotonic
+        search = None if ports.search is None else ports.search()
         return CodeCases(
             reading.FileReader(ports.source, ports.syntax),
             outline.Outliner(ports.source, ports.syntax, monotonic),
@@ -175,61 +171,55 @@ class UseCases:
     @cached_property
     def knowledge(self) -> KnownHere:
         """What is known of a place, from all that is written down about code."""
-        from context_pack import knowledge_sources as known
-        from context_pack.knowledge.about import KnownHere
+        from context_pack.knowledge_sources import known_here
 
-        ports, reader = self.ports, self.packs.reader
-        sources: list[KnownSource] = [known.KnownByPacks(reader)]
-        if ports.discoveries is not None:
-            discoveries = ports.discoveries if ports.readable is None else ports.readable.discoveries
-            sources.insert(0, known.KnownByDiscoveries(discoveries, self.places))
+        ports = self.ports
+        discoveries = ports.discoveries if ports.readable is None else ports.readable.discoveries
+        contexts = None
         if ports.contexts is not None:
-            sources.append(known.KnownByContexts(self.contexts.queries))
-        return KnownHere(ports.source, sources, known.DefinitionsOfTree(reader), ports.changes)
+            from context_pack.gate_sources import KnownByContexts
+
+            contexts = KnownByContexts(self.contexts.queries)
+        return known_here(self.packs.reader, discoveries, self.places, contexts, ports.changes)
 
     @cached_property
     def gate(self) -> Gate:
         """The one gate over packs, discoveries, contexts and bundles."""
-        from context_pack import knowledge_sources as known
-        from context_pack.knowledge.gate import Gate
+        from context_pack.gate_sources import gate_over
 
         ports = self.ports
-        own = evolve(self.packs.reader, store=ports.packs)
-        sources: dict[str, KnownSource] = {"packs": known.KnownByPacks(own, drafted=True)}
-        if ports.discoveries is not None:
-            sources["discoveries"] = known.KnownByDiscoveries(ports.discoveries, self.places)
-        if ports.contexts is not None:
-            sources["contexts"] = known.CheckedContexts(self.contexts.queries)
-        if ports.bundles is not None:
-            sources["bundles"] = known.CheckedBundles(self.bundles)
-        return Gate(self.knowledge, sources)
+        return gate_over(
+            self.knowledge,
+            evolve(self.packs.reader, store=ports.packs),
+            ports.discoveries,
+            self.places,
+            None if ports.contexts is None else self.contexts.queries,
+            None if ports.bundles is None else self.bundles,
+        )
 
     @cached_property
     def bundles(self) -> BundleShelf:
         """Bundles: everything is done with the shelf that they stand on."""
         from context_pack.bundles.opening import BundleShelf
 
-        assert self.ports.bundles is not None
-        return BundleShelf(self.ports.bundles)
+        return BundleShelf(_there(self.ports.bundles, "bundles")())
 
     @cached_property
     def contexts(self) -> ContextCases:
         """Directory contexts."""
-        from context_pack.contexts.queries import ContextQueries
-        from context_pack.contexts.refresh import ContextRefresher
+        from context_pack.contexts import queries, refresh
 
-        assert self.ports.contexts is not None
-        refresher = ContextRefresher(self.ports.clock, self.ports.syntax)
-        return ContextCases(ContextQueries(self.ports.contexts), refresher)
+        projects = _there(self.ports.contexts, "contexts")()
+        refresher = refresh.ContextRefresher(self.ports.clock, self.ports.syntax)
+        return ContextCases(queries.ContextQueries(projects), refresher)
 
     @cached_property
     def documents(self) -> DocumentCases:
         """Documents."""
         from context_pack.documents import search, shelf
 
-        assert self.ports.documents is not None
         monotonic = self.ports.clock.monotonic
-        documents = shelf.DocumentShelf(self.ports.documents(), monotonic)
+        documents = shelf.DocumentShelf(_there(self.ports.documents, "documents")(), monotonic)
         return DocumentCases(documents, search.Finder(documents, monotonic))
 
     @cached_property
@@ -245,20 +235,28 @@ class UseCases:
         from context_pack.memory.record import Recorder
 
         ports = self.ports
-        assert ports.discoveries is not None
-        assert ports.sessions is not None
-        return Recorder(ports.discoveries, ports.sessions, ports.clock, self.places)
+        discoveries, sessions = _there(ports.discoveries, "memory"), _there(ports.sessions, "memory")
+        return Recorder(discoveries, sessions, ports.clock, self.places)
 
     @cached_property
     def memory(self) -> MemorySearcher:
         """Searches code, discoveries, sessions and packs."""
-        from context_pack.bridges import PacksAsNotes
-        from context_pack.memory import refresh, search
+        from context_pack.bridges import memory_searcher
 
-        assert self.ports.memory is not None
-        memory, monotonic = self.ports.memory(), self.ports.clock.monotonic
-        refresher = refresh.Refresher(memory, PacksAsNotes(self.readable_packs), monotonic)
-        return search.MemorySearcher(memory, refresher, monotonic, self.places)
+        ports = self.ports
+        memory = _there(ports.memory, "memory")()
+        return memory_searcher(memory, self.readable_packs, ports.clock.monotonic, self.places)
+
+
+def _there(port: T | None, feature: str) -> T:
+    """The port of a feature.
+
+    Raises:
+        Failure: `not_found`, these ports do not have it.
+    """
+    if port is None:
+        raise Failure(Code.NOT_FOUND, f"these ports have no {feature}")
+    return port
 
 
 @frozen
@@ -269,13 +267,25 @@ class _OtherFeatures:
 
     def best(self, query: str, limit: int, check: Check = never_cancelled, /) -> Excerpted:
         """The passages of all searches that there are, the best first."""
+        return self._found.best(query, limit, check)
+
+    def changed(self, diff: str, check: Check = never_cancelled, /) -> Excerpted:
+        """What a diff, or what changed since a revision, touches."""
+        return self._found.changed(diff, check)
+
+    def traced(self, trace: str, check: Check = never_cancelled, /) -> Excerpted:
+        """The functions that a stack trace goes through."""
+        return self._found.traced(trace, check)
+
+    @property
+    def _found(self) -> FoundExcerpts:
         from context_pack.draft_sources import FoundExcerpts
 
-        ports = self.cases.ports
-        memory = None if ports.memory is None else self.cases.memory
-        documents = None if ports.documents is None else self.cases.documents.finder
-        usages = self.cases.code.usages
-        return FoundExcerpts(ports.source, memory, documents, usages).best(query, limit, check)
+        cases, ports = self.cases, self.cases.ports
+        memory = None if ports.memory is None else cases.memory
+        documents = None if ports.documents is None else cases.documents.finder
+        usages = cases.code.usages
+        return FoundExcerpts(ports.source, memory, documents, usages, cases.knowledge, ports.syntax)
 
     def states(self, scopes: Sequence[str], check: Check = never_cancelled, /) -> Scopes:
         """How the contexts of folders stand."""

@@ -1,4 +1,4 @@
-"""What discoveries, packs and directory contexts know of code, as the feature `knowledge` asks for it."""
+"""What discoveries and packs know of code, as the feature `knowledge` asks for it."""
 
 from __future__ import annotations
 
@@ -7,33 +7,23 @@ from collections.abc import Collection, Iterator
 from attrs import frozen
 
 from context_pack.bridges import AnchoredPlaces
-from context_pack.bundles.opening import BundleShelf
-from context_pack.contexts.fingerprint import FreshnessState
-from context_pack.contexts.queries import (
-    CheckedContext,
-    CheckFreshness,
-    ContextPart,
-    ContextQueries,
-    QueryContext,
-    RefusedQuery,
-    opened,
-)
-from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.errors import Failure
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceFile
 from context_pack.kernel.syntax import readable_part
 from context_pack.kernel.text import MAX_LINES, LineRange
+from context_pack.knowledge.about import KnownHere
 from context_pack.knowledge.model import Known, PlaceInCode
+from context_pack.knowledge.ports import ChangesSince, KnownSource
 from context_pack.memory.ports import DiscoveryStore
 from context_pack.packs.claims import claims_of
 from context_pack.packs.draft import is_own
 from context_pack.packs.plans import located
 from context_pack.packs.read import PackReader
 from context_pack.packs.resolving import Resolver
-from context_pack.toolkit.call import Check, CheckedCall, never_cancelled
+from context_pack.toolkit.call import Check, never_cancelled
 
-STALE_CONTEXT = "files of this folder have changed since; `contexts refresh` brings it up to date"
 ID_CHARS = 8
 """So much of an id is enough to name a discovery."""
 
@@ -61,11 +51,12 @@ class KnownByDiscoveries:
                 each.type.value,
                 each.content,
                 f"discovery {each.id[:ID_CHARS]}{_of(each.worktree)}",
-                state.state,
+                "cosmetic" if state.cosmetic else state.state,
                 state.path or written.path,
                 lines,
                 state.reason,
                 written,
+                () if state.diff is None else tuple(state.diff.split("\n")),
             )
             if each.worktree is None or known.holds:
                 yield known
@@ -116,94 +107,6 @@ def _of(worktree: str | None) -> str:
 
 
 @frozen
-class CheckedContexts:
-    """The contexts of folders, for the gate: one that is there and cannot be used does not hold."""
-
-    queries: ContextQueries
-
-    def known(self, _: Collection[str] | None, check: Check = never_cancelled, /) -> Iterator[Known]:
-        """Each context with its freshness; a folder without one says nothing."""
-        project = opened(self.queries.projects, None)
-        scan = None if isinstance(project, RefusedQuery) else project.scan(check)
-        if scan is None:
-            raise Failure(Code.IO_ERROR, "the folders of the project cannot be listed")
-        for folder in scan.folders:
-            entry = self.queries.entry(folder, check)
-            source = f"context of {entry.scope}"
-            if entry.reason is not None:
-                yield Known("context", entry.reason, source, "corrupt", entry.scope)
-            elif entry.has_context:
-                stale = entry.state is FreshnessState.STALE
-                yield Known(
-                    "context",
-                    entry.summary or entry.scope,
-                    source,
-                    entry.state.value,
-                    entry.scope,
-                    reason=STALE_CONTEXT if stale else None,
-                )
-
-
-@frozen
-class CheckedBundles:
-    """Bundles, for the gate."""
-
-    shelf: BundleShelf
-
-    def known(self, _: Collection[str] | None, check: Check = never_cancelled, /) -> Iterator[Known]:
-        """Every error of every bundle, and one row for each that has none."""
-        bundles = self.shelf.bundles(CheckedCall(wanted=check))
-        for flaw in self.shelf.store.discover().diagnostics:
-            yield Known("bundle", flaw.message, "bundles", "unsound", flaw.file or ".")
-        for place, bundle in bundles:
-            errors = [each for each in bundle.findings() if each.severity == "error"]
-            source = f"bundle {place.id}"
-            for each in errors:
-                who = " ".join(filter(None, (each.entity_type, each.entity_id)))
-                file = "/".join(part for part in (place.path, each.file) if part not in (None, "", "."))
-                words = f"{who}: {each.message}" if who else each.message
-                yield Known("bundle", words, source, "unsound", file or ".")
-            if not errors:
-                yield Known("bundle", place.description or place.id, source, "sound", place.path)
-
-
-@frozen
-class KnownByContexts:
-    """The constraints and decisions of the nearest folder above a file that has a context."""
-
-    queries: ContextQueries
-
-    def known(self, paths: Collection[str] | None, check: Check = never_cancelled, /) -> Iterator[Known]:
-        """What the contexts of these files' folders demand; of all files nothing, as it is about no lines."""
-        for path in sorted(paths or ()):
-            scope = self._nearest(path)
-            if scope is not None:
-                yield from self._demands(scope, check)
-
-    def _nearest(self, path: str) -> str | None:
-        parts = path.split("/")
-        for end in range(len(parts), -1, -1):
-            scope = "/".join(parts[:end]) or "."
-            if isinstance(self._part(scope), ContextPart):
-                return scope
-        return None
-
-    def _part(self, scope: str) -> object:
-        return self.queries.query(QueryContext(scope=scope, filter=("constraints", "decisions")))
-
-    def _demands(self, scope: str, check: Check) -> Iterator[Known]:
-        part, fresh = self._part(scope), self.queries.check(CheckFreshness(scope=scope), check)
-        if not isinstance(part, ContextPart) or not isinstance(fresh, CheckedContext):
-            return
-        state, source = fresh.freshness.state.value, f"context of {scope}"
-        for constraint in part.context.get("constraints", ()):
-            yield Known("constraint", constraint, source, state, scope)
-        for decision in part.context.get("decisions", ()):
-            text = f"{decision['what']}: {decision['why']}"
-            yield Known("decision", text, source, state, scope)
-
-
-@frozen
 class DefinitionsOfTree:
     """Definitions of the source tree, by name and by line."""
 
@@ -228,6 +131,22 @@ class DefinitionsOfTree:
             return None
         inner = min(around, key=lambda each: each.end - each.start)
         return inner.qualified, LineRange(inner.start, inner.end)
+
+
+def known_here(
+    reader: PackReader,
+    discoveries: DiscoveryStore | None,
+    places: AnchoredPlaces,
+    contexts: KnownSource | None,
+    changes: ChangesSince | None,
+) -> KnownHere:
+    """What is known of a place, by everything that there is."""
+    sources: list[KnownSource] = [KnownByPacks(reader)]
+    if discoveries is not None:
+        sources.insert(0, KnownByDiscoveries(discoveries, places))
+    if contexts is not None:
+        sources.append(contexts)
+    return KnownHere(reader.tree, sources, DefinitionsOfTree(reader), changes)
 
 
 def _lines(text: str) -> LineRange | None:

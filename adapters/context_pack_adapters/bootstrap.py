@@ -33,7 +33,14 @@ class Connection:
     """The parts of one connection besides the transport; the stores are opened when the tools are loaded."""
 
     def __init__(self, settings: Settings, log: Log) -> None:
+        place = no_project(settings)
+        if place:  # its tools would read, index and serve everything a person has
+            settings = settings._replace(refusals=(*settings.refusals, NO_PROJECT.format(place)))
         self._settings, self._log = settings, log
+        for complaint in settings.complaints:
+            log.write("warn", complaint)
+        for refusal in settings.refusals:
+            log.write("error", refusal)
         self._lock = Lock()
         self._session: ProtocolSession | None = None
         self._served: Served | None = None
@@ -55,10 +62,10 @@ class Connection:
             facts,
             self._registry,
             send,
-            warm_up=lambda: self._load().warm_up(),
+            warm_up=self._warm_up,
             alarm=self._log.alarm,
             on_watch=self._watch,
-            is_watchable=about.is_watchable,
+            is_watchable=lambda uri: not settings.refusals and about.is_watchable(uri),
             monotonic=time.monotonic,
             call_seconds=settings.call_seconds,
             page_tokens=settings.page_tokens,
@@ -86,10 +93,18 @@ class Connection:
             return self._served
 
     def _registry(self) -> Registry:
+        if self._settings.refusals:
+            from context_pack_adapters.served import refusing_registry
+
+            return refusing_registry(self._settings, self._log)
         return self._load().registry
 
+    def _warm_up(self) -> None:
+        if not self._settings.refusals:
+            self._load().warm_up()
+
     def _watch(self, more: bool) -> None:
-        if more or self._served is not None:
+        if self._served is not None or (more and not self._settings.refusals):
             self._load().watch(more)
 
     def close(self) -> None:
@@ -104,13 +119,6 @@ def serve(settings: Settings) -> int:
     Threads of cancelled calls may still be busy afterwards: the caller ends the process with `os._exit`.
     """
     log = Log(settings.log_level)
-    place = no_project(settings)
-    if place:  # its tools would read, index and serve everything a person has
-        settings = settings._replace(refusals=(*settings.refusals, NO_PROJECT.format(place)))
-    for complaint in settings.complaints:
-        log.write("warn", complaint)
-    for refusal in settings.refusals:
-        log.write("error", refusal)
     connection = Connection(settings, log)
     limits = Limits(
         settings.max_message_bytes,

@@ -23,8 +23,6 @@ from context_pack.memory.ports import DiscoveryStore
 from context_pack.packs.ports import ExcerptStore, PackHistory, PackStore
 from context_pack.retrieval.ports import Background
 from context_pack.toolkit.registry import Registry
-from context_pack_adapters.bundles.store import FileBundleStore
-from context_pack_adapters.contexts.projects import DiskProjects
 from context_pack_adapters.files.events import Tell
 from context_pack_adapters.files.folder import Folder
 from context_pack_adapters.logs import Log
@@ -37,12 +35,10 @@ from context_pack_adapters.packs.store import FilePackStore
 from context_pack_adapters.packs.watch import folder_mark
 from context_pack_adapters.page.diagrams import DrawnDiagrams
 from context_pack_adapters.postgres.opening import open_team
-from context_pack_adapters.private_places import PrivatePlaces, open_places
+from context_pack_adapters.private_places import PrivatePlaces, check_settings, open_places, storage_place
 from context_pack_adapters.settings import Settings
 from context_pack_adapters.source.changes import GitChanges
-from context_pack_adapters.source.grep import FileTreeSearch
 from context_pack_adapters.source.tree import DiskSourceTree
-from context_pack_adapters.storage import check_settings, storage_place
 from context_pack_adapters.syntax import shared_syntax
 from context_pack_adapters.system import SystemClock, SystemIds
 from context_pack_adapters.worktrees import (
@@ -53,6 +49,9 @@ from context_pack_adapters.worktrees import (
 )
 
 if TYPE_CHECKING:
+    from context_pack.bundles.ports import BundleStore
+    from context_pack.code.ports import CodeSearch
+    from context_pack.contexts.ports import Projects
     from context_pack_adapters.disk_searches import DiskSearches
 
 
@@ -114,7 +113,6 @@ def open_ports(
     storage, root = storage_place(settings), Path(settings.source_root)
     clock, ids, closing = SystemClock(), SystemIds(), ExitStack()
     policy = PathPolicy(settings.deny, allow=settings.allow)
-    copies = [Path(settings.root, name) for name in ("excerpts", "packs")]  # of code that is there itself
     sessions = SessionFiles(places.state, clock, uuid_of(ids.token(16)))
     team = open_team(settings, os.environ, tell) if settings.store else None
     if team is None:
@@ -143,6 +141,22 @@ def open_ports(
         closing.callback(opened.close)
         return opened
 
+    def code_search() -> CodeSearch:
+        from context_pack_adapters.source.grep import FileTreeSearch
+
+        copies = [Path(settings.root, name) for name in ("excerpts", "packs")]  # of code that is there itself
+        return FileTreeSearch(root, policy, copies=copies, storage=Path(settings.root))
+
+    def bundles() -> BundleStore:
+        from context_pack_adapters.bundles.store import FileBundleStore
+
+        return FileBundleStore(root, policy, settings.bundles)
+
+    def contexts() -> Projects:
+        from context_pack_adapters.contexts.projects import DiskProjects
+
+        return DiskProjects(settings.source_root, settings.allowed_roots, policy)
+
     return DiskPorts(
         clock=clock,
         source=DiskSourceTree(root, policy, own=(Path(settings.root), *places.every_project)),
@@ -152,14 +166,14 @@ def open_ports(
         history=stores.history,
         readable=readable,
         diagrams=DrawnDiagrams(),
-        search=FileTreeSearch(root, policy, copies=copies, storage=Path(settings.root)),
         access=AccessFiles(places.state, clock, tell=tell),
-        bundles=FileBundleStore(root, policy, settings.bundles),
         changes=GitChanges(root),
-        contexts=DiskProjects(settings.source_root, settings.allowed_roots, policy),
-        documents=lambda: searches().documents,
         discoveries=stores.discoveries,
         sessions=sessions,
+        search=code_search,
+        bundles=bundles,
+        contexts=contexts,
+        documents=lambda: searches().documents,
         memory=lambda: searches().memory,
         close=closing.close,
         places=places,

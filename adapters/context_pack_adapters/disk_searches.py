@@ -41,7 +41,7 @@ class DiskSearches:
         sessions: SessionLog,
         trees: Iterable[object] = (),
     ) -> None:
-        cache, chosen = places.cache, choose(settings.embedder, settings.model_dir or None, os.environ)
+        cache, chosen = places.cache, choose(settings.embedder, settings.model or None, os.environ)
         root, storage = Path(settings.source_root), Path(settings.root)
         documents = SqliteIndex(cache.place.below(DOCUMENTS_INDEX), chosen.fast, chunker=CHUNKER)
         index = SqliteIndex(cache.place.below(MEMORY_INDEX), chosen.fast, chunker=SNIPPETS)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import time
 from threading import Lock, RLock, Thread
+from typing import Any, NoReturn
+
+import attrs
 
 from context_pack.app import build
 from context_pack.documents.sync import TASK
-from context_pack.kernel.errors import Failure
+from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.registry import Finished, Registry
 from context_pack_adapters.disk_ports import open_ports
 from context_pack_adapters.files.events import Event, EventKind
@@ -19,17 +22,27 @@ from context_pack_adapters.packs.watch import PackWatch
 from context_pack_adapters.private_places import open_places, temporary_home
 from context_pack_adapters.server.subscriptions import Subscriptions
 from context_pack_adapters.settings import Settings
-from context_pack_adapters.storage import check_settings
 
 SEARCH_SHARE = 0.5
 """How much of a call's time the search for the code of refs may take; the rest is for the answer."""
+
+
+def refusing_registry(settings: Settings, log: Log) -> Registry:
+    """Every tool, so that a model sees them; each call is refused with what to set, and reads nothing."""
+
+    def refuse(*_: Any) -> NoReturn:
+        raise Failure(Code.INVALID_DATA, "; ".join(settings.refusals))
+
+    ports = open_ports(settings._replace(refusals=(), store=""))
+    registry = build(ports, report=log.finished, alarm=log.alarm)
+    tools = {name: attrs.evolve(tool, choose=refuse) for name, tool in registry.tools.items()}
+    return attrs.evolve(registry, tools=tools, resources=list, prompts={})
 
 
 class Served:
     """The loaded half of a connection; its store events reach the session log and the subscribers."""
 
     def __init__(self, settings: Settings, log: Log, subscriptions: Subscriptions) -> None:
-        check_settings(settings)
         self._log, self._subscriptions = log, subscriptions
         places = open_places(settings)
         if places.temporary:

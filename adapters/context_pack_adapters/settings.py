@@ -61,7 +61,7 @@ class Settings(NamedTuple):
     bundles: tuple[str, ...] = ()
     allowed_roots: tuple[str, ...] = ()
     embedder: str = "auto"
-    model_dir: str = ""
+    model: str = ""
     user_config: str = ""
     """The user-wide `context.json`; empty means that none is read."""
     cache: str = ""
@@ -93,8 +93,8 @@ def read_settings(environ: Mapping[str, str], cwd: str) -> Settings:
     project = project_of(os.path.normpath(cwd), storage or DEFAULT_ROOT)
     source_root = resolve_source_root(given, cwd) if given else project.folder
     values["allowed_roots"] = tuple(resolve_root(place, source_root) for place in values["allowed_roots"])
-    if values["model_dir"]:
-        values["model_dir"] = resolve_root(values["model_dir"], source_root)
+    if values["model"]:
+        values["model"] = resolve_root(values["model"], source_root)
     return Settings(
         root=resolve_root(storage, source_root),
         source_root=source_root,
@@ -373,7 +373,7 @@ VARIABLE_OF: Mapping[str, Variable] = {
     "bundles": Variable("BUNDLES", separated(os.pathsep), ()),
     "allowed_roots": Variable("ALLOWED_ROOTS", separated(os.pathsep), ()),
     "embedder": Variable("EMBEDDER", parse_embedder, AUTO),
-    "model_dir": Variable("MODEL_DIR", str.strip),
+    "model": Variable("MODEL", str.strip),
     "store": Variable("STORE", parse_store, "", _NAME_STORE),
     "project": Variable("PROJECT", parse_label, "", _NAME_LABEL),
     "author": Variable("AUTHOR", parse_label),

@@ -1,13 +1,12 @@
-"""Which bundle a call means: the named one, or the only one that loads; rediscovered if not found.
+"""Which bundle a call means: the named one, or the only one that loads.
 
-A search is kept until a call finds nothing by it, so that a bundle made later is seen. What a bundle's files
-say is never older than the call.
+Bundles are looked for by every call, and what their files say is never older than the call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from attrs import frozen
 
@@ -18,7 +17,6 @@ from context_pack.kernel.errors import Code, Failure, clip, invalid
 from context_pack.kernel.text import close
 from context_pack.toolkit.call import Call
 
-R = TypeVar("R")
 MOST_SHOWN = 5
 MOST_TYPES = 30
 MOST_TOLD = 20
@@ -46,37 +44,25 @@ class BundleShelf:
 
     store: BundleStore
 
-    def serve(self, bundle_id: str | None, call: Call, work: Callable[[OpenedBundle], R]) -> R:
-        """Run `work` on the bundle; if something is not found, rediscover bundles and retry once.
+    def open(self, bundle_id: str | None, call: Call) -> OpenedBundle:
+        """The named bundle, or the only one.
 
         Raises:
-            Failure: `not_found`, `invalid_data`, or whatever `work` raises.
+            Failure: `not_found`, or `invalid_data` where there are several.
         """
         known = self.store.discover()
-        try:
-            return work(self._opened(known, bundle_id, call))
-        except Failure as failure:
-            if failure.code is not Code.NOT_FOUND:
-                raise
-            fresh = self.store.discover(again=True)
-            if fresh == known:
-                raise
-        return work(self._opened(fresh, bundle_id, call))
-
-    def bundles(self, call: Call) -> list[tuple[BundlePlace, Bundle | Unloadable]]:
-        """Every bundle that is found now, loaded or not."""
-        found = self.store.discover(again=True)
-        return [(place, self._loaded(place, call)) for place in found.places]
-
-    def _loading(self, known: FoundBundles) -> list[BundlePlace]:
-        return [place for place in known.places if read_head(self.store.files(place), place.id).layout]
-
-    def _opened(self, known: FoundBundles, bundle_id: str | None, call: Call) -> OpenedBundle:
         place = self._named(known, bundle_id) if bundle_id else self._only(known)
         bundle = self._loaded(place, call)
         if isinstance(bundle, Unloadable):
             raise _does_not_load(place, bundle.diagnostics)
         return OpenedBundle(place.id, bundle)
+
+    def bundles(self, call: Call) -> list[tuple[BundlePlace, Bundle | Unloadable]]:
+        """Every bundle, loaded or not."""
+        return [(place, self._loaded(place, call)) for place in self.store.discover().places]
+
+    def _loading(self, known: FoundBundles) -> list[BundlePlace]:
+        return [place for place in known.places if read_head(self.store.files(place), place.id).layout]
 
     def _named(self, known: FoundBundles, bundle_id: str) -> BundlePlace:
         for place in known.places:

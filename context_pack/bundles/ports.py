@@ -70,8 +70,8 @@ class FoundBundles:
 class BundleStore(Protocol):
     """Where bundles are found."""
 
-    def discover(self, again: bool = False) -> FoundBundles:
-        """The bundles that are known; `again` looks for them anew."""
+    def discover(self) -> FoundBundles:
+        """The bundles that there are."""
 
     def files(self, place: BundlePlace) -> BundleFiles:
         """The files of a bundle."""

@@ -42,7 +42,6 @@ def _read(shelf: BundleShelf, uri: str) -> ResourceText | None:
     if len(parts) < 3 or not all(parts):
         return None
     address = EntityAddress(*parts[1:])
-    (entity,) = shelf.serve(
-        parts[0], QuietCall(), lambda opened: require(opened.bundle, opened.id, [address])
-    )
+    opened = shelf.open(parts[0], QuietCall())
+    (entity,) = require(opened.bundle, opened.id, [address])
     return ResourceText(uri, json.dumps(exported(entity), ensure_ascii=False, indent=2), "application/json")

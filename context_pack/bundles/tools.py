@@ -72,23 +72,17 @@ def build(shelf: BundleShelf, clock: Clock) -> tuple[Tool, ...]:
     """The three tools over a shelf."""
 
     def export_context(command: ExportContext, call: Call) -> Answer:
-        made = shelf.serve(command.bundle_id, call, lambda opened: export(opened, command, clock))
+        made = export(shelf.open(command.bundle_id, call), command, clock)
         text = _envelope(EXPORT, made.bundle_id, made.data, made.meta, made.diagnostics)
         value = json.loads(text)
         return Answer(text if command.format == "json" else dump(value), value)
 
     def get_context(command: GetContext, call: Call) -> Answer:
-        def near(opened: OpenedBundle) -> Answer:
-            around = look_around(opened, command)
-            return _neighbours(opened, command, around, room_of(call.page_tokens) - BESIDE)
-
-        return shelf.serve(command.bundle_id, call, near)
+        opened = shelf.open(command.bundle_id, call)
+        return _neighbours(opened, command, look_around(opened, command), room_of(call.page_tokens) - BESIDE)
 
     def export_markdown(command: ExportMarkdown, call: Call) -> Answer:
-        def written(opened: OpenedBundle) -> Answer:
-            return _document(opened, command, room_of(call.page_tokens) - BESIDE)
-
-        return shelf.serve(command.bundle_id, call, written)
+        return _document(shelf.open(command.bundle_id, call), command, room_of(call.page_tokens) - BESIDE)
 
     long: dict[str, Any] = {"output_schema": ANSWER_SCHEMA, "long_answers": True}
     return (

@@ -127,8 +127,10 @@ class UsageFinder:
         asked = command.offset, command.limit, unsearched
         return Usages(command.name, tuple(definitions), page, len(uses), unparsed, complete, *asked)
 
-    def callers(self, name: str, most: int, call: Call) -> list[Usage]:
-        """The first use in each of so many other definitions, tests aside; none of a name that is everywhere.
+    def callers(self, name: str, most: int, call: Call, *, tests: bool = False) -> list[Usage]:
+        """The first use in each of so many other definitions, in tests or aside from them.
+
+        None of a name that is everywhere.
 
         Raises:
             Failure: `timed_out` before any file.
@@ -137,7 +139,9 @@ class UsageFinder:
         if found.total > MOST_MENTIONS:
             return []
         paths = [
-            path for path in dict.fromkeys(hit.path for hit in found.hits) if not is_test(RelativePath(path))
+            path
+            for path in dict.fromkeys(hit.path for hit in found.hits)
+            if is_test(RelativePath(path)) == tests
         ]
         callers: dict[tuple[str, str], Usage] = {}
         for path in paths[:MOST_CALLING_FILES]:

@@ -6,16 +6,17 @@ changed. Lists are bounded: a context is read by people and models.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from context_pack.contexts.manifests import ManifestFacts, joined, read_manifest
 from context_pack.contexts.model import FIELDS, ROOT_SCOPE, VERSION
-from context_pack.contexts.outline import PROSE, Outline, paragraph_of, title_of
+from context_pack.contexts.outline import PROSE, ExportedName, Outline, paragraph_of, title_of
 from context_pack.contexts.purposes import counterpart_of, is_test, purpose_of, spoken
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.text import canonical_json, counted, first_sentence, one_line, sha256_hex
@@ -27,12 +28,10 @@ GENERATED = (
 ALWAYS_DERIVED = ("version", "last_updated", "fingerprint")
 DIGEST_DIGITS = 8
 MAINTENANCE = """\
-Written beside the code for people and coding agents. If you change files in this folder, correct the summary
-and add decisions and constraints that the code does not show. Do not edit fingerprint or last_updated: run
-`context-pack contexts refresh`. What you write stays; only fields named in derived_fields are made again.
-Put no secrets here."""
+Correct the summary and add what the code does not show (decisions, constraints; no secrets), then run
+`context-pack contexts refresh`: what you wrote stays."""
 
-MOST_EXPORTS, MOST_INTERFACES, MOST_DEPENDENCIES, MOST_TESTS = 80, 60, 80, 40
+MOST_EXPORTS, MOST_INTERFACES, MOST_DEPENDENCIES, MOST_TESTS = 20, 20, 20, 40
 MOST_NAMED, MOST_SAID = 5, 60
 README_NAMES = ("readme.md", "readme.rst", "readme.txt", "readme.mdx")
 INDEX_NAMES = ("index.md", "index.rst", "index.mdx")
@@ -41,6 +40,9 @@ ENTRY_NAMES = (
     "main.go", "main.py", "main.rs", "main.ts", "__main__.py", "package-info.java",
 )  # fmt: skip
 NO_PROGRAM = frozenset({"json", "yaml", "toml", "xml", "markdown", "text", "rst", "html", "css", "scss", ""})
+
+_NEAR = re.compile(r"\./[^/]*|\.[^./]*")
+_LAST = re.compile(r"(?<=\w)(?:\.|::|/)[^./:]+$")
 
 
 @frozen
@@ -68,10 +70,10 @@ class Surroundings:
     declared: frozenset[str] = frozenset()
     own: frozenset[str] = frozenset()
     module: str = ""
-    package_manager: str = ""
-    """That of the JavaScript project which the folder lies in."""
     languages: tuple[str, ...] = ()
     """The languages of all the project's sources."""
+    said: str = ""
+    """What a README or another page above the folder says of it."""
 
 
 @frozen
@@ -88,7 +90,7 @@ class Subject:
     def manifest(self) -> ManifestFacts | None:
         """The facts of the manifests in the folder."""
         found = (read_manifest(each.name, each.text) for each in self.sources if each.text is not None)
-        return joined([each for each in found if each is not None], self.names, self.around.package_manager)
+        return joined([each for each in found if each is not None], self.names)
 
 
 def new_record(subject: Subject, fingerprint: str, moment: str) -> dict[str, Any]:
@@ -136,7 +138,11 @@ def summary_of(subject: Subject) -> str:
         said = paragraph_of(pages[name]) or title_of(pages[name]) if name in pages else ""
         if said:
             return said
-    return _documented(subject) or one_line(_summary_from_names(subject) or _inside(subject.children))
+    return (
+        _documented(subject)
+        or subject.around.said
+        or one_line(_summary_from_names(subject) or _inside(subject.children))
+    )
 
 
 def _documented(subject: Subject) -> str:
@@ -157,9 +163,7 @@ def _summary_from_names(subject: Subject) -> str:
     tests = [each for each in code if is_test(each.name)]
     if len(tests) * 2 > sum(each.name != "__init__.py" for each in code):
         return f"Tests: {_listed([each.name for each in tests])} ({_count(tests)})."
-    by_file = [[export.name for export in each.outline.exports] for each in code if not is_test(each.name)]
-    # The first of each file, then the second of each: a few names from everywhere.
-    defined = dict.fromkeys(name for row in zip_longest(*by_file) for name in row if name is not None)
+    defined = dict.fromkeys(export.name for _, export in _in_turn(evolve(subject, sources=code)))
     if defined:
         return f"Defines {_listed(list(defined))} ({_count(code)})."
     titled = [each for each in subject.sources if language_of(each.name) in PROSE and each.outline.about]
@@ -211,26 +215,24 @@ def _files(subject: Subject) -> list[dict[str, str]]:
     return found
 
 
-def _offered(subject: Subject) -> list[tuple[FolderFile, Any]]:
-    """The exports of all sources but tests, each with its file."""
-    return [
-        (each, export)
-        for each in subject.sources
-        if not is_test(each.name)
-        for export in each.outline.exports
-    ]
-
-
 def _exports(subject: Subject) -> list[str]:
-    return list(dict.fromkeys(export.signature for _, export in _offered(subject)))[:MOST_EXPORTS]
+    """How what has no description is called; of what has one, `interfaces` tells."""
+    bare = (export.signature for _, export in _in_turn(subject) if not export.about)
+    return list(dict.fromkeys(bare))[:MOST_EXPORTS]
 
 
 def _interfaces(subject: Subject) -> list[dict[str, str]]:
-    found: dict[str, dict[str, str]] = {}
-    for source, export in _offered(subject):
-        about = export.about or f"Exported from {source.name}"
-        found.setdefault(export.name, {"name": export.name, "description": about})
-    return list(found.values())[:MOST_INTERFACES]
+    """What is offered, with its description: the first of each file, then the second of each."""
+    abouts = {export.name: export.about for _, export in reversed(_in_turn(subject)) if export.about}
+    rows = [{"name": name, "description": about} for name, about in reversed(abouts.items())]
+    return rows[:MOST_INTERFACES]
+
+
+def _in_turn(subject: Subject) -> list[tuple[FolderFile, ExportedName]]:
+    """The exports of all sources but tests with their files: the first of each file, then the second."""
+    files = [each for each in subject.sources if not is_test(each.name)]
+    rows = zip_longest(*([(each, export) for export in each.outline.exports] for each in files))
+    return [pair for row in rows for pair in row if pair is not None]
 
 
 def _dependencies(subject: Subject) -> dict[str, list[str]]:
@@ -249,9 +251,16 @@ def _external(subject: Subject) -> list[str]:
 
 
 def _internal(subject: Subject) -> list[str]:
-    """Which parts of the project itself the sources import."""
-    around = subject.around
-    return sorted({path for path in _imports(subject) if _is_internal(path, around)})[:MOST_DEPENDENCIES]
+    """Which parts of the project outside this folder the sources import; many are told by their folders."""
+    own = subject.scope.replace("/", ".") + "."
+    paths = {
+        path
+        for path in _imports(subject)
+        if _is_internal(path, subject.around) and not _NEAR.fullmatch(path) and not path.startswith(own)
+    }
+    if len(paths) > MOST_DEPENDENCIES:
+        paths = {_LAST.sub("", path) for path in paths}
+    return sorted(paths)[:MOST_DEPENDENCIES]
 
 
 def _imports(subject: Subject) -> set[str]:
@@ -280,7 +289,7 @@ def _folded(name: str) -> str:
 def _testing(subject: Subject) -> list[str]:
     """How the project is tested, and which files here test which."""
     manifest = subject.manifest
-    lines = [f"Run: {manifest.test_command}"] if manifest is not None and manifest.test else []
+    lines = [f"Run: {manifest.test}"] if manifest is not None and manifest.test else []
     names = [each.name for each in subject.sources]
     tested = {tester: name for name in names if (tester := counterpart_of(name, names)) is not None}
     lines += [f"{name} tests {tested[name]}" if name in tested else name for name in names if is_test(name)]
@@ -310,7 +319,7 @@ def _project(subject: Subject) -> dict[str, str] | None:
         "description": manifest.description or summary_of(subject),
         "language": "typescript" if typed else manifest.kind,
         "framework": manifest.framework,
-        "package_manager": manifest.manager,
+        "package_manager": manifest.package_manager,
     }
     return {name: value for name, value in project.items() if value}
 

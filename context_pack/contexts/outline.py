@@ -164,6 +164,23 @@ def paragraph_of(text: str) -> str:
     return first_sentence(" ".join(gathered))
 
 
+_ABOUT_FOLDER = re.compile(
+    r"[\s|*+-]*+`?(?P<folder>[\w@.-]+(?:/[\w@.-]+)*)/`?"
+    r"(?:\s*\||:|\s+[-–—]|\s{2,}|\s+#)\s*(?P<said>[^|]*[^|\s])"
+)
+"""A row of a table, an item of a list or a line of a tree that says something of a folder."""
+MOST_IN_ROW = 500
+
+
+def rows_about_folders(text: str) -> Iterator[tuple[str, str]]:
+    """The folders that a page names, each with what it says of them; the last rows come first."""
+    lines = (line[:MOST_IN_ROW] for line in reversed(text.split("\n")))
+    for row in filter(None, map(_ABOUT_FOLDER.match, lines)):
+        said = first_sentence(_plain(row["said"]))
+        if len(said.split()) > 1:
+            yield row["folder"], said
+
+
 def _is_underlined(lines: list[str], number: int) -> bool:
     """Whether a line is a title by the line below it."""
     below = lines[number + 1].rstrip() if number + 1 < len(lines) else ""

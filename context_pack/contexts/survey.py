@@ -10,13 +10,14 @@ from attrs import evolve
 from context_pack.contexts.generate import Child, FolderFile, Subject, Surroundings
 from context_pack.contexts.manifests import ManifestFacts, is_manifest
 from context_pack.contexts.model import ROOT_SCOPE, ContextSummary
-from context_pack.contexts.outline import Outline, outline_of
+from context_pack.contexts.outline import Outline, outline_of, rows_about_folders
 from context_pack.contexts.ports import Project, ProjectFolder, Scan
 from context_pack.contexts.queries import gist_of
 from context_pack.contexts.scan import parent_of
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.syntax import Syntax
 
+MOST_PAGES = 30
 SOURCE_FOLDERS = ("src", "lib", "packages", "app")
 
 
@@ -27,6 +28,7 @@ class Surveyor:
         self._project, self._scan, self._syntax = project, scan, syntax
         self._summaries: dict[str, str] = {}
         self._manifests: dict[str, ManifestFacts | None] = {}
+        self._pages: dict[str, dict[str, str]] = {}
 
     def keep_summary(self, scope: str, summary: str) -> None:
         """Keep the summary of a context that was just made."""
@@ -78,10 +80,25 @@ class Surveyor:
         found = [each for scope in _upwards(folder.scope) if (each := self._manifest(scope)) is not None]
         declared = frozenset(name for each in found for name in each.needs)
         module = next((each.name for each in found if each.kind == "go"), "")
-        scripted = (each.package_manager for each in found if each.kind == "javascript")
-        manager = next(filter(None, scripted), "")
         languages = self._languages if folder.scope == ROOT_SCOPE else ()
-        return Surroundings(declared, self._own, module, manager, languages)
+        told = (self._said(above, folder.scope) for above in _upwards(folder.scope)[1:])
+        said = next(filter(None, told), "")
+        return Surroundings(declared, self._own, module, languages, said)
+
+    def _said(self, above: str, scope: str) -> str:
+        """What the pages of a folder above, and of its `docs`, say of a folder."""
+        below = scope if above == ROOT_SCOPE else scope.removeprefix(f"{above}/")
+        if above not in self._pages:
+            docs = "docs" if above == ROOT_SCOPE else f"{above}/docs"
+            texts = [
+                self._project.text(place, name) or ""
+                for place in (above, docs)
+                if (folder := self._folders.get(place)) is not None
+                for name in folder.sources
+                if language_of(name) == "markdown"
+            ]
+            self._pages[above] = dict(rows_about_folders("\n".join(texts[:MOST_PAGES])))
+        return self._pages[above].get(below, "")
 
     def _manifest(self, scope: str) -> ManifestFacts | None:
         if scope not in self._manifests:

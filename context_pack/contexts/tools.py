@@ -133,7 +133,10 @@ def _query(queries: ContextQueries, command: QueryContext, _: Call) -> Answer:
 
 def context_body(scope: str, found: ContextPart) -> Body:
     """A context as JSON."""
-    body: Body = {"found": True, "scope": scope, "context": found.context}
+    context = dict(found.context)
+    if "derived_fields" in context:  # which fields were generated; their digests are for `contexts refresh`
+        context["derived_fields"] = [name.partition(" ")[0] for name in context["derived_fields"]]
+    body: Body = {"found": True, "scope": scope, "context": context}
     return {**body, "unknown_fields": list(found.unknown)} if found.unknown else body
 
 

@@ -68,7 +68,7 @@ class GetSection:
 
     collection: str = arg(NAME, COLLECTION)
     document: str = arg(DOCUMENT, DOCUMENT_ID)
-    section: str = arg(text(0, 1000), "Heading, or part of it")
+    section: str = arg(text(0, 1000), "Heading, part of it, or Parent > Heading")
     subsections: bool = arg(boolean(), "With nested sections", name="includeSubsections", default=True)
 
 

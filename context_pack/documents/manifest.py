@@ -6,6 +6,8 @@ read strictly, and what it says of a single file never spoils the others.
 A glob is compared with the whole path from the collection's root: `*`, `?` and `[…]` stay inside a segment,
 `**` as a segment crosses folders, `{a,b}` are alternatives, a leading `!` excludes. Exclusions win wherever
 they stand.
+
+Then from entries and bytes to documents, the same for every kind of source: text, digest, reasons in words.
 """
 
 from __future__ import annotations
@@ -14,15 +16,18 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from attrs import field, frozen
 
-from context_pack.documents.model import Failed, SourceDescription
+from context_pack.documents.model import DocumentText, Failed, SourceDescription, Survey
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.gitignore import IgnoreFile
-from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.patterns import MOST_ALTERNATIVES, alternatives
+from context_pack.kernel.ports import Reason, decode
+from context_pack.kernel.text import sha256_hex
+from context_pack.retrieval.upkeep import File
 
 MOST_CHARS = 1000
 MOST_BRACES = 16
@@ -95,8 +100,6 @@ def _rules(bodies: Iterable[str]) -> IgnoreFile:
 MANIFEST_FILE = "manifest.json"
 PLAIN_GLOBS = ("**/*.{md,mdx,markdown,rst,txt}",)
 MAX_BYTES = 4 * 1024 * 1024
-MOST_PARTS = 500_000
-"""Objects, lists and their members: a few bytes each in the text, some fifty in memory."""
 MOST_FILES = 200_000
 MOST_GLOBS = 200
 MOST_SHOWN = 200
@@ -121,6 +124,11 @@ class DocumentManifest:
         return self.files.__contains__ if self.files is not None else matcher(self.globs).wants
 
 
+def is_text(path: str) -> bool:
+    """Whether a plain folder would have that file among its documents."""
+    return matcher(PLAIN_GLOBS).wants(path)
+
+
 def plain(name: str) -> DocumentManifest:
     """The manifest of a folder that has none."""
     return DocumentManifest(SourceDescription(name), PLAIN_GLOBS)
@@ -138,8 +146,8 @@ def manifest_of(text: str | None, name: str) -> DocumentManifest:
 def _is_ours(text: str) -> bool:
     """Whether a file called `manifest.json` speaks of documents; many other things are called so."""
     try:
-        value = _loaded(text)
-    except (Failure, ValueError, RecursionError):
+        value = json.loads(text)
+    except (ValueError, RecursionError):
         # One that was ours until a comma went missing must not let in what it left out.
         return '"sources"' in text
     return isinstance(value, dict) and isinstance(value.get("sources"), dict)
@@ -152,7 +160,7 @@ def parse_manifest(text: str) -> DocumentManifest:
         Failure: `invalid_data` for a text that is none.
     """
     try:
-        value = _loaded(text)
+        value = json.loads(text)
     except RecursionError as error:
         raise _wrong("it is nested too deep") from error
     except ValueError as error:
@@ -174,12 +182,6 @@ def parse_manifest(text: str) -> DocumentManifest:
         return DocumentManifest(about, tuple(glob for glob in globs if not outside[glob]), failed=failed)
     files, wrong = _files(sources["files"])
     return DocumentManifest(about, files=files, failed=wrong)
-
-
-def _loaded(text: str) -> Any:
-    if sum(map(text.count, "[{,")) > MOST_PARTS:
-        raise _wrong("it holds too much")
-    return json.loads(text)
 
 
 def _text(value: Mapping[str, Any], name: str, required: bool = False) -> str | None:
@@ -233,3 +235,128 @@ def _files(value: Any) -> tuple[dict[str, str | None], tuple[Failed, ...]]:
 
 def _wrong(reason: str) -> Failure:
     return invalid(f"{MANIFEST_FILE} cannot be used: {reason}", "manifest")
+
+
+MAX_DOCUMENT_BYTES = 10 * 1024 * 1024
+MOST_NAME = 80
+
+WORDS = {
+    Reason.MISSING: "there is no such file",
+    Reason.OUTSIDE: "it leads outside the collection",
+    Reason.DENIED: "the path policy denies it",
+    Reason.NOT_A_FILE: "it is not a regular file",
+    Reason.TOO_LARGE: f"it is larger than {MAX_DOCUMENT_BYTES} bytes",
+    Reason.BINARY: "it is not text",
+    Reason.NOT_UTF8: "it is not UTF-8",
+    Reason.IO: "it cannot be read",
+}
+IGNORED = "ignored by .gitignore"
+NOT_WANTED = "not among the sources"
+UNLISTED = "the folder cannot be listed"
+_LONE_CR = re.compile(r"\r(?!\n)")
+
+
+def marked(stamp: str, expected: str | None) -> str:
+    """A stamp that also changes with the digest that a manifest demands."""
+    return stamp if expected is None else f"{stamp}:{expected[:16]}"
+
+
+def failure(path: str, reason: Reason) -> Failed:
+    """A document that cannot be had for that reason."""
+    return Failed(path, WORDS[reason], passing=reason is Reason.IO)
+
+
+def unspeakable(path: str) -> Failed | None:
+    """Why a path on disk cannot be a document id; None if it can."""
+    try:
+        RelativePath(path)
+    except Failure as failure:
+        # Its name cannot be given back to us: what is shown of it is one short line.
+        shown = "".join(char if char.isprintable() else "?" for char in path)
+        shown = shown if len(shown) <= MOST_NAME else f"{shown[:MOST_NAME]}…"
+        return Failed(shown, failure.message.replace("'path'", "its path"))
+    return None
+
+
+def ruled(signature: str, policy: PathPolicy) -> str:
+    """The signature of a source that was looked at under a policy: another policy sees other documents."""
+    rules = (*policy.extra, "", *policy.allow) if policy.allow else policy.extra
+    return signature if not rules else f"{sha256_hex(repr(rules))[:16]}:{signature}"
+
+
+def document(path: str, data: bytes, stamp: str, expected: str | None) -> DocumentText | Failed:
+    """The document that the bytes are; `expected` is the digest that a manifest demands.
+
+    A lone carriage return is the end of a line, and becomes the usual one.
+    """
+    digest = sha256_hex(data)
+    if expected is not None and digest != expected:
+        return Failed(path, f"hash mismatch: the manifest says {expected}, the file has {digest}")
+    text = decode(data)
+    if isinstance(text, Reason):
+        return Failed(path, WORDS[text])
+    return DocumentText(path, _LONE_CR.sub("\n", text), digest, marked(stamp, expected))
+
+
+V = TypeVar("V")
+
+
+class TreeItem(NamedTuple):
+    """One entry: its signature and size, or why it can be no document."""
+
+    stamp: str
+    size: int
+    problem: str | None = None
+
+
+def below(folder: str, found: Mapping[str, V]) -> dict[str, V]:
+    """What lies below a folder, whose name is empty or ends in a slash, by path from there."""
+    return {path.removeprefix(folder): value for path, value in found.items() if path.startswith(folder)}
+
+
+def surveyed(
+    items: Mapping[str, TreeItem],
+    ignores: Callable[[str], bool],
+    policy: PathPolicy,
+    manifest: DocumentManifest,
+    signature: str = "",
+    explain: bool = False,
+) -> Survey:
+    """The documents that the manifest means among all entries of a folder, and what is wrong with others."""
+    files: dict[str, File] = {}
+    failed, skipped = list(manifest.failed), []
+    for path in sorted(items if manifest.files is None else manifest.files):
+        item = items.get(path)
+        wanted, problem = manifest.wants(path), None
+        if item is None:
+            failed.append(Failed(path, WORDS[Reason.MISSING]))
+            continue
+        if wanted:
+            problem = _problem(path, item, ignores, policy)
+        if problem is not None and _fails(problem, manifest):
+            failed.append(Failed(path, problem))
+        elif not wanted or problem is not None:
+            if explain and (wanted or is_text(path)):
+                skipped.append(Failed(path, problem or NOT_WANTED))
+        else:
+            files[path] = File(marked(item.stamp, (manifest.files or {}).get(path)), item.size)
+    return Survey(manifest.about, files, tuple(failed), signature, tuple(skipped))
+
+
+def _problem(path: str, item: TreeItem, ignores: Callable[[str], bool], policy: PathPolicy) -> str | None:
+    """Why an entry can be no document."""
+    try:
+        if policy.denies(RelativePath(path)):
+            return WORDS[Reason.DENIED]
+    except Failure as failure:
+        return failure.message
+    if ignores(path):
+        return IGNORED
+    if item.problem is None and item.size > MAX_DOCUMENT_BYTES:
+        return WORDS[Reason.TOO_LARGE]
+    return item.problem
+
+
+def _fails(problem: str, manifest: DocumentManifest) -> bool:
+    """Whether a problem is a failure; what a glob means although it is hidden is just no document."""
+    return manifest.files is not None or problem not in (IGNORED, WORDS[Reason.DENIED])

@@ -6,12 +6,14 @@ document is a value: it is told, never raised, and never hides the others.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from attrs import field, frozen
 
 from context_pack.documents.config import SourceAddress
+from context_pack.kernel.text import sha256_hex
 from context_pack.retrieval.upkeep import File, IndexPlan
 
 
@@ -68,7 +70,7 @@ class Survey:
     signature: str = ""
     """The same signature needs no second look; empty where only a look can tell."""
     skipped: tuple[Failed, ...] = ()
-    """Files that are no documents of the collection and why; told only on request."""
+    """Texts that are no documents of the collection and why; told only on request."""
 
 
 @frozen
@@ -104,5 +106,13 @@ class Changes:
     """Documents that failed before and have not changed since: stamp and reason."""
     facts: Mapping[str, Any] = field(factory=dict)
     """What was noted of the collection."""
-    state: str = ""
-    """One digest of all that the survey says."""
+
+
+ID_DIGITS = 12
+
+
+def collection_id(project: str, kind: str, source: str, name: str) -> str:
+    """The id of a source in a project: a readable word and a digest."""
+    word = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:32] or "documents"
+    digest = sha256_hex("\n".join((project, kind, source)))
+    return f"{word}-{digest[:ID_DIGITS]}"

@@ -87,9 +87,6 @@ class CollectionLocks(Protocol):
     def across_processes(self, name: str, check: Check) -> AbstractContextManager[None]:
         """Held by one process; others wait, and ask `check` while they do."""
 
-    def wait_until(self, done: Callable[[], bool], check: Check) -> None:
-        """Return once `done` says so; it is asked now and then, and so is `check`."""
-
 
 @frozen
 class DocumentPorts:

@@ -1,24 +1,23 @@
-"""Reads collections and documents by alias or id, and syncs several collections."""
+"""Collections and documents by alias or id, sections by heading, and the sync of several collections.
+
+A section runs from its heading to the line before the next heading of the same or a higher level, or before
+any heading where subsections are left out. Whatever is not there is answered with the nearest names.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
 
 from attrs import evolve, frozen
 
 from context_pack.documents.config import without_login
 from context_pack.documents.model import Catalogue, Collection, Outcome
 from context_pack.documents.ports import Check, DocumentPorts
-from context_pack.documents.sections import (
-    DocumentSection,
-    find_section,
-    not_found,
-    wanted_heading,
-)
 from context_pack.documents.sync import IndexFreshness, IndexKeeper, Syncing
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.retrieval.headings import Heading, headings
-from context_pack.retrieval.model import IndexEntry, KnownEntry, Summary
+from context_pack.retrieval.model import IndexEntry, Summary
 from context_pack.retrieval.ports import Stop
 from context_pack.retrieval.upkeep import Report
 
@@ -145,6 +144,98 @@ class DocumentShelf:
         raise _missing(sentence, wanted_heading(wanted), known, "headings in it")
 
 
+@frozen
+class DocumentSection:
+    """One section: its heading, and its text verbatim at lines `start` to `end`."""
+
+    heading: str
+    level: int
+    content: str
+    start: int
+    end: int
+    others: tuple[int, ...] = ()
+    """The lines of further headings that say the same."""
+
+
+def wanted_heading(section: str) -> str:
+    """The heading text a caller asks for: trimmed, without leading hashes."""
+    return section.strip().lstrip("#").strip()
+
+
+def find_section(document: str, text: str, section: str, subsections: bool) -> DocumentSection | None:
+    """The section whose heading is the given text, or else the first whose heading holds it.
+
+    `Parent > Heading` is a heading below another, for those that a document has several times.
+    """
+    known = headings(text, document)
+    numbers = _matching(known, wanted_heading(section))
+    if not numbers:
+        return None
+    heading, later = known[numbers[0]], known[numbers[0] + 1 :]
+    ends = (each.line for each in later if not subsections or each.level <= heading.level)
+    after = next(ends, None)
+    lines = text.split("\n")
+    end = len(lines) - text.endswith("\n") if after is None else after - 1
+    content = "\n".join(lines[heading.line - 1 : end]).removesuffix("\r")
+    others = tuple(known[number].line for number in numbers[1:])
+    return DocumentSection(heading.text, heading.level, content, heading.line, end, others)
+
+
+def _matching(known: Sequence[Heading], wanted: str) -> list[int]:
+    """The numbers of the headings that are a text; else of the first that holds it."""
+    folded = [heading.text.casefold() for heading in known]
+    for name, above in ((wanted.casefold(), ""), *_below_another(wanted.casefold())):
+        at = [number for number in range(len(known)) if not above or above in _parents(known, number)]
+        equal = [number for number in at if folded[number] == name]
+        if number := equal or [number for number in at if name in folded[number]][:1]:
+            return number
+    return []
+
+
+def _below_another(wanted: str) -> list[tuple[str, str]]:
+    above, sign, name = wanted.rpartition(">")
+    return [(name.strip(), above.rpartition(">")[2].strip())] if sign and name.strip() else []
+
+
+def _parents(known: Sequence[Heading], number: int) -> list[str]:
+    """The headings that one stands below."""
+    level, parents = known[number].level, list[str]()
+    for heading in reversed(known[:number]):
+        if heading.level < level:
+            level = heading.level
+            parents.append(heading.text.casefold())
+    return parents
+
+
+NEAREST = 5
+CUTOFF = 0.4
+MOST_CHARS = 500
+
+
+def nearest(word: str, known: Iterable[str]) -> list[str]:
+    """The names most like a word, the best first; case does not matter, and a path goes by its end too."""
+    spelled: dict[str, str] = {}
+    for name in known:
+        folded = name.casefold()
+        spelled.setdefault(folded, name)
+        spelled.setdefault(folded.rpartition("/")[2], name)
+    close = get_close_matches(word.casefold()[:MOST_CHARS], spelled, NEAREST * 2, CUTOFF)
+    return list(dict.fromkeys(spelled[name] for name in close))[:NEAREST]
+
+
+def not_found(sentence: str, word: str, known: Iterable[str], noun: str) -> str:
+    """The sentence that something is not there, then the nearest names."""
+    names = list(known)
+    close = nearest(word, names)
+    if close:
+        return f"{sentence} Did you mean: {', '.join(close)}?"
+    if not names:
+        return f"{sentence} There are no {noun}."
+    listed = names[:NEAREST]
+    more = ", …" if len(names) > NEAREST else ""
+    return f"{sentence} There are: {', '.join(listed)}{more}"
+
+
 def _missing(sentence: str, word: str, known: Iterable[str], noun: str) -> Failure:
     return Failure(Code.NOT_FOUND, not_found(sentence, word, known, noun))
 
@@ -158,21 +249,12 @@ def sync_all(
     stop: Stop = lambda: False,
     check: Check = lambda: None,
 ) -> list[Outcome]:
-    """Bring these collections up to date; what fails in one does not keep the others.
-
-    A worker that does one large collection goes on with the others by itself: then what the index has now is
-    compared with what it had, whoever has done it.
-    """
-    outcomes, chosen = [], list(collections)
-    known = shelf.ports.index.known
-    before = {one.id: known(one.id) for one in chosen} if shelf.ports.background is not None else {}
-    for collection in chosen:
+    """Bring these collections up to date; what fails in one does not keep the others."""
+    outcomes = []
+    for collection in collections:
         if stop():
             break
-        outcome = shelf.syncing.sync(collection, fetch=fetch, report=report, stop=stop, check=check)
-        if collection.id in before:
-            outcome = _counted(outcome, before[collection.id], known(collection.id))
-        outcomes.append(outcome)
+        outcomes.append(shelf.syncing.sync(collection, fetch=fetch, report=report, stop=stop, check=check))
         shelf.freshness.forget(collection)
     forget_unnamed(shelf)
     return outcomes
@@ -185,16 +267,6 @@ def under_every_name(shelf: DocumentShelf, outcomes: Iterable[Outcome]) -> list[
     done = {known[one.collection].id: one for one in named if one.collection in known}
     every = [evolve(done[one.id], collection=alias) for alias, one in known.items() if one.id in done]
     return [*every, *(one for one in named if one.collection not in known)]
-
-
-def _counted(outcome: Outcome, before: Mapping[str, KnownEntry], after: Mapping[str, KnownEntry]) -> Outcome:
-    """The outcome with counts from comparing the index before and after."""
-    return evolve(
-        outcome,
-        added=len(after.keys() - before.keys()),
-        updated=sum(before[name].digest != after[name].digest for name in after.keys() & before.keys()),
-        removed=len(before.keys() - after.keys()),
-    )
 
 
 def forget_unnamed(shelf: DocumentShelf) -> None:

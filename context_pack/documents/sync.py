@@ -1,8 +1,8 @@
 """Bringing the index of a collection up to date, by state and then by content.
 
 A document that fails is told, not counted; its old version goes only when the document has gone or changed.
-What was noted of a collection says in which state its source was when all of it was indexed: where that is
-the state now, nothing more is looked at. `IndexKeeper` does it before an answer, as far as that is quick.
+What the index has is asked for before the survey that says what is gone: then what another process adds
+meanwhile is never taken for gone. `IndexKeeper` does it before an answer, as far as that is quick.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from context_pack.documents.model import Changes, Collection, DocumentText, Failed, Outcome, Survey
+from context_pack.documents.model import Changes, Collection, DocumentText, Failed, Outcome
 from context_pack.documents.ports import Check, CollectionSource, DocumentPorts
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.text import sha256_hex
 from context_pack.retrieval.chunking import chunks
 from context_pack.retrieval.model import IndexEntry
 from context_pack.retrieval.ports import Stop
@@ -54,36 +53,12 @@ class Syncing:
     ) -> Outcome:
         """Bring one collection up to date, alone among processes; what fails is in the outcome."""
         try:
-            done = self._attempt(collection, fetch, report, stop, check, self.ports.background is not None)
-            return self._delegated(collection, report, stop, check) if done is None else done
+            with self.ports.locks.across_processes(collection.id, check):
+                source = self.ports.sources.open(collection, fetch, check)
+                changes = self.changes(collection, source, again=True)
+                return self.carry_out(collection, source, changes, report, stop, check)
         except Failure as failure:
             return Outcome(collection.alias, failed=(Failed(collection.where.name, failure.message),))
-
-    def _attempt(
-        self, collection: Collection, fetch: bool, report: Report, stop: Stop, check: Check, leave: bool
-    ) -> Outcome | None:
-        """Do the work here and now; None if it is large and is to be left."""
-        with self.ports.locks.across_processes(collection.id, check):
-            source = self.ports.sources.open(collection, fetch, check)
-            changes = self.changes(collection, source, again=True)
-            if leave and not changes.plan.is_small(FEW_DOCUMENTS):
-                return None
-            return self.carry_out(collection, source, changes, report, stop, check)
-
-    def _delegated(self, collection: Collection, report: Report, stop: Stop, check: Check) -> Outcome:
-        """Let the background worker do a large sync, wait for it, and do what is left."""
-        worker, corpus = self.ports.background, collection.id
-        state = self.facts(corpus).get("state")
-
-        def done() -> bool:
-            now = self.facts(corpus).get("state")
-            return worker is None or not worker.running(TASK) or (bool(now) and now != state)
-
-        if worker is not None and worker.start(TASK):
-            self.ports.locks.wait_until(done, check)
-        outcome = self._attempt(collection, False, report, stop, check, False)
-        assert outcome is not None
-        return outcome
 
     def look(self, collection: Collection, explain: bool = True) -> Changes:
         """The changes a sync would find, without writing; unreadable documents are among the failed."""
@@ -102,22 +77,15 @@ class Syncing:
     ) -> Changes:
         """Compare source and index; `again` includes documents that failed before and are unchanged."""
         facts = self.facts(collection.id)
+        known = self.ports.index.known(collection.id)
         failed = {name: (str(why[0]), str(why[1])) for name, why in dict(facts.get("failed", {})).items()}
         survey = source.survey("" if again else str(facts.get("signature", "")), explain)
-        state = "" if survey is None else state_of(survey)
-        if survey is None or (facts.get("state") == state and not (again and failed)):
-            return Changes(survey, failed=failed, facts=facts, state=state)
+        if survey is None:
+            return Changes(failed=failed, facts=facts)
         failed = {} if again else failed
-        stamps = {name: stamp for name, (stamp, _) in failed.items()}
-        known = self.ports.index.known(collection.id)
-        plan = compared(known, survey.files, stamps)
-        if plan.gone:  # only a look that is later than the question can tell
-            survey = source.survey("", explain)
-            assert survey is not None
-            plan, state = compared(known, survey.files, stamps), state_of(survey)
+        plan = compared(known, survey.files, {name: stamp for name, (stamp, _) in failed.items()})
         same = survey.files.keys() - plan.changed.keys() - known.keys()
-        failed = {name: why for name, why in failed.items() if name in same}
-        return Changes(survey, plan, failed, facts, state)
+        return Changes(survey, plan, {name: why for name, why in failed.items() if name in same}, facts)
 
     def carry_out(
         self,
@@ -128,17 +96,27 @@ class Syncing:
         stop: Stop = lambda: False,
         check: Check = lambda: None,
     ) -> Outcome:
-        """Do what the changes ask for."""
+        """Do what the changes ask for, and note what the source says of itself."""
         survey, plan, index = changes.survey, changes.plan, self.ports.index
-        if not plan.is_idle and changes.facts.get("state"):
-            # Whoever finds the work half done must not take the index for the state it had before.
-            index.note(collection.id, {**changes.facts, "state": ""})
+        if not plan.is_idle and changes.facts.get("signature"):
+            # Whoever finds the work half done must not take the index for that of the older signature.
+            index.note(collection.id, {**changes.facts, "signature": ""})
         reading = _Reading(collection.id, plan, self.make, dict(changes.failed))
         work = Upkeep(index, collection.id, plan, reading.spoiled)
         finished = work.carry_out(reading.outcomes(source, check), stop, report)
-        failed = {} if survey is None else {one.document: one for one in survey.failed}
+        failed: dict[str, Failed] = {}
         if survey is not None:
-            self._note(collection.id, changes, survey, reading.failed, finished)
+            failed = {one.document: one for one in survey.failed}
+            facts = {
+                "project": self.ports.sources.project,
+                "name": survey.about.name,
+                "version": survey.about.version,
+                "description": survey.about.description,
+                "signature": survey.signature if finished else "",
+                "failed": {name: list(why) for name, why in reading.failed.items()},
+            }
+            if facts != changes.facts:
+                index.note(collection.id, facts)
         failed |= {name: Failed(name, reason) for name, (_, reason) in reading.failed.items()}
         return Outcome(
             collection.alias, work.added, work.updated, len(plan.gone), tuple(failed.values()), finished
@@ -148,30 +126,6 @@ class Syncing:
         """What was noted of a collection; nothing before its first sync."""
         with self.ports.index.reading() as snapshot:
             return snapshot.corpus_facts(corpus) or {}
-
-    def _note(
-        self,
-        corpus: str,
-        changes: Changes,
-        survey: Survey,
-        failed: Mapping[str, tuple[str, str]],
-        finished: bool,
-    ) -> None:
-        """Remember what the source says of itself and its state; an unchanged note is not written again."""
-        state = changes.state if finished else ""
-        if state and state == changes.facts.get("state") and changes.plan.is_idle:
-            return
-        about = survey.about
-        facts = {
-            "project": self.ports.sources.project,
-            "name": about.name,
-            "version": about.version,
-            "description": about.description,
-            "signature": survey.signature if finished else "",
-            "state": state,
-            "failed": {name: list(why) for name, why in failed.items()},
-        }
-        self.ports.index.note(corpus, facts)
 
 
 @frozen
@@ -206,15 +160,6 @@ class _Reading:
         file = self.plan.changed.get(document)
         self.failed[document] = ("" if file is None else file.stamp, reason)
         return Unchanged(document, "") if passing else Gone(document)
-
-
-def state_of(survey: Survey) -> str:
-    """One digest of all that a survey says: the same digest, nothing to do."""
-    about = survey.about
-    rows = [f"{document}\n{file.stamp}" for document, file in survey.files.items()]
-    rows.sort()
-    told = [f"{one.document}\n{one.reason}" for one in survey.failed]
-    return sha256_hex("\n".join([about.name, about.version or "", about.description or "", *told, "", *rows]))
 
 
 LOOK_SECONDS = 2.0

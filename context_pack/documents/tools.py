@@ -7,6 +7,7 @@ within their budget; `documents_get_document` is always complete.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 from attrs import frozen
@@ -82,6 +83,7 @@ def hit_body(hit: RankedPassage) -> Body:
 BESIDE = 100
 """Room for line breaks and for the fields that tell of missing rows."""
 FLATTER = "a smaller maxDepth shows fewer headings"
+SMALLER = "ask for a section below it (documents_get_outline), or documents_get_document for the whole"
 NARROWER = "narrow the question, lower limit or raise maxTokens to see the others"
 
 _Run = Callable[[Any, Call], Answer]
@@ -139,8 +141,8 @@ def build(shelf: DocumentShelf, finder: Finder) -> tuple[Tool, ...]:
             "Get one section by its heading, without the whole document.",
             commands.GetSection, serve.section,
             shape(
-                **_HEAD, section="text", level="whole", content="text", startLine="whole", endLine="whole",
-                truncated="flag", **_STATE,
+                **_HEAD, more="text", section="text", level="whole", content="text", startLine="whole",
+                endLine="whole", truncated="flag", **_STATE,
             ),
             **long,
         ),
@@ -237,7 +239,12 @@ class _DocumentAnswers:
             "endLine": found.end,
             **_state(freshness),
         }
-        return json_answer(shrunk(row, room_of(call.page_tokens) - BESIDE))
+        shown = shrunk(row, room_of(call.page_tokens) - 3 * BESIDE)
+        more = [f"lines {found.start}-{shown['endLine']} of {found.end}; {SMALLER}"] * ("truncated" in shown)
+        if found.others:
+            lines = ", ".join(map(str, found.others[:10]))
+            more.append(f"the same heading is at line {lines}; one is named by 'Heading above > Heading'")
+        return json_answer({**({MORE: "; ".join(more)} if more else {}), **shown})
 
     def search(self, command: commands.SearchDocuments, call: Call) -> Answer:
         """`documents_search`."""
@@ -323,14 +330,5 @@ def _cut(was: bool) -> Body:
 
 def _rising(call: Call) -> Callable[[int, int, str], None]:
     """A report of several collections as one progress that only rises."""
-    before = last = whole = 0
-
-    def report(done: int, total: int, document: str) -> None:
-        nonlocal before, last, whole
-        if done <= last:
-            before, last = before + whole, 0
-        last, whole = done, total
-        n, of = before + done, before + total
-        call.progress(n, of, f"{n} of {of}: {document}")
-
-    return report
+    numbers = count(1)
+    return lambda _, __, document: call.progress(next(numbers), None, document)

@@ -41,3 +41,6 @@ class ChangesSince(Protocol):
         Raises:
             Failure: there is no repository, or no such revision.
         """
+
+    def head(self) -> str:
+        """The commit that the project is at; raises `Failure` without one."""

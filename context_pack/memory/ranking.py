@@ -4,14 +4,15 @@ A hit's score is its share of the best score by words and of the best cosine. To
 its file and its folders have in common with the question and how much else of the file was found; then it is
 multiplied for what usually repeats other code (tests, examples, old versions). Every number was tried alone
 over ten repositories by `benches/quality/code_search.py --annotated`: beside each is the nDCG@10 that is lost
-without it.
+without it. Those that say `first` were chosen by how often the right definition is the first hit, of 94
+questions over eight repositories (`--functions`): beside each is how many are lost without it.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from math import log
@@ -21,28 +22,32 @@ from typing import NamedTuple
 from attrs import frozen
 
 from context_pack.kernel.paths import RelativePath, is_test
-from context_pack.memory.entries import CODE, DISCOVERY, NO_CODE
-from context_pack.memory.excerpts import SUPERSEDED_BY
+from context_pack.memory.entries import BRIEF, CODE, DECLARES, DISCOVERY, NO_CODE
+from context_pack.memory.excerpts import PART, SUPERSEDED_BY
 from context_pack.retrieval.answering import FLOOR
 from context_pack.retrieval.model import FoundPiece, Ranked
-from context_pack.retrieval.short_forms import related
+from context_pack.retrieval.short_forms import synonyms
 from context_pack.retrieval.words import split_identifier, tokens
 
 MEANING = 0.7  # 0.022 against the 0.2 of documents: the share of the vectors in the score of code
 MEANING_OF_MANY = 0.35  # 0.014 against 0.7: the same for a long question, of which most words say little
 MANY_WORDS = 7
-SUPPORT = 0.15  # 0.028: for the best hit of a file, by how much of the file was found
+SUPPORT = 0.2  # 0.028: for the best hit of a file, by how much of the file was found
 DEFINED = 1.5  # 0.010: the definition that a question asks for by nothing but its name, at its first line
 NAMESAKE = 0.5  # 0.002: more of that where the file is called like it
 SPELLED = 0.4  # 0.005: a definition whose name stands in a sentence
-CALLED = 0.03  # 0.005: by how much of a definition's name is in the question
+CALLED = 0.1  # 0.005, first 4: by how much of a definition's name is in the question
 CALLING = 0.1  # 0.003: by how much of the question is in a definition's name
+COVERED = 0.4  # first 6: by how much of the question stands in a piece, rare words above frequent ones
 FILE = 0.2  # 0.013: for the best hit of a file, by how much of the file's name is in the question
 FOLDER = 0.25  # 0.004: the same for its folders, the rare ones above those that most files are in
 TEST = 0.6  # 0.026
 OLD = 0.7  # 0.004: in a folder v1 when there is a v2 beside it
 NO_CODE_SHARE = 0.6  # 0.005: prose and configuration
-NAMELESS = 0.9  # 0.002: lines outside of any definition
+NAMELESS = 0.7  # 0.002, first 1: lines outside of any definition
+LATER = 0.8  # first 2: the second and further parts of a long definition
+LITTLE = 0.8  # first 5: definitions of up to five lines of code, which set or get what others work with
+DECLARED = 0.6  # 0.005: a declaration beside what does it, under the same name
 SHORT = 0.9  # 0.005: up to three lines, mostly declarations of what is defined elsewhere
 ASIDE = 0.8  # 0.002: examples, documentation, vendored and generated code
 AGAIN = (
@@ -52,13 +57,20 @@ AGAIN_OF_MANY = 1.0
 """Where more hits than a page are asked for, as drafts do: they want the others of a file, too."""
 SAID = 0.3
 """For a discovery, by how much of the question it says in its own words: short forms and beginnings count."""
-ALWAYS = 30
-"""The best so many discoveries that say a word of the question are never left out: what a word is worth falls
-as more texts have it, and in a small memory most have the same words."""
+MEANING_OF_NOTES = 0.85  # with a model 5 of 60 questions of `discoveries.py`, without 3: the share of vectors
+SAYING = (
+    1.0  # without a model 3 of 60: by how much of the question a discovery says, beside other discoveries
+)
+ALWAYS, NEAREST = 30, 3
+"""So many discoveries are never left out: which say most of the question, or which a model has nearest."""
+NEAR = 0.13
+"""The relevance by a model from which a discovery answers; of twenty questions about code two have one."""
 OWN_PLACES, FIRST_PLACES = 2, 5
 """What people wrote down has so many of the first places, where it answers the question."""
 ANSWERS = 0.4
 """How much of a question a discovery says that has a place of its own."""
+READ = 1500
+"""So many characters of a piece are looked through for the words of the question."""
 SHORT_LINES = 3
 CERTAIN, LIKELY = 0.5, 0.2
 """The least relevance of a definition that was asked for by its name, alone or in a sentence."""
@@ -71,6 +83,9 @@ _ASIDE = re.compile(
     r"|node_modules|generated|dist)/",
     re.IGNORECASE,
 )
+_TYPES = frozenset(tokens("interface trait type protocol header declaration"))
+_INNER_TESTS = re.compile(r"(?:^|\.)tests?(?:\.|$)")
+"""Tests inside a source file, as Rust has them."""
 _VERSION = re.compile(r"(?:^|/)v(\d+)/")
 LEAST_PREFIX = 4
 _NONE = frozenset[str]()
@@ -141,11 +156,7 @@ def _said(question: Collection[str], discoveries: Sequence[FoundPiece]) -> dict[
     The name of its module is a word of it, unless all have the same.
     """
     modules = {found.module for found in discoveries}
-    met = {found.piece: _met(question, found, len(modules) > 1) for found in discoveries}
-    having = Counter(chain.from_iterable(met.values()))
-    worth = {word: log(1 + len(met) / times) for word, times in having.items()}
-    most = sum(worth.values()) or 1.0
-    return {piece: sum(worth[word] for word in some) / most for piece, some in met.items()}
+    return _shares_of_words({each.piece: _met(question, each, len(modules) > 1) for each in discoveries})
 
 
 def _met(question: Collection[str], found: FoundPiece, with_module: bool) -> set[str]:
@@ -156,20 +167,60 @@ def _met(question: Collection[str], found: FoundPiece, with_module: bool) -> set
     return {word for word in question if any(_mean_the_same(word, other) for other in said)}
 
 
+def ranked_notes(
+    hits: Sequence[Ranked], query: str, weight: float, by_meaning: bool
+) -> list[tuple[float, Ranked]]:
+    """What people wrote with its relevance, the best first; `by_meaning` where a model measured it.
+
+    The best are always relevant enough to be shown: in a small memory most have the same words, and what a
+    word is worth falls as more texts have it.
+    """
+    words = QuestionWords.of(query).words
+    said = {} if by_meaning else _said(words, [hit.found for hit in hits if hit.found.corpus == DISCOVERY])
+    scores = {
+        hit.found.piece: _score(
+            hit, MEANING_OF_NOTES if by_meaning or hit.found.corpus == DISCOVERY else weight
+        )
+        + SAYING * said.get(hit.found.piece, 0.0)
+        for hit in hits
+    }
+    best = sorted(hits, key=lambda hit: scores[hit.found.piece], reverse=True)
+    always = NEAREST if by_meaning else ALWAYS
+    return [
+        (
+            max(hit.relevance, FLOOR)
+            if at < always and (by_meaning or said.get(hit.found.piece))
+            else hit.relevance,
+            hit,
+        )
+        for at, hit in enumerate(best)
+    ]
+
+
+def joined(
+    weighed: Sequence[tuple[float, Ranked]], notes: Sequence[tuple[float, Ranked]]
+) -> list[tuple[float, Ranked]]:
+    """The hits with notes in their own order where notes stand, and further ones at the end."""
+    coming = iter(notes)
+    hits = [each if each[1].found.corpus == CODE else next(coming, None) for each in weighed]
+    return [*filter(None, hits), *coming]
+
+
 def with_own_places(
-    hits: Sequence[tuple[float, Ranked]], query: str, limit: int
+    hits: Sequence[tuple[float, Ranked]], query: str, limit: int, by_meaning: bool
 ) -> list[tuple[float, Ranked]]:
     """The hits with the best discoveries that answer among the first; no other order is changed."""
     first = min(limit, FIRST_PLACES)
     places = OWN_PLACES if first > OWN_PLACES + 1 else first // 2
     words = QuestionWords.of(query).words
-    own = [
-        each
-        for each in hits
-        if (found := each[1].found).corpus == DISCOVERY
-        and SUPERSEDED_BY not in found.entry_facts
-        and len(_met(words, found, with_module=True)) >= ANSWERS * len(words) > 0
-    ][:places]
+
+    def answers(relevance: float, found: FoundPiece) -> bool:
+        if found.corpus != DISCOVERY or SUPERSEDED_BY in found.entry_facts:
+            return False
+        near = by_meaning and relevance >= NEAR
+        return near or len(_met(words, found, with_module=True)) >= ANSWERS * len(words) > 0
+
+    own = [each for each in hits if answers(each[0], each[1].found)][:places]
     late = [each for each in own if each in hits[first:]]
     if not late:
         return list(hits)
@@ -220,7 +271,12 @@ class _Files:
         self._firsts = _first_lines(hits, asked.names)
         self._called: dict[str, float] = {}
         self._seen: set[str] = set()
+        self._covered: dict[int, float] = {}
+        code = [hit.found for hit in hits if hit.found.corpus == CODE]
+        done = {_name_of(each.heading) for each in code if each.heading and DECLARES not in each.facts}
+        self._done = done if asked.words.isdisjoint(_TYPES) else frozenset[str]()
         if not asked.is_symbol:
+            self._covered = _covered(asked.words, code)
             self._called = self._in_common([hit.found.heading for hit in hits])
             self._stems = Counter([word for path in self._paths.values() for word in path.stems])
             self._folders = Counter(
@@ -230,7 +286,7 @@ class _Files:
     def gain(self, found: FoundPiece) -> float:
         """The bonus of a hit for its name, and of the first hit of a file for its path."""
         key = found.key
-        gained = self._called.get(found.heading, 0.0)
+        gained = self._called.get(found.heading, 0.0) + self._covered.get(found.piece, 0.0)
         if self._firsts.get((key, found.heading)) == found.start:
             gained += self._defined(found)
         if key not in self._seen:
@@ -296,22 +352,47 @@ class _Files:
         share = self._shares[found.key]
         if not found.heading:
             share *= NAMELESS
+        elif _INNER_TESTS.search(found.heading) and not self._asked.about_tests:
+            share *= TEST
+        if found.facts.get(PART):
+            share *= LATER
         if found.kind in NO_CODE:
             share *= NO_CODE_SHARE
         if found.end - found.start < SHORT_LINES:
             share *= SHORT
+        elif BRIEF in found.facts:
+            share *= LITTLE
+        if DECLARES in found.facts and _name_of(found.heading) in self._done:
+            share *= DECLARED
         return share
 
 
 def _first_lines(hits: Sequence[Ranked], names: Collection[str]) -> dict[tuple[str, str], int]:
-    """The first line that was found of each definition with one of these names, by file and heading."""
-    firsts: dict[tuple[str, str], int] = {}
+    """The first line of each definition with one of these names, by file and heading; declarations last."""
+    firsts: dict[tuple[str, str], tuple[bool, int]] = {}
     for hit in hits if names else ():
         found = hit.found
         if _name_of(found.heading) in names:
-            place = (found.key, found.heading)
-            firsts[place] = min(found.start, firsts.get(place, found.start))
-    return firsts
+            place, first = (found.key, found.heading), (DECLARES in found.facts, found.start)
+            firsts[place] = min(first, firsts.get(place, first))
+    return {place: start for place, (_, start) in firsts.items()}
+
+
+def _covered(words: frozenset[str], code: Sequence[FoundPiece]) -> dict[int, float]:
+    """The bonus of each piece for how much of the question it has."""
+    met = {
+        each.piece: words & frozenset(tokens(f"{each.key} {each.heading} {each.text[:READ]}"))
+        for each in code
+    }
+    return {piece: COVERED * share for piece, share in _shares_of_words(met).items()}
+
+
+def _shares_of_words(met: Mapping[int, Collection[str]]) -> dict[int, float]:
+    """How much of all words that were met each piece has, the rare ones above those that most have."""
+    having = Counter(chain.from_iterable(met.values()))
+    worth = {word: log(1 + len(met) / times) for word, times in having.items()}
+    most = sum(worth.values()) or 1.0
+    return {piece: sum(worth[word] for word in some) / most for piece, some in met.items()}
 
 
 class _Path(NamedTuple):
@@ -361,7 +442,7 @@ def parts(name: str) -> tuple[str, ...]:
 
 def _mean_the_same(word: str, other: str) -> bool:
     """Whether both are one word, one begins with the other, or one is a short form of the other."""
-    return _meet(word, other) or other in related(word)
+    return _meet(word, other) or other in synonyms(word)
 
 
 def _meet(word: str, other: str) -> bool:

@@ -9,14 +9,16 @@ from attrs import evolve, frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.memory.discovery import DiscoveryType, place_of_record, place_shown
-from context_pack.memory.entries import CORPORA, DISCOVERY
+from context_pack.memory.entries import CODE, CORPORA, DISCOVERY, NOTES
 from context_pack.memory.excerpts import after_successors, parts_of, whole
 from context_pack.memory.ports import CodePlaces, MemoryPorts
 from context_pack.memory.ranking import (
     AGAIN,
     AGAIN_OF_MANY,
     QuestionWords,
+    joined,
     ranked,
+    ranked_notes,
     shown,
     with_own_places,
 )
@@ -109,18 +111,30 @@ class MemorySearcher:
         refreshed = self.refresher.refresh(check, tell)
         check()
         names = tuple(sorted(QuestionWords.of(command.query).names))
-        question = Question(command.query, scope_of(command), max(limit, WEIGHED), both=True, names=names)
-        (ranking,) = self.ports.searching.ask([question])
+        scope = scope_of(command)
+        question = Question(command.query, scope, max(limit, WEIGHED), plain=True, names=names)
+        corpora = tuple(each for each in NOTES if each in (scope.corpora or CORPORA))
+        of_notes = Question(command.query, evolve(scope, corpora=corpora), max(limit, WEIGHED), nearest=True)
+        all_of_it, ranking = self.ports.searching.ask([question, of_notes])
+        by_meaning = ranking.embedder != self.ports.searching.fast.id
         if trouble := embed_rest(self.ports.background, TASK, ranking.semantic):
             ranking = evolve(ranking, warning=ranking.warning or trouble)
-        if not ranking.hits and refreshed.indexing is None and self._is_empty():
+        if not all_of_it.hits and not ranking.hits and refreshed.indexing is None and self._is_empty():
             raise Failure(Code.NOTHING_INDEXED, NOTHING, {"fallback": NOTHING_FALLBACK})
-        floor = self._floor(ranking)
+        floor = self._floor(all_of_it)
         # What is below the floor has nothing to do with the question: showing it would be no answer.
         again = AGAIN if limit <= MOST_LIMIT else AGAIN_OF_MANY
-        weighed = ranked(ranking.hits, command.query, ranking.weight, again)
-        worth = after_successors([each for each in weighed if each[0] >= floor])
-        worth = with_own_places(worth, command.query, limit) if most is None else worth
+        weighed = ranked(all_of_it.hits, command.query, all_of_it.weight, again)
+        notes = ranked_notes(ranking.hits, command.query, ranking.weight, by_meaning)
+        in_order = joined(weighed, notes)
+        worth = after_successors(
+            [
+                each
+                for each in in_order
+                if each[0] >= (FLOOR if by_meaning and each[1].found.corpus != CODE else floor)
+            ]
+        )
+        worth = with_own_places(worth, command.query, limit, by_meaning) if most is None else worth
         hits = self._with_states(tuple(shown(self._whole(worth, limit))), check)
         if ranking.warning and not hits and self._has(question.scope):
             raise _failed(ranking.warning, refreshed.indexing)
@@ -131,7 +145,7 @@ class MemorySearcher:
             refreshed.indexing,
             ranking.semantic,
             ranking.warning is not None or ranking.mode == "keyword",
-            ranking.more,
+            all_of_it.more or ranking.more,
             (*refreshed.warnings, *filter(None, (ranking.warning or self.ports.warning,))),
         )
 

@@ -13,6 +13,7 @@ has no pieces is a fact of its entry: `plain` or `skipped` say why, `failed` tha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -23,7 +24,16 @@ from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath, module_of
 from context_pack.kernel.syntax import Definition, DefinitionKind, NotParsed, Parsed, readable_part
 from context_pack.kernel.text import sha256_hex, split_lines
-from context_pack.memory.entries import CODE, FAILED, NO_CODE, PLAIN, SKIPPED, SNIPPETS
+from context_pack.memory.entries import (
+    BRIEF,
+    CODE,
+    DECLARES,
+    FAILED,
+    NO_CODE,
+    PLAIN,
+    SKIPPED,
+    SNIPPETS,
+)
 from context_pack.memory.excerpts import OF, PART
 from context_pack.retrieval.model import IndexEntry, Piece
 
@@ -204,6 +214,11 @@ def _holding(snippets: Iterable[Snippet], definitions: Sequence[Definition]) -> 
 
 
 LEAST_LINES = 4
+BRIEF_LINES = 6
+_COMMENTS = ("//", "#:", "# ", "/*", "*", "--")
+_BODY = re.compile(r"[{=]")
+_BRACED = frozenset({"go", "rust", "java", "c", "cpp", "csharp", "objc", "php", "swift", "typescript"})
+_DECLARING = frozenset({DefinitionKind.INTERFACE, DefinitionKind.TRAIT, DefinitionKind.TYPE})
 
 
 def code_entry(path: str, text: str, digest: str, stamp: str, parsed: Parsed | NotParsed) -> IndexEntry:
@@ -239,7 +254,8 @@ def _facts(outcome: str, why: NotParsed) -> dict[str, Any]:
 def _pieces(path: str, lines: Sequence[str], snippets: Sequence[Snippet], parsed: Parsed) -> list[Piece]:
     file = about(parsed.heads)
     classes = {each.qualified: about([each.doc]) for each in parsed.definitions if each.kind.holds_members}
-    pieces = []
+    kinds = {(each.qualified, each.start): each.kind for each in parsed.definitions}
+    language, pieces = language_of(path), []
     for snippet in snippets:
         # What the file and the class say of themselves is said of what is in them, but not twice of itself.
         owner = classes.get(snippet.name.rpartition(".")[0], "")
@@ -253,10 +269,35 @@ def _pieces(path: str, lines: Sequence[str], snippets: Sequence[Snippet], parsed
                 heading=snippet.name,
                 context="\n".join(filter(None, (f"{path} {snippet.name}".strip(), docs))),
                 names=" ".join(filter(None, (snippet.name, *snippet.holds, path, for_file))),
-                facts={PART: snippet.part, OF: snippet.parts} if snippet.parts > 1 else {},
+                facts=_facts_of(snippet, lines, kinds.get((snippet.name, snippet.start)), language),
             )
         )
     return pieces
+
+
+def _facts_of(
+    snippet: Snippet, lines: Sequence[str], kind: DefinitionKind | None, language: str
+) -> dict[str, Any]:
+    """Which part of how many a snippet is, and what ranking wants to know of it."""
+    facts: dict[str, Any] = {PART: snippet.part, OF: snippet.parts} if snippet.parts > 1 else {}
+    if kind is None:
+        return facts
+    code = _code(lines[snippet.start - 1 : snippet.end])
+    body = language not in _BRACED or len(code) > BRIEF_LINES or any(map(_BODY.search, code))
+    if kind in _DECLARING or not body:
+        facts[DECLARES] = True
+    return facts | {BRIEF: True} if len(code) < BRIEF_LINES else facts
+
+
+def _code(lines: Sequence[str]) -> list[str]:
+    """The lines without blank ones, comments and docstrings."""
+    code, quoted = [], False
+    for line in filter(None, map(str.strip, lines)):
+        marks = line.count('"""')
+        if not (quoted or marks or line.startswith(_COMMENTS)):
+            code.append(line)
+        quoted = quoted != (marks % 2 == 1)
+    return code
 
 
 def _speaks_for_file(snippet: Snippet) -> bool:

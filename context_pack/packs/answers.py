@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,13 +10,14 @@ from context_pack.kernel.ports import Clock
 from context_pack.kernel.times import remaining_seconds
 from context_pack.packs import commands
 from context_pack.packs.cases import PackUseCases
-from context_pack.packs.claims import claims_of
+from context_pack.packs.claims import claims_of, doubts_of
 from context_pack.packs.model import Pack, Ref, Status
 from context_pack.packs.record import to_record
-from context_pack.packs.states import State, repair_record, state_record
+from context_pack.packs.states import State, repair_record, state_line, state_record
 from context_pack.packs.verify import Verified
 from context_pack.packs.write import WrittenPart
 from context_pack.packs.write_text import WrittenText, counts_of, places_by_file, write_text
+from context_pack.toolkit.budget import cut_text
 
 Payload = dict[str, Any]
 LINE_CHARS = 200
@@ -38,13 +40,13 @@ def answer_of(
             return {**to_record(drafted.pack, anchors=False), "tokens": drafted.tokens, **drafted.notes}
         case commands.SetStatus():
             pack = cases.writer.set_status(command, check)
-            faults = [] if pack.status is Status.DRAFT else _diagram_faults(cases, pack)
+            faults = [] if pack.status is Status.DRAFT else diagram_faults(cases, pack)
             return {**_mutation(pack, clock), **({"diagrams": faults} if faults else {})}
         case commands.DeletePack():
             return {"id": cases.writer.delete(command, check), "deleted": True}
         case commands.Verify():
             verified = cases.verifier.verify(command, check)
-            return _verified_record(verified, _diagram_faults(cases, verified.pack))
+            return _verified_record(verified, diagram_faults(cases, verified.pack))
         case commands.Diff():
             found = cases.reader.diff(command)
             steps = [step._asdict() for step in found.steps]
@@ -76,6 +78,38 @@ def _verified_record(verified: Verified, faults: list[Payload]) -> Payload:
     return {**whole, "diagrams": faults} if faults else whole
 
 
+LINE_OF_CLAIM = 160
+"""Bytes of a sentence in a line of `verify`."""
+
+
+def verified_lines(verified: Verified, faults: list[Payload]) -> Payload:
+    """How many refs are in which state, and one line for each claim or ref that does not hold."""
+    claims, bare = claims_of(verified.pack)
+    states = {id(one.ref): one.resolution for one in verified.refs}
+    sections = {id(one.ref): one.section.key for one in verified.refs}
+    doubts = doubts_of(claims, lambda ref: states[id(ref)])
+    lines = []
+    for doubt in doubts:
+        refs = (state_line(sections[id(ref)], ref, found) for ref, found in doubt.refs)
+        lines.append(f"{'; '.join(refs)} | {cut_text(doubt.claim.text, LINE_OF_CLAIM)}")
+    lines += [
+        f"{state_line(one.section.key, one.ref, one.resolution)}; repair accepts it"
+        for one in verified.refs
+        if one.resolution.cosmetic
+    ]
+    counts = Counter(found.state.value for found in states.values())
+    whole = {
+        "id": verified.pack.id,
+        "revision": verified.pack.revision,
+        "count": len(verified.refs),
+        **{state.value: counts[state.value] for state in State if counts[state.value]},
+        "claims": len(claims),
+        "refs": lines,
+    }
+    whole |= {"without_code": bare} if bare else {}
+    return {**whole, "diagrams": faults} if faults else whole
+
+
 def _text_record(written: WrittenText) -> Payload:
     """What became of a text: its places by file, and what was not found; never the text."""
     pack = written.pack
@@ -84,7 +118,7 @@ def _text_record(written: WrittenText) -> Payload:
     return {**record, "not_found": dict(written.faults)} if written.faults else record
 
 
-def _diagram_faults(cases: PackUseCases, pack: Pack) -> list[Payload]:
+def diagram_faults(cases: PackUseCases, pack: Pack) -> list[Payload]:
     return [fault._asdict() for fault in cases.writer.diagram_faults(pack)]
 
 

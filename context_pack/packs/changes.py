@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from attrs import evolve
 
-from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.text import counted
 from context_pack.packs.model import Diagram, Pack, Ref, Section, Status
 
@@ -103,7 +103,7 @@ def put_ref(pack: Pack, section_key: str, ref: Ref, kept: Iterable[str] = ()) ->
     section = section_of(pack, section_key)
     old = section.ref(ref.key)
     if old is not None:
-        ref = evolve(ref, **{name: getattr(old, name) for name in (*kept, "extra")})
+        ref = evolve(ref, **{name: getattr(old, name) for name in (*kept, "extra", "spellings")})
     if old is not None and old.anchor is not None and (old.path, old.lines) == (ref.path, ref.lines):
         same = ref.anchor is None or (
             ref.anchor.digest == old.anchor.digest and not ref.anchor.knows_more(old.anchor)
@@ -132,6 +132,30 @@ def drop_part(pack: Pack, section_key: str, kind: Literal["ref", "diagram"], key
         raise _absent(kind, **{f"{kind}_key": key}, section_key=section_key)
     changed: Mapping[str, Any] = {f"{kind}s": rest}
     return evolve(pack, sections=_put(pack.sections, evolve(section, **changed)))
+
+
+def rename(pack: Pack, section_key: str, ref_key: str | None, new_key: str) -> Pack:
+    """Give a section, or a ref of it, another key where it stands.
+
+    Raises:
+        Failure: `not_found`, or `invalid_data` for a key that another has.
+    """
+    section = section_of(pack, section_key)
+    if ref_key is None:
+        _check_new(new_key, pack.sections, section_key)
+        renamed = evolve(section, key=new_key)
+        return evolve(pack, sections=[renamed if each is section else each for each in pack.sections])
+    ref = section.ref(ref_key)
+    if ref is None:
+        raise _absent("ref", ref_key=ref_key, section_key=section_key)
+    _check_new(new_key, section.refs, ref_key)
+    refs = [evolve(ref, key=new_key) if each is ref else each for each in section.refs]
+    return evolve(pack, sections=_put(pack.sections, evolve(section, refs=refs)))
+
+
+def _check_new(key: str, parts: Iterable[Keyed], old: str) -> None:
+    if key != old and any(part.key == key for part in parts):
+        raise invalid(f"the key '{key}' is taken; choose another", "new_key")
 
 
 def set_meta(pack: Pack, title: str | None, brief: str | None, tags: Iterable[str] | None) -> Pack:

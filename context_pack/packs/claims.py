@@ -20,7 +20,6 @@ from itertools import pairwise
 from attrs import frozen
 
 from context_pack.kernel.markdown import block_parser
-from context_pack.packs import values
 from context_pack.packs.model import Pack, Ref, Section
 from context_pack.packs.states import Resolution, State
 from context_pack.toolkit.budget import cut_text
@@ -35,9 +34,6 @@ _PLACE = re.compile(
 _TELLING = re.compile(r"\w(?:::|\.|#)\w|[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]|\(\)`$")
 """What makes a name in backticks more than a word: `chain` may be anything, `split_arg` is a definition."""
 _LINE_NUMBER = re.compile(r"\blines? \d+", re.IGNORECASE)
-_KEY_CHARS = 56
-OPENING = "Overview"
-"""The title of prose that stands above all headings of a text without a title."""
 
 
 @frozen
@@ -64,58 +60,6 @@ class Statement:
 
     text: str
     places: tuple[NamedPlace, ...]
-
-
-@frozen
-class HandOverPart:
-    """A heading with what stands under it: its Markdown without the diagrams, and these."""
-
-    title: str
-    text: str
-    diagrams: tuple[str, ...] = ()
-
-
-@frozen
-class HandOver:
-    """A whole text: its title, if it begins with one, and its chapters."""
-
-    title: str | None
-    chapters: tuple[HandOverPart, ...]
-
-
-def read_hand_over(text: str) -> HandOver:
-    """The chapters of a Markdown text; a first heading of the first level is its title."""
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    tokens = block_parser().parse("\n".join(lines))
-    heads = [
-        (token.tag, token.map[0], token.map[1], tokens[index + 1].content)
-        for index, token in enumerate(tokens)
-        if token.type == "heading_open" and token.level == 0 and token.map
-    ]
-    fences = [
-        (token.map[0], token.map[1], token.content)
-        for token in tokens
-        if token.type == "fence" and token.level == 0 and token.map and token.info.strip() == "mermaid"
-    ]
-    titled = bool(heads) and heads[0][0] == "h1" and not any(map(str.strip, lines[: heads[0][1]]))
-    title = _title(heads[0][3]) if titled else None
-    starts = [(OPENING if title is None or not heads else title, 0, heads[0][2] if titled else 0)]
-    starts += [(_title(content) or OPENING, first, end) for _, first, end, content in heads[titled:]]
-    chapters = []
-    for index, (name, _, begin) in enumerate(starts):
-        end = starts[index + 1][1] if index + 1 < len(starts) else len(lines)
-        cut = [fence for fence in fences if begin <= fence[0] < end]
-        dropped = {line for first, last, _ in cut for line in range(first, last)}
-        prose = "\n".join(lines[line] for line in range(begin, end) if line not in dropped)
-        drawn = tuple(source for _, _, source in cut if source.strip())
-        if index or prose.strip() or drawn:
-            chapters.append(HandOverPart(name, values.without_blank_ends(prose), drawn))
-    return HandOver(title, tuple(chapters))
-
-
-def _title(content: str) -> str | None:
-    """A heading as a title: one line, without what may not stand in one."""
-    return " ".join("".join(char for char in content if char.isprintable()).split()) or None
 
 
 def blocks_of(text: str | None) -> Iterator[Statement]:
@@ -153,25 +97,18 @@ def with_places(text: str, today: Callable[[str], str | None]) -> str:
         words = today(place.spelling)
         if words is not None:
             end = found.end() + (text[found.end() : found.end() + 1] == "`")
+            if text[: found.start()].endswith("](") and (close := text.find(")", end)) >= 0:
+                end = close + 1  # the address of a link stays one
             parts += [text[seen:end], f" ({words})"]
             seen = end
     return "".join([*parts, text[seen:]])
 
 
-def key_of(name: str, taken: Sequence[str] | set[str] = ()) -> str:
-    """A key made from a heading or a name, none of those that are taken."""
-    words = re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-_")[:_KEY_CHARS].rstrip("-_")
-    words = words if len(words) > 1 else f"{words or 'part'}-1"
-    return next(key for key in (words, *(f"{words}-{n}" for n in range(2, 10**6))) if key not in taken)
-
-
-def names_lines(block: Statement) -> bool:
-    """Whether the prose gives line numbers in words, which nobody follows."""
-    return _LINE_NUMBER.search(block.text) is not None
-
-
 SENTENCE_BYTES = 240
+HUGE_LINES = 200
+"""A place of more lines says nothing about which of them a sentence rests on."""
 GONE = {State.STALE: 3.0, State.AMBIGUOUS: 2.5, State.UNKNOWN: 0.5}
+"""How doubtful a sentence is whose code is not there."""
 
 Resolve = Callable[[Ref], Resolution]
 
@@ -257,3 +194,31 @@ def headline(doubts: Sequence[Doubt], claims: int, bare: int) -> str:
     """How many claims must be read again, and what nobody checks."""
     unchecked = f"; {bare} statement{'' if bare == 1 else 's'} without code" if bare else ""
     return f"{len(doubts)} of {claims} claim{'' if claims == 1 else 's'}{unchecked}"
+
+
+@frozen
+class Remark:
+    """What a writer should look at again: `without_code`, `line_number` or `huge`, where, and the words."""
+
+    what: str
+    section: str
+    text: str
+
+
+def remarks_on(pack: Pack) -> list[Remark]:
+    """Sentences that no code stands behind, line numbers that nobody follows, and places that are huge."""
+    named = {spelling for _, ref in pack.refs for spelling in ref.spellings}
+    remarks: list[Remark] = []
+    for section in pack.sections:
+        for block in blocks_of(section.description):
+            sentence = cut_text(block.text, SENTENCE_BYTES)
+            if not any(place.spelling in named for place in block.places):
+                remarks.append(Remark("without_code", section.key, sentence))
+            if _LINE_NUMBER.search(block.text) is not None:
+                remarks.append(Remark("line_number", section.key, sentence))
+        large = (ref for ref in section.refs if ref.lines.count > HUGE_LINES)
+        remarks += [
+            Remark("huge", section.key, f"{ref.key} {ref.path}:{ref.lines} has {ref.lines.count} lines")
+            for ref in large
+        ]
+    return remarks

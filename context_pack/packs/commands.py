@@ -82,10 +82,10 @@ class Write:
 
 @frozen(kw_only=True)
 class Draft:
-    """Make a draft pack that answers a question."""
+    """Make a draft pack that answers a question, or shows what a diff or a stack trace is about."""
 
     action: str = arg(ACTION, "draft", default="draft")
-    query: str = arg(text(LEAST_QUESTION, MOST_QUESTION, blank=False), "The question")
+    query: str | None = arg(text(LEAST_QUESTION, MOST_QUESTION, blank=False), "The question", default=None)
     ttl_minutes: int = arg(*TTL)
     name: str | None = arg(
         text(values.NAME_LOW, values.NAME_HIGH + 80),
@@ -96,6 +96,12 @@ class Draft:
         integer(LEAST_TOKENS, MOST_TOKENS),
         "draft: most tokens of the rendered pack",
         default=DRAFT_TOKENS,
+    )
+    diff: str | None = arg(
+        text(1, TEXT_CHARS, blank=False), "draft: a base revision, or a diff's text", default=None
+    )
+    trace: str | None = arg(
+        text(1, TEXT_CHARS, blank=False), "draft: a stack trace, a failing test's output", default=None
     )
 
 
@@ -290,6 +296,15 @@ class Accept(PackAtRevision):
     refs: tuple[str, ...] | None = arg(
         array(text(1, 130), 1, 1000), "accept: ref keys or section/ref; without it all", default=None
     )
+
+
+@frozen(kw_only=True)
+class Rename(PackAtRevision):
+    """Give a section, or a ref of it, another key; for the library and the command line."""
+
+    section_key: str = arg(KEY, "Section key")
+    new_key: str = arg(KEY, "Key from now on")
+    ref_key: str | None = arg(KEY, "Ref key; without it the section is renamed", default=None)
 
 
 OPERATION: Schema = {

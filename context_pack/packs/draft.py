@@ -20,20 +20,35 @@ from attrs import define, evolve, field, frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.text import MAX_LINES, LineRange
+from context_pack.kernel.text import MAX_LINES, LineRange, single_line
 from context_pack.kernel.times import expiry
 from context_pack.packs import commands, values
 from context_pack.packs.model import FIRST, Pack, Ref, Section, Status
-from context_pack.packs.ports import Excerpt, Excerpts
+from context_pack.packs.ports import Excerpt, Excerpted, Excerpts
 from context_pack.packs.render import render
-from context_pack.packs.resolving import Check, PackAccess, Resolver, unwatched
+from context_pack.packs.resolving import PackAccess, Resolver
 from context_pack.toolkit.budget import cut_text, tokens_of
+from context_pack.toolkit.call import Check, never_cancelled
 
 CODE = "code"
-TITLES: Mapping[str, str] = {CODE: "Code", "documents": "Documents", "memory": "Memory"}
+TITLES: Mapping[str, str] = {
+    "changed": "Changed",
+    "trace": "Trace",
+    "callers": "Callers",
+    "tests": "Tests",
+    CODE: "Code",
+    "documents": "Documents",
+    "memory": "Memory",
+    "known": "Known there",
+}
+"""The sections of a drafted pack, in their order."""
+WHOLE = frozenset({"changed", "trace"})
+"""The kinds of which whoever reads the pack must know that one is not there whole."""
 _FOUND = r'found for "(?P<question>.*)"(?:, score [0-9]\.[0-9]{2}|: [^"]*)?'
 _WHY = re.compile(_FOUND)
 _QUOTE = re.compile(rf"- .*\({_FOUND}\)")
+_FAILED = re.compile(r"(?:Error|Exception|panic(?:ked)?)\b")
+"""What the line of a trace holds that says what went wrong."""
 _KEY_CHARS = 48
 
 
@@ -127,21 +142,19 @@ class PackDrafter(PackAccess):
 
     passages: Excerpts = field(kw_only=True)
 
-    def draft(self, command: commands.Draft, check: Check = unwatched) -> Drafted:
+    def draft(self, command: commands.Draft, check: Check = never_cancelled) -> Drafted:
         """Search, choose, store.
 
         Raises:
             Failure: `not_found` when nothing answers the question, `invalid_data` for a budget too small to
                 hold anything, or what the search and the store raise.
         """
-        query = " ".join(command.query.split())
-        if len(query) < commands.LEAST_QUESTION:  # the schema counts white space, too
-            raise invalid(f"'query' must have at least {commands.LEAST_QUESTION} characters", "query")
+        title, found = self._passages(command, check)
         now = self.clock.now()
         empty = Pack(
             id=SOME_ID,
             name=None if command.name is None else values.new_name(command.name),
-            title=title_of(query),
+            title=title_of(title),
             status=Status.DRAFT,
             tags=(),
             revision=FIRST,
@@ -149,18 +162,47 @@ class PackDrafter(PackAccess):
             updated_at=now,
             expires_at=expiry(now, command.ttl_minutes),
         )
-        found = self.passages.best(query, _wanted(command.max_tokens), check)
-        if not found.items:
-            raise _nothing(found.notes)
         resolver = Resolver.over(self, check)
-        chooser = _Chooser(empty, query, resolver, command.max_tokens - SLACK_TOKENS)
+        chooser = _Chooser(empty, title, resolver, command.max_tokens - SLACK_TOKENS, found.texts)
         pack = chooser.chosen(found.items)
-        if not pack.sections:
+        if not any(section.refs or section.description for section in pack.sections):
             raise invalid("'max_tokens' leaves no room for a single passage; give more", "max_tokens")
         named = pack.digests
         self.excerpts.put({key: text for key, text in resolver.anchored_texts.items() if key in named})
         stored = self.store.create(lambda pack_id: evolve(pack, id=pack_id), pack.name, check)
-        return Drafted(stored, chooser.weight(stored), found.notes)
+        lost = _lost(found.items, stored)
+        notes = {**found.notes, "left_out": lost} if lost else found.notes
+        return Drafted(stored, chooser.weight(stored), notes)
+
+    def _passages(self, command: commands.Draft, check: Check) -> tuple[str, Excerpted]:
+        """What the pack is to be called, and what it is made of."""
+        if [command.query, command.diff, command.trace].count(None) != 2:
+            raise invalid("give one of 'query', 'diff' and 'trace'", "query")
+        if command.diff is not None:
+            revision = "" if "\n" in command.diff.strip() else f" since {command.diff.strip()}"
+            return f"Changes{revision or ' of a diff'}", self.passages.changed(command.diff, check)
+        if command.trace is not None:
+            lines = [single_line(line) for line in command.trace.strip().split("\n")]
+            said = [line for line in lines if _FAILED.search(line)] or lines[-1:]
+            return f"Trace: {said[0]}", self.passages.traced(command.trace, check)
+        query = " ".join((command.query or "").split())
+        if len(query) < commands.LEAST_QUESTION:  # the schema counts white space, too
+            raise invalid(f"'query' must have at least {commands.LEAST_QUESTION} characters", "query")
+        found = self.passages.best(query, _wanted(command.max_tokens), check)
+        if not found.items:
+            raise _nothing(found.notes)
+        return query, found
+
+
+def _lost(items: Iterable[Excerpt], pack: Pack) -> list[str]:
+    """The changed definitions and frames that the pack does not show whole."""
+    shown = [(ref.path.value, ref.lines) for _, ref in pack.refs]
+    return [
+        f"{item.title} {item.path}:{item.start}-{item.end}"
+        for item in items
+        if item.kind in WHOLE
+        if not any(path == item.path and at.start <= item.start and item.end <= at.end for path, at in shown)
+    ]
 
 
 def _wanted(tokens: int) -> int:
@@ -184,6 +226,7 @@ class _Chooser:
     query: str
     resolver: Resolver
     most: int
+    texts: Mapping[str, str] = field(factory=dict)
     parts: list[tuple[str, Ref | str]] = field(factory=list, init=False)
     used: int = field(init=False)
     _bare: int = field(init=False)
@@ -196,33 +239,49 @@ class _Chooser:
 
     def chosen(self, items: Sequence[Excerpt]) -> Pack:
         """The pack with as many passages as fit, the best first: whole ones in their share, then in part."""
-        waiting, taken = list(enumerate(items)), list[tuple[int, tuple[str, Ref | str]]]()
+        for kind, text in self.texts.items():
+            self._take(kind, [text])
+        taken = [(-1, part) for part in self.parts]
         seen: list[tuple[str, int, int]] = []
-        for shared, whole in ((True, True), (False, True), (False, False)):
-            left = []
-            for place, item in waiting:
-                self.resolver.check()
-                if item.path is not None and _repeats(item, seen):
-                    continue
-                candidates = self._quoted(item) if item.path is None else self._refs(item, whole)
-                later = whole and (item.partial or self._is_large(item, shared))
-                if (
-                    later
-                    or not self._has_share(item.kind, shared, items)
-                    or not self._take(item.kind, candidates)
-                ):
-                    left.append((place, item))
-                    continue
-                taken.append((place, self.parts[-1]))
-                if item.path is not None:
-                    seen.append((item.path, item.start, item.end))
-            waiting = left
+        for rank in sorted({item.rank for item in items}):
+            waiting = [(place, item) for place, item in enumerate(items) if item.rank == rank]
+            for shared, whole in ((True, True), (False, True), (False, False)):
+                waiting = self._taken(waiting, items, shared, whole, taken, seen)
         self.parts = [part for _, part in sorted(taken, key=lambda each: each[0])]
         pack = self._pack(self.parts)
         while self.parts and self.weight(pack) > self.most:
             self.parts.pop()
             pack = self._pack(self.parts)
         return pack
+
+    def _taken(
+        self,
+        waiting: Sequence[tuple[int, Excerpt]],
+        items: Sequence[Excerpt],
+        shared: bool,
+        whole: bool,
+        taken: list[tuple[int, tuple[str, Ref | str]]],
+        seen: list[tuple[str, int, int]],
+    ) -> list[tuple[int, Excerpt]]:
+        """Take what fits of the passages that are waiting; those that are left."""
+        left = []
+        for place, item in waiting:
+            self.resolver.check()
+            if item.path is not None and _repeats(item, seen):
+                continue
+            candidates = self._quoted(item) if item.path is None else self._refs(item, whole)
+            later = whole and (item.partial or self._is_large(item, shared))
+            if (
+                later
+                or not self._has_share(item.kind, shared, items)
+                or not self._take(item.kind, candidates)
+            ):
+                left.append((place, item))
+                continue
+            taken.append((place, self.parts[-1]))
+            if item.path is not None:
+                seen.append((item.path, item.start, item.end))
+        return left
 
     def weight(self, pack: Pack) -> int:
         """The tokens of the pack as `output` shows it, in one page."""

@@ -8,7 +8,6 @@ than any run of backticks inside, and descriptions go through `kernel.markdown`.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -19,6 +18,7 @@ from context_pack.kernel.markdown import escape_structure
 from context_pack.kernel.times import format_instant, human, remaining_seconds
 from context_pack.packs.claims import Doubt, with_places
 from context_pack.packs.difference import Difference
+from context_pack.packs.handover import ended
 from context_pack.packs.model import NOTHING_KNOWN, Diagram, Pack, Ref, Scopes, Section, outdated
 from context_pack.packs.pages import GAP, Body, BodyPart, Line, Mode, Style, joined, shrunk
 from context_pack.packs.states import Resolution, State
@@ -30,7 +30,6 @@ NEWLINE = "\n"
 WHAT_CHANGED = "> what changed:"
 WHAT_IT_WAS = "> what it was when it was anchored, and is nowhere now:"
 NOTHING_CHANGED = "> nothing has changed since it was anchored"
-_CLOSING = re.compile(r"(?:(?<= )|^)(#+)$")
 
 
 @frozen
@@ -81,11 +80,6 @@ class Item:
         if isinstance(self.part, Ref):
             return Line("### group: ", ended(self.part.group)) if self.part.group is not None else None
         return None if self.part is None else Line("### Diagrams")
-
-
-def ended(text: str) -> str:
-    """A heading text with its final hashes escaped, since Markdown would drop them."""
-    return _CLOSING.sub(r"\\\1", text)
 
 
 def items_of(pack: Pack) -> list[Item]:
@@ -229,11 +223,16 @@ def block_of(item: Item, line: int, opening: bool, resolution: Resolution | None
     if item.changed is not None:
         ref = [_ref_line(item.part, item.section, True)] if opening else []
         return ItemBlock([*above, *ref, Line(WHAT_CHANGED)], body=_unless_past(item.changed.body, line))
-    shown = {Mode.FULL: state.code, Mode.DIFF: state.diff or state.former}.get(mode)
+    shown = {Mode.FULL: state.code, Mode.DIFF: _listed_diff(state) or state.former}.get(mode)
     body, notes = _unless_past(shown, line), _ref_notes(state)
     if body is not None and state.former is not None:
         notes = [*notes, Line(WHAT_IT_WAS)]
     return ItemBlock([*above, *_ref_head(item.part, item.section, state, again)], notes, body)
+
+
+def _listed_diff(state: Resolution) -> Body | None:
+    """The beginning of a diff."""
+    return None if state.difference is None else state.difference.beginning
 
 
 def _unless_past(body: Body | None, line: int) -> Body | None:

@@ -8,7 +8,7 @@ from typing import Protocol
 from attrs import field, frozen
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.packs.model import Listed, Pack, Scopes
+from context_pack.packs.model import Pack, Scopes
 
 EXCERPT_BYTES = 2 * 1024 * 1024
 """No text is kept that is larger than a source file may be by default."""
@@ -41,9 +41,6 @@ class PackStore(Protocol):
 
     def all(self) -> Sequence[Pack]:
         """Every live pack, in no particular order; fails closed when one file is malformed."""
-
-    def summaries(self) -> Sequence[Listed]:
-        """What a list shows of every live pack; fails as `all` does."""
 
     def update(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
         """One read-modify-write under the pack's lock; returns what is now stored.
@@ -151,6 +148,7 @@ class Excerpt:
 
     `kind` is the section it belongs to: `code`, `documents` or `memory`; `score` is from 0 to 1; `what` says
     in a few words what was found; `partial` is the part of a definition, which comes after whole ones.
+    `rank` is the turn in which it gets room: 0 before 1.
     """
 
     kind: str
@@ -162,6 +160,7 @@ class Excerpt:
     end: int = 1
     what: str = ""
     partial: bool = False
+    rank: int = 0
 
 
 @frozen
@@ -170,6 +169,8 @@ class Excerpted:
 
     items: Sequence[Excerpt]
     notes: Mapping[str, object] = field(factory=dict)
+    texts: Mapping[str, str] = field(factory=dict)
+    """What stands at the top of sections, by their kinds."""
 
 
 class Excerpts(Protocol):
@@ -177,6 +178,12 @@ class Excerpts(Protocol):
 
     def best(self, query: str, limit: int, check: Waiting = patiently, /) -> Excerpted:
         """At most `limit` passages; what `check` raises ends the search."""
+
+    def changed(self, diff: str, check: Waiting = patiently, /) -> Excerpted:
+        """What a diff, or what changed since a revision, touches: definitions, callers, tests, knowledge."""
+
+    def traced(self, trace: str, check: Waiting = patiently, /) -> Excerpted:
+        """The functions that the frames of a stack trace are in, and what is known of them."""
 
 
 class DiagramCheck(Protocol):

@@ -15,30 +15,29 @@ HAND_OVER = """\
 Hand over what you have learned about {topic} as a context pack, so that the next agent need not ask.
 {words}
 
-1. Call `input` with {{"action": "create", "name": {name}, "ttl_minutes": 10080, "title": …, "brief": …}}.
-   Keep the id, and the revision of every answer: each change needs `expected_revision`.
-2. One section per idea (`upsert_section`): what it is, what was decided and why, what is still open.
-3. For each claim about code, a ref (`upsert_ref`) to exactly the lines that prove it, with `ref_why`.
-   Few lines, the right ones; refs that belong together share a `group`.
-4. A Mermaid diagram (`upsert_diagram`) where order or structure matters more than text.
-5. Many changes at once: `batch`. When a call answers `revision_conflict`, get the pack and repeat.
-6. Call `output` with {{"name": {name}}} and read it as a stranger would; mend what is unclear.
-7. Call `input` with {{"action": "set_status", "status": "finalized", …}}. If it names refs that cannot be
-   relied on, point them at the right lines and finalize again. Then tell the user the pack's name and id.
+1. Write one Markdown text. `# Title`, then a section per idea: what it is, what was decided and why, what was
+   tried and failed, what is next. What nobody can see in the code is worth most.
+2. Every claim about code names its place in the same sentence: `src/a.py#Class.method`, `src/a.py:10-20`, or
+   `Class.method` where only one thing is called so. A claim that names its place is flagged when that code
+   changes; one without is never checked. No line numbers in words, no place of hundreds of lines.
+3. A ```mermaid fence where order or structure matters more than text.
+4. Call `input` with {{"action": "write", "name": {name}, "ttl_minutes": 10080, "text": …}}. Correct what it
+   lists as `not_found`, and write again with `expected_revision`.
+5. Call `input` with {{"action": "set_status", "status": "finalized", …}}, then tell the user the name and id.
 """
 
 TAKE_OVER = """\
 Take over the work that the context pack {pack} describes.
 {words}
 
-1. Call `input` with {{"action": "verify", "id": {pack}}}. Refs that are `exact`, `moved` or `unanchored` can
-   be relied on; for `changed`, `ambiguous`, `stale` and `unknown` ones read the file before you believe it.
-2. Call `output` with {{"id": {pack}}} and read all of it; when a page ends with `> truncated`, go on with its
-   cursor.
-3. Say in a few sentences what the pack tells you: the goal, what is decided, what is open, and which refs no
-   longer hold.
-4. Go on with the work. If refs have moved and the pack is a draft, `repair` it; if what it says is no longer
-   true, reopen it (`set_status` to draft), correct it and finalize it again.
+1. Call `output` with {{"id": {pack}}}; when a page ends with `> truncated`, go on with its cursor. It begins
+   with what must be read again: sentences whose code changed since they were written.
+2. Call `output` with {{"id": {pack}, "mode": "diff"}} for the changes. Believe those sentences only
+   after you have looked; the others stand as they were written. Prose without a place was never checked.
+3. Say in a few sentences what the pack tells you: the goal, what is decided, what is open, what no longer
+   holds.
+4. Go on with the work. Where a sentence is still true, `accept` its refs; where not, reopen the pack
+   (`set_status` to draft), correct the text with `write`, and finalize it again. `repair` follows moved code.
 """
 
 REVIEW = """\
@@ -47,8 +46,8 @@ Review {change} with the context pack {pack}.
 
 1. Call `output` with {{"id": {pack}}}: what the code promises, and why it is as it is. Follow the cursor to
    the end.
-2. Call `input` with {{"action": "verify", "id": {pack}}}. A ref that is `changed`, `ambiguous` or `stale` is
-   code that the change may have touched: look at those places first.
+2. Call `input` with {{"action": "verify", "id": {pack}}}: each line is a sentence whose code is not as it was
+   when it was written. Look at those places first.
 3. Compare the change with every decision and reason in the pack. For each contradiction say: the ref, what
    the pack says, what the code does now, and which of the two should change.
 4. Name what the change needs and the pack does not cover. Report by weight, with file and line.

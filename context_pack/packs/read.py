@@ -6,13 +6,16 @@ from attrs import evolve, field, frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.packs.changes import Step, steps_between
+from context_pack.packs.claims import Remark, remarks_on
 from context_pack.packs.commands import Diff, NamedPack, RenderPack
+from context_pack.packs.handover import markdown_of
 from context_pack.packs.listing import located
 from context_pack.packs.model import NOTHING_KNOWN, Pack, Scopes, Status, scopes_in
 from context_pack.packs.pages import Bookmark, Mode, Position
 from context_pack.packs.ports import PackHistory, ScopeWatch
 from context_pack.packs.render import Rendered, render
-from context_pack.packs.resolving import Check, PackAccess, Resolver, unwatched
+from context_pack.packs.resolving import PackAccess, Resolver
+from context_pack.toolkit.call import Check, never_cancelled
 
 WITHOUT_END = 10**12
 """A token budget that no pack exceeds."""
@@ -64,7 +67,7 @@ class PackReader(PackAccess):
 
         return Compared(pack, old, new, tuple(steps_between(at(old), at(new))))
 
-    def render(self, command: RenderPack, check: Check = unwatched) -> Rendered:
+    def render(self, command: RenderPack, check: Check = never_cancelled) -> Rendered:
         """A page of the pack with its code.
 
         Raises:
@@ -97,13 +100,26 @@ class PackReader(PackAccess):
         """The whole pack as one Markdown text, however long."""
         return self._rendered(self.get(named), _mode(mode), WITHOUT_END).text
 
-    def scopes(self, pack: Pack, check: Check = unwatched) -> Scopes:
+    def markdown(self, named: NamedPack) -> str:
+        """The pack as a text that can be edited and written back."""
+        return markdown_of(self.get(named))
+
+    def lint(self, named: NamedPack) -> list[Remark]:
+        """What whoever wrote the pack should look at again."""
+        return remarks_on(self.get(named))
+
+    def scopes(self, pack: Pack, check: Check = never_cancelled) -> Scopes:
         """How the contexts of the scopes that the pack names stand."""
         named = scopes_in(pack)
         return self.watch.states(named, check) if named and self.watch else NOTHING_KNOWN
 
     def _rendered(
-        self, pack: Pack, mode: Mode, tokens: int, position: Position | None = None, check: Check = unwatched
+        self,
+        pack: Pack,
+        mode: Mode,
+        tokens: int,
+        position: Position | None = None,
+        check: Check = never_cancelled,
     ) -> Rendered:
         """A page."""
         resolver = Resolver.over(self, check, (ref for _, ref in pack.refs))

@@ -121,6 +121,13 @@ class Checked:
     resolution: Resolution
 
 
+def state_line(section: str, ref: Ref, resolution: Resolution) -> str:
+    """A ref that does not hold, on one line: its key, its state, where its code is, and what became of it."""
+    found = resolution.found
+    place = f"{ref.path}:{ref.lines}" if found is None else f"{found.path}:{found.lines}"
+    return f"{section}/{ref.key} {resolution.state.value} {place} {resolution.summary}"
+
+
 def state_record(checked: Checked) -> dict[str, Any]:
     """A ref's state with where it points, where its code is and why not; the diff is for `output`."""
     record, difference = problem_record(checked), checked.resolution.difference

@@ -18,10 +18,10 @@ from context_pack.kernel.ports import Clock
 from context_pack.kernel.text import close
 from context_pack.kernel.times import human, remaining_seconds
 from context_pack.packs import commands
-from context_pack.packs.answers import Payload, answer_of
+from context_pack.packs.answers import Payload, answer_of, diagram_faults, verified_lines
 from context_pack.packs.cases import PackUseCases
 from context_pack.packs.commands import OPERATIONS, PackAtRevision
-from context_pack.packs.model import Listed
+from context_pack.packs.model import Pack
 from context_pack.packs.plans import touch_required, ttl_required
 from context_pack.packs.record import MOMENTS, to_record
 from context_pack.packs.write import for_each
@@ -40,7 +40,7 @@ upsert_section(section_key, section_title); upsert_ref(section_key, ref_key, pat
 or symbol in place of lines); \
 upsert_diagram(section_key, diagram_key, title, mermaid); delete_section, delete_ref, delete_diagram(keys); \
 set_meta(title, brief or tags); set_status(status); touch_ttl(ttl_minutes or extend_minutes); \
-batch(operations); draft(query, ttl_minutes), a pack that answers a question; \
+batch(operations); draft(ttl_minutes; query, diff or trace), for a question, changes, a stack trace; \
 verify; repair, follow moved code; accept(refs), anchor changed refs anew; diff, between revisions; \
 delete_pack."""
 OUTPUT_ABOUT = """\
@@ -262,7 +262,11 @@ def _output(cases: PackUseCases, command: Any, call: Call) -> Answer:
 
 def _input(cases: PackUseCases, clock: Clock, command: Any, call: Call) -> Answer:
     """The answer to one action of `input`, within what the client shows."""
-    payload = payload_of(cases, clock, command, call.check)
+    if isinstance(command, commands.Verify):
+        verified = cases.verifier.verify(command, call.check)
+        payload = verified_lines(verified, diagram_faults(cases, verified.pack))
+    else:
+        payload = payload_of(cases, clock, command, call.check)
     return json_answer({"action": command.action, "payload": _fitted(command, payload, call.page_tokens)})
 
 
@@ -277,7 +281,7 @@ def payload_of(cases: PackUseCases, clock: Clock, command: Any, check: Callable[
 
 
 def _list(cases: PackUseCases, clock: Clock, command: commands.ListPacks) -> Payload:
-    found, now = cases.lister.summaries(command), clock.now()
+    found, now = cases.lister.list(command), clock.now()
     packs = [_summary(pack, now) for pack in found.items]
     return {"count": len(packs), "total": found.total, "has_more": found.has_more, "packs": packs}
 
@@ -325,7 +329,7 @@ def _ref_count(pack: Payload) -> int:
     return sum(len(section["refs"]) for section in pack.get("sections", ()))
 
 
-def _summary(pack: Listed, now: datetime) -> Payload:
+def _summary(pack: Pack, now: datetime) -> Payload:
     remaining = remaining_seconds(pack.expires_at, now)
     return {
         **to_record(pack, LISTED, anchors=False),

@@ -15,21 +15,23 @@ from context_pack.kernel.text import LineRange
 from context_pack.kernel.times import expiry
 from context_pack.packs import values
 from context_pack.packs.changes import advanced, check_editable
-from context_pack.packs.claims import (
+from context_pack.packs.claims import NamedPlace, blocks_of, claims_of
+from context_pack.packs.commands import NamedPack, Write
+from context_pack.packs.handover import (
     HandOver,
     HandOverPart,
-    NamedPlace,
-    blocks_of,
-    claims_of,
+    WrittenRef,
+    diagram_key,
     key_of,
+    markdown_of,
     read_hand_over,
 )
-from context_pack.packs.commands import NamedPack, Write
 from context_pack.packs.listing import located as pack_named
 from context_pack.packs.model import FIRST, Diagram, Pack, Ref, Section, Status
 from context_pack.packs.plans import definition_count, located, ttl_required, warning_of
-from context_pack.packs.resolving import Check, PackAccess, Resolver, unwatched
+from context_pack.packs.resolving import PackAccess, Resolver
 from context_pack.packs.states import Resolution
+from context_pack.toolkit.call import Check, never_cancelled
 
 SOME_ID = "pk_aaaaaaaa"
 MOST_TITLE = values.TITLE_CHARS
@@ -41,11 +43,9 @@ class WrittenText:
 
     pack: Pack
     faults: Mapping[str, str]
-    kept: int
-    """How many refs are as they were."""
 
 
-def write_text(access: PackAccess, command: Write, check: Check = unwatched) -> WrittenText:
+def write_text(access: PackAccess, command: Write, check: Check = never_cancelled) -> WrittenText:
     """Make the pack, or replace what a draft says.
 
     Raises:
@@ -85,11 +85,12 @@ def write_text(access: PackAccess, command: Write, check: Check = unwatched) -> 
     check_open(base)
     resolver = Resolver.over(access, check, (ref for _, ref in base.refs))
     author = _Author(base, resolver)
-    written = author.write(hand_over)
+    same = old is not None and command.text.strip() == markdown_of(old).strip()
+    written = base if same else author.write(hand_over)
     access.excerpts.put(resolver.anchored_texts)
     if old is None:
         stored = access.store.create(lambda pack_id: evolve(written, id=pack_id), written.name, check)
-        return WrittenText(stored, author.faults, 0)
+        return WrittenText(stored, author.faults)
 
     def change(pack: Pack) -> Pack:
         check()
@@ -101,7 +102,7 @@ def write_text(access: PackAccess, command: Write, check: Check = unwatched) -> 
 
     stored = access.store.update(old.id, change, check)
     access.forget_excerpts(old.digests - stored.digests)
-    return WrittenText(stored, author.faults, author.kept)
+    return WrittenText(stored, author.faults)
 
 
 def _present(access: PackAccess, command: Write) -> Pack | None:
@@ -126,12 +127,6 @@ class _Author:
     _refs: dict[str, Ref] = field(factory=dict)
     """The refs by the spellings of their places."""
 
-    @property
-    def kept(self) -> int:
-        """How many refs are those that were there."""
-        old = {ref for _, ref in self.before.refs}
-        return sum(ref in old for ref in set(self._refs.values()))
-
     def write(self, hand_over: HandOver) -> Pack:
         """The pack with the text in place of its sections."""
         blocks = [list(blocks_of(chapter.text)) for chapter in hand_over.chapters]
@@ -141,27 +136,61 @@ class _Author:
         sentences = {
             block.text for section in self.before.sections for block in blocks_of(section.description)
         }
-        homes: list[list[str]] = []
-        for each in blocks:
+        homes: list[list[Ref]] = []
+        for chapter, each in zip(hand_over.chapters, blocks, strict=True):
             named = [(place, block.text in sentences) for block in each for place in block.places]
-            homes.append([place.spelling for place, same in named if self._add(place, same)])
+            spellings = [place.spelling for place, same in named if self._add(place, same)]
+            for written in chapter.refs:
+                self._write_out(written, spellings)
+            homes.append([self._refs[spelling] for spelling in dict.fromkeys(spellings)])
         sections: list[Section] = []
         for chapter, home in zip(hand_over.chapters, homes, strict=True):
-            refs = dict.fromkeys(self._refs[spelling].key for spelling in home)
-            by_key = {ref.key: ref for ref in self._refs.values()}
-            sections.append(self._section(chapter, [by_key[key] for key in refs], sections))
+            latest = {ref.key: ref for ref in self._refs.values()}
+            sections.append(self._section(chapter, [latest[ref.key] for ref in home], sections))
         title = hand_over.title[:MOST_TITLE] if hand_over.title else self.before.title
         return evolve(self.before, title=title, sections=sections)
 
     def _section(self, chapter: HandOverPart, refs: Iterable[Ref], others: Sequence[Section]) -> Section:
-        key = key_of(chapter.title, {section.key for section in others})
-        old = self.before.section(key)
+        taken = {section.key for section in others}
+        key = chapter.key if chapter.key and chapter.key not in taken else key_of(chapter.title, taken)
+        old = self.before.section(key) or Section(key, chapter.title[:MOST_TITLE])
         diagrams: list[Diagram] = []
-        for source in chapter.diagrams:
-            taken = {diagram.key for diagram in diagrams}
-            diagrams.append(Diagram(key_of(f"{key[:40]} diagram", taken), chapter.title[:MOST_TITLE], source))
-        new = Section(key, chapter.title[:MOST_TITLE], chapter.text or None, refs, diagrams)
-        return new if old is None else evolve(new, scope=old.scope, extra=old.extra)
+        for each in chapter.diagrams:
+            drawn = {diagram.key for diagram in diagrams}
+            name = each.key if each.key and each.key not in drawn else diagram_key(key, drawn)
+            title = (each.title or chapter.title)[:MOST_TITLE]
+            known = old.diagram(name)
+            diagrams.append(Diagram(name, title, each.source, each.why, extra=known.extra if known else {}))
+        # Refs stay in the order that they had.
+        places = {ref.key: place for place, ref in enumerate(old.refs)}
+        ordered = sorted(refs, key=lambda ref: places.get(ref.key, len(places)))
+        title, text = chapter.title[:MOST_TITLE], chapter.text or None
+        return evolve(old, title=title, description=text, refs=ordered, diagrams=diagrams)
+
+    def _write_out(self, written: WrittenRef, spellings: list[str]) -> None:
+        """Make a ref that the text writes out; one that prose names, too, only gets its words from there."""
+        named = next((ref for ref in self._refs.values() if ref.key == written.key), None)
+        if named is not None:
+            self._keep(_with_words(named, written))
+            return
+        spelling = f"{written.path}:{written.start}-{written.end} {written.key}"
+        old = next((ref for _, ref in self.before.refs if ref.key == written.key), None)
+        try:
+            path, lines = values.path(written.path), LineRange(written.start, written.end)
+        except Failure as failure:
+            self.faults[spelling] = failure.message
+            return
+        if old is not None and (old.path, old.lines) == (path, lines):
+            ref = evolve(old, spellings=())
+        else:
+            ref = self.resolver.anchored(Ref(written.key, path, lines))
+            if (warning := warning_of(ref, self.resolver)) is not None:
+                self.faults[spelling] = warning
+        self._refs[spelling] = _with_words(ref, written)
+        spellings.append(spelling)
+
+    def _keep(self, ref: Ref) -> None:
+        self._refs.update({name: ref for name, each in self._refs.items() if each.key == ref.key})
 
     def _add(self, place: NamedPlace, same_sentence: bool) -> bool:
         """Make the ref of a place; whether it is one that no block before has named."""
@@ -178,9 +207,8 @@ class _Author:
             (each for each in self._refs.values() if (each.path, each.lines) == (ref.path, ref.lines)), None
         )
         if twin is not None:
-            named = evolve(twin, spellings=(*twin.spellings, place.spelling))
-            spellings = (*twin.spellings, place.spelling)
-            self._refs.update(dict.fromkeys(spellings, named))
+            self._refs[place.spelling] = twin
+            self._keep(evolve(twin, spellings=(*twin.spellings, place.spelling)))
             return False
         self._refs[place.spelling] = ref
         return True
@@ -210,6 +238,10 @@ class _Author:
             self.faults[place.spelling] = warning_of(ref, self.resolver) or "its lines cannot be read"
             return None
         return ref
+
+
+def _with_words(ref: Ref, written: WrittenRef) -> Ref:
+    return evolve(ref, title=written.title, why=written.why, group=written.group)
 
 
 def places_by_file(pack: Pack) -> dict[str, str]:

@@ -17,7 +17,6 @@ from context_pack.retrieval.fusion import (
     calibrated,
     fused,
     relevances,
-    reordered,
     shares,
 )
 from context_pack.retrieval.model import (
@@ -54,8 +53,6 @@ class AskedQuestion:
     vector: Vector | None
     semantic: Progress | None = None
     warning: str | None = None
-    scale: tuple[Embedder, Vector] | None = None
-    """The fast embedder and its vector of the query, where its cosines are the scale of the order."""
 
 
 class _Candidates(NamedTuple):
@@ -97,11 +94,7 @@ def _candidates(snapshot: Snapshot, asked: AskedQuestion, mode: Mode) -> _Candid
     unmeasured = list(dict.fromkeys(piece for piece in (*keyword, *named) if piece not in cosines))
     if vector is not None and unmeasured:
         cosines.update(snapshot.cosines(embedder.id, vector, unmeasured))
-    floor, ordered = _floor(embedder, near), cosines
-    if asked.scale is not None and keyword and mode == "hybrid":
-        fast, fast_vector = asked.scale
-        floor, ordered = 0.0, reordered(snapshot.cosines(fast.id, fast_vector, list(cosines)), cosines)
-    found = shares(keyword, ordered, floor)
+    found = shares(keyword, cosines, _floor(embedder, near))
     order = fused(found, embedder.weight if keyword else 1.0)
     scores = relevances(
         order,
@@ -114,7 +107,7 @@ def _candidates(snapshot: Snapshot, asked: AskedQuestion, mode: Mode) -> _Candid
     kept = {
         piece: score
         for piece, score in zip(order, scores, strict=True)
-        if score >= _NOTHING or piece in keyword or piece in named or mode == "vector"
+        if score >= _NOTHING or piece in keyword or piece in named or mode == "vector" or question.nearest
     }
     distances = {piece: 1.0 - cosines.get(piece, 0.0) for piece in kept}
     return _Candidates(kept, distances, found, len(worded) == reach)

@@ -28,12 +28,6 @@ def shares(keyword: Mapping[int, float], cosines: Mapping[int, float], floor: fl
     return {piece: (words.get(piece, 0.0), meanings.get(piece, 0.0)) for piece in pieces}
 
 
-def reordered(cosines: Mapping[int, float], others: Mapping[int, float]) -> dict[int, float]:
-    """The cosines of one embedder in the order of another, whose best piece gets the best of them."""
-    pieces = sorted((piece for piece in cosines if piece in others), key=lambda piece: -others[piece])
-    return dict(zip(pieces, sorted((cosines[piece] for piece in pieces), reverse=True), strict=True))
-
-
 def fused(found: Shares, weight: float) -> list[int]:
     """The pieces by their shares, best first; ties by piece."""
     scores = {piece: (1 - weight) * words + weight * meaning for piece, (words, meaning) in found.items()}

@@ -128,8 +128,10 @@ class Question:
     limit: int = 10
     max_distance: float | None = None
     hybrid: bool = True
-    both: bool = False
-    """Whether the fast embedder's cosines are the scale of the semantic one's order, as is best for code."""
+    plain: bool = False
+    """Whether the fast embedder answers even where there is another, as is best for code."""
+    nearest: bool = False
+    """Whether the nearest pieces are candidates however far they are; the caller ranks them."""
     names: tuple[str, ...] = ()
     """What is defined by one of these names is a candidate, wherever words and vectors have it."""
 

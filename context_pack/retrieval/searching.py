@@ -33,6 +33,8 @@ __all__ = ["DOUBTFUL", "FLOOR", "Mode", "Question", "Ranked", "Ranking", "Search
 
 BUDGET = 0.3
 """Seconds that a search spends embedding before it answers, where no worker embeds."""
+HANDFUL, HANDFUL_SECONDS = 100, 4.0
+"""So many texts are embedded before the answer, worker or not, but not for longer than this."""
 BUDGET_STEP = 4
 """Texts that are embedded at once meanwhile: they take about 0.2 s."""
 
@@ -80,22 +82,22 @@ class Searching:
 
     def ask(self, questions: Sequence[Question]) -> list[Ranking]:
         """The answers in order; the queries are embedded together."""
-        warnings = [self._embed_a_little(scope) for scope in dict.fromkeys(each.scope for each in questions)]
+        scopes = dict.fromkeys(each.scope for each in questions if not each.plain)
+        warnings = [self._embed_a_little(scope) for scope in scopes]
         with self.index.reading() as snapshot:
-            progress = [self._lacking(snapshot, question.scope) for question in questions]
-            complete = {at: each.query for at, each in enumerate(questions) if progress[at] is None}
+            asked = [(each, *self._state(snapshot, each)) for each in questions]
+            complete = {at: each.query for at, (each, ready, _) in enumerate(asked) if ready}
             meant, warning = self._vectors(snapshot, self.semantic, complete, "query")
-            others = {at: each.query for at, each in enumerate(questions) if at not in meant or each.both}
+            others = {at: each.query for at, each in enumerate(questions) if at not in meant}
             hashed, failure = self._vectors(snapshot, self.fast, others, "query")
             told = next(filter(None, (failure, warning, *warnings)), None)
             answers = []
-            for at, question in enumerate(questions):
+            for at, (question, _, progress) in enumerate(asked):
                 if self.semantic is not None and at in meant:
-                    scale = (self.fast, hashed[at]) if question.both and at in hashed else None
-                    asked = AskedQuestion(question, self.semantic, meant[at], None, told, scale)
+                    one = AskedQuestion(question, self.semantic, meant[at], None, told)
                 else:
-                    asked = AskedQuestion(question, self.fast, hashed.get(at), progress[at], told)
-                answers.append(answered(snapshot, asked))
+                    one = AskedQuestion(question, self.fast, hashed.get(at), progress, told)
+                answers.append(answered(snapshot, one))
             return answers
 
     def related(
@@ -135,10 +137,15 @@ class Searching:
         return fill(self.index, self.semantic, scope, stop, report, self.shortened)
 
     def _embed_a_little(self, scope: Scope) -> str | None:
-        """Embed for the budget's time, where nobody else does; why it could not be."""
-        if self.semantic is None or self.budget <= 0:
+        """Embed for the budget's time, or longer where only a handful lacks; why it could not be."""
+        if self.semantic is None:
             return None
-        end = self.monotonic() + self.budget
+        with self.index.reading() as snapshot:
+            lacking = self._lacking(snapshot, scope)
+        few = lacking is not None and lacking.total - lacking.done <= HANDFUL
+        if lacking is None or not (few or self.budget > 0):
+            return None
+        end = self.monotonic() + max(self.budget, HANDFUL_SECONDS if few else 0.0)
         try:
             fill(
                 self.index,
@@ -151,6 +158,15 @@ class Searching:
         except EmbedderFailed as failed:
             return str(failed)
         return None
+
+    def _state(self, snapshot: Snapshot, question: Question) -> tuple[bool, Progress | None]:
+        """Whether the semantic embedder answers a question, and how far it has come if it will later."""
+        if self.semantic is None or question.plain:
+            return False, None
+        lacking = self._lacking(snapshot, question.scope)
+        # Where nothing is to be found, no model is loaded for it.
+        anything = snapshot.progress(self.semantic.id, question.scope).total > 0
+        return lacking is None and anything, lacking
 
     def _lacking(self, snapshot: Snapshot, scope: Scope) -> Progress | None:
         """How far the semantic embedder has come in a scope; None where it is complete, or not there."""

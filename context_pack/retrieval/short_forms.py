@@ -27,16 +27,38 @@ _GROUPS = """
     ts typescript, tx transaction, util utility, val value, var variable
 """
 
+# For short notes that people wrote: in documents and code they would bring up too much.
+_SYNONYMS = """
+    delete remove erase drop purge, create make add new, error failure exception problem fault,
+    fast quick speed slow, begin start launch, stop end finish terminate, show display render view,
+    change modify edit update alter, price money amount cost currency, user customer client,
+    login signin, logout signout, mail email, picture photo, popup dialog modal,
+    save store keep persist, fetch get load read retrieve, send deliver dispatch, twice duplicate repeated,
+    concurrent simultaneous parallel, deploy release rollout, rollback revert undo,
+    secret credential password token key, job task worker, flag toggle switch, maximum limit most,
+    allow permit, refuse reject deny forbid, wait delay lag, old stale expired outdated, page list,
+    many several multiple, identifier id key, buy purchase, pay payment charge, check validate verify
+"""
+
 
 def related(word: str) -> tuple[str, ...]:
     """The other forms of a token, as tokens."""
-    return _table().get(word, ())
+    return _table(_GROUPS).get(word, ())
 
 
-@lru_cache(maxsize=1)
-def _table() -> Mapping[str, tuple[str, ...]]:
-    groups = [[tokens(form)[0] for form in group.split()] for group in _GROUPS.split(",")]
-    return {word: tuple(other for other in group if other != word) for group in groups for word in group}
+def synonyms(word: str) -> tuple[str, ...]:
+    """The other forms of a token, and words that mean nearly the same, as tokens."""
+    return (*related(word), *_table(_SYNONYMS).get(word, ()))
+
+
+@lru_cache(maxsize=2)
+def _table(text: str) -> Mapping[str, tuple[str, ...]]:
+    table: dict[str, tuple[str, ...]] = {}
+    for group in text.split(","):
+        words = [tokens(form)[0] for form in group.split()]
+        for word in words:
+            table[word] = (*table.get(word, ()), *(other for other in words if other != word))
+    return table
 
 
 def stand_in(word: str, known: Callable[[Sequence[str]], Container[str]], after: Callable[[str], str]) -> str:

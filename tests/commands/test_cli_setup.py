@@ -12,8 +12,10 @@ import pytest
 from command_line import CommandLine, Done
 from stdio_client import environment
 
+from context_pack_adapters.cli.config_file import ConfigFile, Edit
+from context_pack_adapters.cli.config_text import drop_json, put_json
 from context_pack_adapters.cli.dispatch import run
-from context_pack_adapters.cli.setup import CLIENTS, ClientConfig, command_line
+from context_pack_adapters.cli.setup import command_line
 from context_pack_adapters.files.folder import Folder
 
 
@@ -191,16 +193,16 @@ def test_a_change_that_a_client_makes_meanwhile_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     path.write_text('{"a": 1}\n')
 
-    class Written(ClientConfig):
-        """A file that its client writes once while it is being changed."""
+    place = ("mcpServers", "context-pack")
 
-        def after(self, *, remove: bool) -> str | None:
-            text = ClientConfig.after(self, remove=remove)
-            if path.read_text() == '{"a": 1}\n':
-                path.write_text('{"a": 1, "b": 2}\n')
-            return text
+    def put(text: str) -> str:
+        """Our part; the client writes its file once while we work."""
+        if path.read_text() == '{"a": 1}\n':
+            path.write_text('{"a": 1, "b": 2}\n')
+        return put_json(text, *place, {"command": "context-pack"})
 
-    assert Written(CLIENTS["gemini"], Folder(tmp_path), path.name, ["context-pack"]).change(remove=False)
+    file = ConfigFile(Folder(tmp_path), path.name, Edit(put, lambda text: drop_json(text, *place)))
+    assert file.change(remove=False)
     config = json.loads(path.read_text())
     assert (config["a"], config["b"], list(config["mcpServers"])) == (1, 2, ["context-pack"])
 
@@ -235,3 +237,74 @@ def test_without_a_script_the_command_imports_nothing_of_the_project(
         timeout=60, check=True,
     )  # fmt: skip
     assert told.stdout.startswith("context-pack ")
+
+
+HOOKS_OF_ITS_OWN = '{"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "say hello"}]}]}}'
+
+
+@pytest.mark.clause("CLI-72")
+@pytest.mark.parametrize(
+    ("client", "file"),
+    [
+        ("claude", ".claude/settings.json"),
+        ("codex", ".codex/hooks.json"),
+        ("gemini", ".gemini/settings.json"),
+    ],
+)
+def test_hooks_stand_beside_those_that_are_there_until_they_are_removed(
+    home: Path, monkeypatch: pytest.MonkeyPatch, client: str, file: str
+) -> None:
+    monkeypatch.setenv("HOME", str(home))
+    path = home / file
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(HOOKS_OF_ITS_OWN)
+    assert run(["setup", client, "--hooks"]) == 0
+    hooks = json.loads(path.read_text())["hooks"]
+    commands = [each["command"] for group in hooks["SessionStart"] for each in group["hooks"]]
+    assert commands[0] == "say hello"
+    assert commands[1].endswith("context-pack hook start")
+    assert {event for event in hooks if event.startswith("PreCom")}
+    once = path.read_bytes()
+    assert run(["setup", client, "--hooks"]) == 0
+    assert path.read_bytes() == once
+    assert run(["setup", client, "--remove"]) == 0
+    assert path.read_text() == HOOKS_OF_ITS_OWN
+
+
+@pytest.mark.clause("CLI-72")
+@pytest.mark.parametrize("text", [None, "# Ours\n", "# Ours\n\nNo line end"])
+def test_a_block_in_agents_md_is_put_in_once_and_taken_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "AGENTS.md"
+    if text is not None:
+        path.write_text(text)
+    assert run(["setup", "--agents-md"]) == 0
+    once = path.read_text()
+    assert "context-pack about FILE" in once
+    assert once.startswith(text or "")
+    assert run(["setup", "--agents-md"]) == 0
+    assert path.read_text() == once
+    assert run(["setup", "--agents-md", "--remove"]) == 0
+    assert (path.read_text() if path.exists() else None) == text
+
+
+@pytest.mark.clause("CLI-73")
+@pytest.mark.parametrize("works", [True, False])
+def test_a_clients_own_command_is_asked_and_where_it_fails_its_file_is_changed(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch, works: bool
+) -> None:
+    entry = '{"mcpServers": {"context-pack": {"command": "by-its-own", "args": [], "env": {}}}}'
+    program = tmp_path / "bin/gemini"
+    program.parent.mkdir()
+    write = f'[ "$2" = add ] && printf \'{entry}\' > "$HOME/.gemini/settings.json"' if works else "exit 1"
+    program.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\n{write}\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("PATH", str(program.parent), prepend=":")
+    assert run(["setup", "gemini"]) == 0
+    asked = (tmp_path / "asked").read_text()
+    assert asked.startswith("mcp add --scope user -e CONTEXT_PACK_TOOLS=auto context-pack ")
+    servers = json.loads((home / ".gemini/settings.json").read_text())["mcpServers"]
+    assert servers["context-pack"]["env"] == {"CONTEXT_PACK_TOOLS": "auto"}

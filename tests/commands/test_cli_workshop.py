@@ -135,13 +135,13 @@ def test_the_doctor_warns_of_unknown_variables(cli: CommandLine) -> None:
     assert "CONTEXT_PACK_MAX_SOURCE_BYTES is not understood" in done.out
 
 
-@pytest.mark.clause("CLI-21", "EM-09")
+@pytest.mark.clause("CLI-21", "EM-01")
 def test_the_doctor_says_which_embedder_is_used_and_how_to_get_a_better_one(cli: CommandLine) -> None:
     assert checks(cli, CONTEXT_PACK_EMBEDDER="fast")[1]["embedder"]["found"] == "fast, as it was asked for"
     endpoint = checks(cli, CONTEXT_PACK_EMBEDDER="http://127.0.0.1:1/v1", CONTEXT_PACK_EMBEDDER_KEY="s3cret")
     assert endpoint[1]["embedder"]["state"] == "ok"
     assert "s3cret" not in str(endpoint)
-    code, found = checks(cli, CONTEXT_PACK_EMBEDDER="auto", CONTEXT_PACK_MODEL_DIR="nowhere")
+    code, found = checks(cli, CONTEXT_PACK_EMBEDDER="auto", CONTEXT_PACK_MODEL="nowhere")
     assert code == 0
     assert found["embedder"]["state"] == "warn"
     assert "has no model that can be run" in found["embedder"]["found"]
@@ -199,7 +199,7 @@ def test_a_server_ended_by_a_signal_saves_its_statistics(cli: CommandLine, spawn
     assert cli("stats", "--json").json["tools"]["input"]["calls"] == 1
 
 
-@pytest.mark.clause("CLI-22")
+@pytest.mark.clause("CLI-20")
 def test_the_stats_resource_has_the_numbers_of_the_running_server(cli: CommandLine, spawn: Spawn) -> None:
     client = spawn("unframed", source_root=cli.folder)
     client.initialize()

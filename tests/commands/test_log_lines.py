@@ -86,7 +86,7 @@ def test_a_level_lets_through_itself_and_what_is_graver(pipe: Pipe, level: str, 
     assert [line.split()[1] for line in pipe.lines()] == heard
 
 
-@pytest.mark.clause("ENV-10")
+@pytest.mark.clause("ENV-09")
 def test_an_unexpected_exception_is_logged_by_type_and_place_without_text(pipe: Pipe) -> None:
     log(pipe).alarm("input", raised("the user's secret"))
     (line,) = pipe.lines()
@@ -95,7 +95,7 @@ def test_an_unexpected_exception_is_logged_by_type_and_place_without_text(pipe: 
     assert "secret" not in line
 
 
-@pytest.mark.clause("ENV-10")
+@pytest.mark.clause("ENV-09")
 def test_debug_shows_the_traceback(pipe: Pipe) -> None:
     log(pipe, "debug").alarm("input", raised("the user's secret"))
     lines = pipe.lines()
@@ -119,7 +119,7 @@ def test_a_long_line_is_cut_between_characters(pipe: Pipe) -> None:
     assert one_line(line) == line
 
 
-@pytest.mark.clause("ENV-11")
+@pytest.mark.clause("ENV-09")
 def test_a_full_stderr_pipe_blocks_no_caller(pipe: Pipe) -> None:
     def speak() -> None:
         for _ in range(1000):
@@ -134,7 +134,7 @@ def test_a_full_stderr_pipe_blocks_no_caller(pipe: Pipe) -> None:
     assert all(line.endswith("x") for line in lines)
 
 
-@pytest.mark.clause("ENV-11")
+@pytest.mark.clause("ENV-09")
 def test_a_broken_or_closed_stderr_raises_nothing(pipe: Pipe) -> None:
     os.close(pipe.reads)
     log(pipe).write("error", "nobody reads this")
@@ -142,7 +142,7 @@ def test_a_broken_or_closed_stderr_raises_nothing(pipe: Pipe) -> None:
     log(pipe).write("error", "and nobody could")
 
 
-@pytest.mark.clause("ENV-11")
+@pytest.mark.clause("ENV-09")
 def test_lines_of_many_threads_stay_whole(pipe: Pipe) -> None:
     shared = log(pipe)
 

@@ -37,7 +37,7 @@ def test_the_folders_are_where_the_platform_wants_them(
     assert tuple(place.path for place in user_folders("")) == (cache, state)
 
 
-@pytest.mark.clause("PV-02")
+@pytest.mark.clause("PV-01")
 def test_one_variable_names_a_folder_for_both(tmp_path: Path) -> None:
     settings = read_settings({"CONTEXT_PACK_CACHE": f" {tmp_path}/own/ "}, "/work/shop")
     assert settings.cache == f"{tmp_path}/own"
@@ -50,7 +50,7 @@ def test_one_variable_names_a_folder_for_both(tmp_path: Path) -> None:
     assert read_settings({"CONTEXT_PACK_CACHE": "~/own"}, "/work").cache == f"{home}/own"
 
 
-@pytest.mark.clause("PV-02")
+@pytest.mark.clause("PV-01")
 @pytest.mark.parametrize("text", ["own", "./own", "../own", "${workspaceFolder}/own", "/x/${y}"])
 def test_a_folder_that_depends_on_the_project_is_not_understood(text: str) -> None:
     settings = read_settings({"CONTEXT_PACK_CACHE": text}, "/work/shop")
@@ -58,7 +58,7 @@ def test_a_folder_that_depends_on_the_project_is_not_understood(text: str) -> No
     assert [complaint.split(" ")[0] for complaint in settings.complaints] == ["CONTEXT_PACK_CACHE"]
 
 
-@pytest.mark.clause("PV-03")
+@pytest.mark.clause("PV-01")
 def test_a_project_is_known_by_its_real_path(tmp_path: Path) -> None:
     project = tmp_path / "My shop (2)"
     (project / "packs").mkdir(parents=True)
@@ -72,7 +72,7 @@ def test_a_project_is_known_by_its_real_path(tmp_path: Path) -> None:
     assert key != project_key(str(project), str(tmp_path / "packs"))
 
 
-@pytest.mark.clause("PV-03")
+@pytest.mark.clause("PV-01")
 @pytest.mark.parametrize("name", ["", "..", "日本", "x" * 300, "a\udcff"])
 def test_a_key_is_always_one_plain_name(name: str) -> None:
     key = project_key(f"/work/{name}", "/work/packs")

@@ -99,7 +99,7 @@ def test_names_are_allowed_and_paths_are_not() -> None:
     assert (settings(ALLOW="deploy/prod.env").allow, len(settings(ALLOW="a/b").complaints)) == ((), 1)
 
 
-@pytest.mark.clause("ENV-19")
+@pytest.mark.clause("ENV-18")
 def test_the_disk_and_the_home_folder_are_no_projects_unless_they_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,7 +110,7 @@ def test_the_disk_and_the_home_folder_are_no_projects_unless_they_are_named(
     assert no_project(read_settings({}, str(tmp_path / "shop"))) == ""
 
 
-@pytest.mark.clause("ENV-03")
+@pytest.mark.clause("ENV-09")
 @pytest.mark.parametrize(
     "text, level",
     [
@@ -135,7 +135,7 @@ def test_a_log_level_may_carry_a_name(text: str, level: str) -> None:
     assert settings(LOG=text).complaints == ()
 
 
-@pytest.mark.clause("ENV-03", "ENV-08")
+@pytest.mark.clause("ENV-09", "ENV-08")
 @pytest.mark.parametrize("text", ["loud", "mcp_context_pack=loud", "=", "3", "info info"])
 def test_an_unknown_log_level_is_info_with_a_complaint(text: str) -> None:
     assert settings(LOG=text).log_level == "info"
@@ -143,13 +143,13 @@ def test_an_unknown_log_level_is_info_with_a_complaint(text: str) -> None:
     assert "CONTEXT_PACK_LOG" in complaint
 
 
-@pytest.mark.clause("ENV-03")
+@pytest.mark.clause("ENV-09")
 def test_the_default_log_level_is_info() -> None:
     assert (settings().log_level, settings().log_level_given) == ("info", False)
     assert settings(LOG="info").log_level_given is True
 
 
-@pytest.mark.clause("ENV-04", "ENV-08")
+@pytest.mark.clause("ENV-05", "ENV-08")
 @pytest.mark.parametrize("text", ["0", "-1", "-20000", "1.5", "1e3", "soon", "0x10", "1_000", "٣", "9" * 40])
 def test_a_timeout_that_makes_no_sense_is_twenty_seconds(text: str) -> None:
     found = settings(INITIALIZE_TIMEOUT_MS=text)
@@ -157,7 +157,7 @@ def test_a_timeout_that_makes_no_sense_is_twenty_seconds(text: str) -> None:
     assert len(found.complaints) == 1
 
 
-@pytest.mark.clause("ENV-04")
+@pytest.mark.clause("ENV-05")
 def test_a_timeout_is_whole_milliseconds() -> None:
     assert settings().initialize_timeout_ms == 20_000
     assert settings(INITIALIZE_TIMEOUT_MS=" 1 ").initialize_timeout_ms == 1
@@ -189,7 +189,7 @@ def test_denied_globs_are_separated_by_commas() -> None:
     assert settings(DENY="*.sql, secrets ,,private-*").deny == ("*.sql", "secrets", "private-*")
 
 
-@pytest.mark.clause("ENV-07")
+@pytest.mark.clause("ENV-05")
 def test_rate_limits_are_the_default_ones_unless_changed() -> None:
     assert settings().rate_limits == {"context_search": 30, "read_file": 100, "grep_codebase": 60}
     changed = settings(RATE_LIMITS="read_file=5, output=2")
@@ -198,7 +198,7 @@ def test_rate_limits_are_the_default_ones_unless_changed() -> None:
     assert settings(RATE_LIMITS=" OFF ").rate_limits == {}
 
 
-@pytest.mark.clause("ENV-07", "ENV-08")
+@pytest.mark.clause("ENV-05", "ENV-08")
 @pytest.mark.parametrize("text", ["many", "read_file", "read_file=", "=3", "a=-1", "a=1.5", "a=1;b=2"])
 def test_rate_limits_that_make_no_sense_are_the_default_ones(text: str) -> None:
     found = settings(RATE_LIMITS=text)
@@ -236,7 +236,7 @@ def test_only_one_module_reads_our_variables(checkout: Path) -> None:
     assert readers == {"settings.py"}
 
 
-@pytest.mark.clause("ENV-14")
+@pytest.mark.clause("ENV-05")
 def test_the_longest_time_of_a_call_is_a_whole_number_of_seconds() -> None:
     assert settings().call_seconds == 45
     assert settings(CALL_SECONDS=" 7 ").call_seconds == 7
@@ -245,7 +245,7 @@ def test_the_longest_time_of_a_call_is_a_whole_number_of_seconds() -> None:
         assert len(settings(CALL_SECONDS=text).complaints) == 1
 
 
-@pytest.mark.clause("ENV-15")
+@pytest.mark.clause("ENV-05")
 def test_the_tokens_of_an_answer_go_by_the_client_unless_they_are_set() -> None:
     assert settings().page_tokens is None
     assert settings(PAGE_TOKENS=" 2500 ").page_tokens == 2500
@@ -254,7 +254,7 @@ def test_the_tokens_of_an_answer_go_by_the_client_unless_they_are_set() -> None:
         assert len(settings(PAGE_TOKENS=text).complaints) == 1
 
 
-@pytest.mark.clause("ENV-16")
+@pytest.mark.clause("ENV-05")
 def test_families_of_tools_are_chosen_by_name_or_by_what_there_is() -> None:
     assert settings().tools == ()
     assert settings(TOOLS="all").tools == ()
@@ -265,7 +265,7 @@ def test_families_of_tools_are_chosen_by_name_or_by_what_there_is() -> None:
         assert len(settings(TOOLS=text).complaints) == 1
 
 
-@pytest.mark.clause("ENV-17")
+@pytest.mark.clause("ENV-02")
 def test_a_server_started_in_a_subfolder_serves_the_project(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,6 @@ from inmemory import FixedClock, SeededIds
 from context_pack_adapters.system import SystemClock, SystemIds
 
 
-@pytest.mark.clause("ST-51")
 def test_the_system_clock_is_aware_in_utc_and_moves_forward() -> None:
     clock = SystemClock()
     assert clock.now().tzinfo is UTC
@@ -19,7 +18,6 @@ def test_the_system_clock_is_aware_in_utc_and_moves_forward() -> None:
     assert clock.monotonic() >= first
 
 
-@pytest.mark.clause("ST-51")
 def test_system_tokens_have_the_size_and_do_not_repeat() -> None:
     ids = SystemIds()
     tokens = {ids.token(5) for _ in range(500)}
@@ -27,7 +25,6 @@ def test_system_tokens_have_the_size_and_do_not_repeat() -> None:
     assert len(tokens) == 500
 
 
-@pytest.mark.clause("ST-51")
 def test_a_fixed_clock_moves_only_by_advance_and_never_back() -> None:
     clock = FixedClock(datetime(2026, 1, 1, tzinfo=UTC))
     assert clock.now() == clock.now() == datetime(2026, 1, 1, tzinfo=UTC)
@@ -40,7 +37,6 @@ def test_a_fixed_clock_moves_only_by_advance_and_never_back() -> None:
         FixedClock(datetime(2026, 1, 1))
 
 
-@pytest.mark.clause("ST-51")
 def test_seeded_tokens_follow_from_the_seed() -> None:
     assert [SeededIds(1).token(5)] * 2 == [SeededIds(1).token(5) for _ in range(2)]
     assert SeededIds(1).token(5) != SeededIds(2).token(5)

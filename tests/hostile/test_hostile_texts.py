@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bundle_maker import bundle_files, target, write_files
-from command_line import CommandLine
+from bundle_maker import bundle_files, schema, target, write_files
+from growing_patterns import GROWING_PATTERNS
 from stdio_client import StdioClient
 
 SECONDS = "2"
+MOST_KB = 400_000
+"""Of memory at any moment; the smallest of the growing patterns takes 2 GB."""
 DOUBLING = {
     "$ref": "#/$defs/d0",
     "$defs": {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(40)} | {"d40": {}},
@@ -19,10 +21,15 @@ DOUBLING = {
 LAUGHS = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{f'*a{n - 1}, ' * 9}]\n" for n in range(1, 40))
 DEEP = "[" * 100_000
 PACK = ".agents/mcp/context_pack/packs/pk_aaaaaaaa.md"
-EXPORT = ("export_context", {"targets": [target("n")]})
-QUERY = ("query_context", {"scope": "."})
-LIST = ("input", {"action": "list"})
-TABLE: dict[str, tuple[tuple[str, dict[str, Any]], str, str]] = {
+DISCOVERY = ".agents/mcp/context_pack/memory/discoveries/00000000-0000-4000-8000-000000000000.md"
+TRAP = "a" * 90 + "?!\n"
+
+Call = tuple[str, dict[str, Any]]
+EXPORT: Call = ("export_context", {"targets": [target("n")]})
+QUERY: Call = ("query_context", {"scope": "."})
+LIST: Call = ("input", {"action": "list"})
+SEARCH: Call = ("documents_search", {"query": "words"})
+REFUSED: dict[str, tuple[Call, str, str]] = {
     "a schema that doubles": (EXPORT, "schemas/Node.json", json.dumps(DOUBLING)),
     "an entity of aliases": (EXPORT, "bundle/node/0000.yaml", LAUGHS),
     "a deep entity": (EXPORT, "bundle/node/0000.yaml", DEEP),
@@ -31,33 +38,51 @@ TABLE: dict[str, tuple[tuple[str, dict[str, Any]], str, str]] = {
     "a deep context": (QUERY, ".context.yaml", DEEP),
     "a pack of aliases": (LIST, PACK, f"---\n{LAUGHS}---\n"),
     "a deep pack": (LIST, PACK, f"---\n{DEEP}\n---\n"),
+    "a pattern that never ends": (("grep_codebase", {"pattern": "(a|aa)+!$(?!x)"}), "trap.txt", TRAP),
+    "a discovery of aliases": (("context_search", {"query": "words"}), DISCOVERY, f"---\n{LAUGHS}---\n"),
 }
-
-
-def laid(folder: Path, case: str) -> tuple[str, dict[str, Any]]:
-    """A project with the hostile file of a case; the call that reads it."""
-    call, path, text = TABLE[case]
-    write_files(folder, {**bundle_files({"Node": [{"id": "n", "x": 5}]}), "a.py": "A = 1\n", path: text})
-    return call
+ENDED: dict[str, tuple[Call, str, str]] = {
+    "a deep list of collections": (SEARCH, "context.json", DEEP),
+    "deep code": (("code_outline", {"path": "deep.py"}), "deep.py", DEEP),
+    "deep imports": (("read_file", {"path": "deep.ts", "includeDeps": True}), "deep.ts", DEEP),
+    "a deep tsconfig": (("read_file", {"path": "x.ts", "includeDeps": True}), "tsconfig.json", DEEP),
+    "one long line": (("find_usages", {"name": "aaa"}), "long.py", "aaa " * 500_000),
+    "growing globs": (SEARCH, ".gitignore", "\n".join(GROWING_PATTERNS)),
+}
+"""Where something is told: what could not be read is named beside an answer, or is no part of it."""
 
 
 @pytest.mark.clause("BD-11", "BD-15", "CX-24", "TR-52")
-@pytest.mark.parametrize("case", TABLE)
+@pytest.mark.parametrize("case", [*REFUSED, *ENDED])
 def test_a_hostile_file_ends_with_its_call_and_harms_no_other(tmp_path: Path, case: str) -> None:
-    tool, arguments = laid(tmp_path, case)
+    (tool, arguments), path, text = (REFUSED | ENDED)[case]
+    files = bundle_files({"Node": [{"id": "n", "x": 5}]})
+    write_files(tmp_path, {**files, "a.py": "A = 1\n", "x.ts": 'import "y";\n', path: text})
     client = StdioClient(tmp_path, env={"CONTEXT_PACK_CALL_SECONDS": SECONDS})
     try:
         client.initialize()
-        assert client.call(tool, arguments)["isError"]
+        assert client.call(tool, arguments)["isError"] or case in ENDED
         assert "A = 1" in str(client.call("read_file", {"path": "a.py"}))
         assert client.end()[0] == 0
     finally:
         client.kill()
 
 
-@pytest.mark.clause("BD-15")
-def test_checking_a_bundle_on_the_command_line_has_a_deadline(tmp_path: Path) -> None:
-    laid(tmp_path, "a schema that doubles")
-    done = CommandLine(tmp_path)("bundles", "check", CONTEXT_PACK_CALL_SECONDS=SECONDS)
-    assert done.code == 1
-    assert "longer than 2 s" in done.err
+@pytest.mark.clause("KN-36")
+def test_patterns_that_grow_when_they_are_compiled_take_no_memory(tmp_path: Path) -> None:
+    fields = {f"f{n}": {"type": "string", "pattern": text} for n, text in enumerate(GROWING_PATTERNS)}
+    node = schema(id={"type": "string"}, **fields)
+    entity = {"id": "n", **dict.fromkeys(fields, "a" * 200)}
+    write_files(tmp_path, {**bundle_files({"Node": [entity]}, {"Node": node}), "a.py": "aaa = 1\n"})
+    client = StdioClient(tmp_path, env={"CONTEXT_PACK_DENY": ",".join(GROWING_PATTERNS)})
+    try:
+        client.initialize()
+        for pattern in GROWING_PATTERNS:
+            client.call("grep_codebase", {"pattern": pattern})
+            client.call("find_usages", {"name": "aaa", "filePattern": pattern})
+        client.call(*EXPORT)
+        status = Path(f"/proc/{client.process.pid}/status").read_text()
+        assert int(status.partition("VmHWM:")[2].split()[0]) < MOST_KB
+        assert client.end()[0] == 0
+    finally:
+        client.kill()

@@ -179,7 +179,7 @@ def test_the_html_page_makes_no_request_and_logs_no_error(browser: Browser, tmp_
     assert browser.happened("Runtime.exceptionThrown") == []
 
 
-@pytest.mark.clause("HTML-10")
+@pytest.mark.clause("HTML-01")
 def test_a_picture_with_a_script_runs_and_loads_nothing(browser: Browser, tmp_path: Path) -> None:
     evil = (
         b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" onload="alert(1)">'

@@ -63,7 +63,7 @@ def test_a_figure_holds_the_picture_and_the_source() -> None:
     assert "Not drawn" not in markup
 
 
-@pytest.mark.clause("HTML-10")
+@pytest.mark.clause("HTML-01")
 @pytest.mark.parametrize(
     "source",
     [
@@ -82,7 +82,7 @@ def test_a_hostile_diagram_is_at_most_an_image(source: str) -> None:
     assert {value[:1] for value in structure.values("href")} == {"#"}
 
 
-@pytest.mark.clause("HTML-12")
+@pytest.mark.clause("HTML-09")
 def test_a_broken_diagram_shows_its_source_and_why() -> None:
     markup = shown(BROKEN)
     assert "<strong>Not drawn:</strong> Diagram parse error" in markup
@@ -91,21 +91,21 @@ def test_a_broken_diagram_shows_its_source_and_why() -> None:
     assert "<img" not in markup
 
 
-@pytest.mark.clause("HTML-12")
+@pytest.mark.clause("HTML-09")
 @pytest.mark.parametrize("bad", [BROKEN, pytest.param(HOG, marks=pytest.mark.slow)], ids=["broken", "hog"])
 def test_a_diagram_that_cannot_be_drawn_fails_alone(bad: str) -> None:
     answers = draw([FLOW, bad, KINDS["pie"]])
     assert [type(answer) for answer in answers] == [Drawing, Undrawn, Drawing]
 
 
-@pytest.mark.clause("HTML-12")
+@pytest.mark.clause("HTML-09")
 def test_without_the_drawing_package_the_note_says_how_to_get_it() -> None:
     without = [*PROCESS[:-1], "import sys; sys.modules['mmdr'] = None; " + PROCESS[-1]]
     assert draw([FLOW, FLOW], process=without) == [Undrawn(INSTALL)] * 2
     assert install_command("html") in INSTALL
 
 
-@pytest.mark.clause("HTML-12")
+@pytest.mark.clause("HTML-09")
 def test_a_process_that_hangs_is_ended_and_one_that_cannot_start_is_survived() -> None:
     hanging = (sys.executable, "-c", "import time; time.sleep(600)")
     assert {type(each) for each in draw([FLOW, FLOW], seconds=0.5, process=hanging)} == {Undrawn}

@@ -51,7 +51,7 @@ def shop(tmp_path: Path) -> CommandLine:
     return shop
 
 
-@pytest.mark.clause("HTML-01", "HTML-03", "HTML-15")
+@pytest.mark.clause("HTML-01", "HTML-03", "CLI-45")
 def test_export_writes_one_page_with_code_states_and_drawings(shop: CommandLine) -> None:
     done = shop("packs", "export", "auth", "--html")
     assert (done.code, done.out) == (0, "auth.html\n")
@@ -65,7 +65,7 @@ def test_export_writes_one_page_with_code_states_and_drawings(shop: CommandLine)
     assert "Main &lt;b&gt;" in page
 
 
-@pytest.mark.clause("HTML-03", "HTML-15")
+@pytest.mark.clause("HTML-03", "CLI-45")
 def test_export_shows_moved_and_changed_code_as_such(shop: CommandLine) -> None:
     (shop.folder / "auth.py").write_text("import sys\n" + CODE)
     assert "moved from <code>auth.py:4-5</code>" in shop("packs", "export", "auth", "--html", "-o", "-").out
@@ -73,7 +73,7 @@ def test_export_shows_moved_and_changed_code_as_such(shop: CommandLine) -> None:
     assert "What changed since it was anchored" in shop("packs", "export", "auth", "--html", "-o", "-").out
 
 
-@pytest.mark.clause("HTML-15")
+@pytest.mark.clause("CLI-45")
 def test_html_export_writes_to_the_given_file_and_never_overwrites(shop: CommandLine) -> None:
     assert shop("packs", "export", "auth", "--html", "-o", "docs.html").out == "docs.html\n"
     (shop.folder / "docs.html").write_text("mine")

@@ -79,7 +79,7 @@ def test_the_contract_shows_exchanges() -> None:
     assert len(exchanges()) >= 4
 
 
-@pytest.mark.clause("PG-10")
+@pytest.mark.clause("KN-32")
 def test_the_error_table_is_the_closed_table_of_the_code() -> None:
     rows = dict(re.findall(r"^\| `([a-z_]+)` \| ((?:`[a-z_]+`(?:, )?)+) \|$", contract(), re.MULTILINE))
     written = {kind: set(re.findall(r"`([a-z_]+)`", rows.get(kind, ""))) for kind in Kind}

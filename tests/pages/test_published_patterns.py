@@ -60,7 +60,7 @@ def patterns(schema: Any) -> Iterator[str]:
             yield from patterns(value)
 
 
-@pytest.mark.clause("PG-14")
+@pytest.mark.clause("PG-04")
 def test_every_published_pattern_is_valid_with_the_unicode_flag(listed_tools: list[dict[str, Any]]) -> None:
     published = sorted(set(patterns(listed_tools)))
     assert published
@@ -72,7 +72,7 @@ def test_every_published_pattern_is_valid_with_the_unicode_flag(listed_tools: li
         assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.clause("PG-14")
+@pytest.mark.clause("PG-04")
 @pytest.mark.parametrize(
     ("pattern", "valid"),
     [

@@ -33,7 +33,7 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Registry:
     return load_registry(read_settings({}, here), Log("off"))
 
 
-@pytest.mark.clause("PG-11")
+@pytest.mark.clause("PG-04")
 def test_the_contract_carries_the_table_of_every_tool_once(registry: Registry, regenerate: bool) -> None:
     if regenerate:
         for page in contract_pages():
@@ -50,7 +50,7 @@ def table_of(each: Tool) -> str:
     return f"<!-- arguments: {each.name} -->\n{reference(each)}\n<!-- /arguments -->"
 
 
-@pytest.mark.clause("PG-11")
+@pytest.mark.clause("PG-04")
 def test_every_published_argument_is_in_the_table_and_in_a_command(registry: Registry) -> None:
     for each in registry.tools.values():
         rows = set(re.findall(r"^\| `([a-z_A-Z0-9]+)` \|", reference(each), re.MULTILINE))
@@ -64,7 +64,7 @@ def test_every_published_argument_is_in_the_table_and_in_a_command(registry: Reg
         assert published - {"action"} == of_commands - {"action"}
 
 
-@pytest.mark.clause("PG-11")
+@pytest.mark.clause("PG-04")
 def test_the_shared_schema_admits_the_arguments_of_every_action(registry: Registry) -> None:
     for each in registry.tools.values():
         published = each.schema["properties"]

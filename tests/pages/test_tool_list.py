@@ -51,7 +51,7 @@ def test_names_descriptions_and_arguments_are_small(
         assert size / 4 < most, f"{size // 4} tokens"
 
 
-@pytest.mark.clause("PG-02")
+@pytest.mark.clause("PG-03")
 def test_tool_names_are_short_and_plain(listed_tools: list[dict[str, Any]]) -> None:
     names = [tool["name"] for tool in listed_tools]
     assert all(re.fullmatch(r"[a-z0-9_]{1,40}", name) for name in names), names

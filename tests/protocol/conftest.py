@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -22,9 +23,10 @@ from context_pack.toolkit.offers import Prompt, PromptArgument, ResourceEntry, R
 from context_pack.toolkit.registry import Registry
 from context_pack.toolkit.spec import WRITES, Answer, FailedCall, Family, Tool, json_answer, tool
 from context_pack_adapters.server.jobs import Job
-from context_pack_adapters.server.protocol_versions import CAPABILITIES_KEY, VERSION_KEY, ServerFacts
+from context_pack_adapters.server.protocol_versions import CAPABILITIES_KEY, LEVELS, VERSION_KEY, ServerFacts
 from context_pack_adapters.server.session import ProtocolSession
 
+PICTURE = {"type": "image", "data": "AAEC", "mimeType": "image/png"}
 FACTS = ServerFacts("demo", "Demo server", "1.2.3", "A server for tests.", "Call echo first.")
 
 
@@ -63,7 +65,6 @@ class Demo:
     begun: threading.Event = field(factory=threading.Event)
     gate: threading.Event = field(factory=threading.Event)
     settled: list[str] = field(factory=list)
-    seen: list[Call] = field(factory=list)
     now: float = 0.0
     deaf: bool = False
     reports: Sequence[tuple[float, float | None]] = ()
@@ -85,32 +86,26 @@ class Demo:
     def _tools(self) -> list[Tool]:
         family = Family("demo", refused)
         made = {"type": "object", "properties": {"text": {"type": "string"}}, "additionalProperties": False}
+        runs: dict[str, Callable[[Nothing, Call], Answer]] = {
+            "wait": self.wait,
+            "steps": self.steps,
+            "text": lambda _, __: Answer("# Title\n\nline"),
+            "blocks": lambda _, __: Answer("", content=[PICTURE]),
+            "half": lambda _, __: json_answer({"text": "\udc00"}),
+            "odd": lambda _, __: Answer("odd", {"value": object()}),
+            "break": partial(_raise, RuntimeError("a secret path /home/somebody")),
+            "leave": partial(_raise, SystemExit(3)),
+            "miss": partial(_raise, Failure(Code.NOT_FOUND, "no such thing")),
+            "chatty": _chatty,
+        }
         return [
             tool("echo", "Echo", "Says it again.", family, Echo, self.echo, output_schema=made),
             tool("note", "Note", "Keeps lines.", family, Note, self.note, WRITES, mutates=_writes),
-            tool("wait", "Wait", "Waits for the gate.", family, Nothing, self.wait),
-            tool(
-                "text",
-                "Text",
-                "Answers in Markdown.",
-                family,
-                Nothing,
-                lambda _, __: Answer("# Title\n\nline"),
-            ),
-            tool("blocks", "Blocks", "Answers in blocks.", family, Nothing, _blocks),
-            tool("pretty", "Pretty", "Answers in indented JSON.", family, Nothing, _pretty),
-            tool("half", "Half", "Answers with half a character.", family, Nothing, _half),
-            tool("break", "Break", "Raises what nobody expects.", family, Nothing, _break),
-            tool("leave", "Leave", "Tries to end the process.", family, Nothing, _leave),
-            tool("miss", "Miss", "Refuses.", family, Nothing, _miss),
-            tool("odd", "Odd", "Answers with what is not JSON.", family, Nothing, _odd),
-            tool("steps", "Steps", "Reports progress.", family, Nothing, self.steps),
-            tool("chatty", "Chatty", "Logs at every level.", family, Nothing, _chatty),
+            *(tool(name, name.title(), "For a test.", family, Nothing, run) for name, run in runs.items()),
         ]
 
     def echo(self, command: Echo, call: Call) -> Answer:
         """Say it again."""
-        self.seen.append(call)
         return json_answer({"text": command.text})
 
     def note(self, command: Note, call: Call) -> Answer:
@@ -186,37 +181,12 @@ def _writes(arguments: Mapping[str, Any]) -> bool:
     return {"read": False, "write": True}[arguments["action"]]
 
 
-def _blocks(_: Nothing, __: Call) -> Answer:
-    return Answer("", content=[{"type": "image", "data": "AAEC", "mimeType": "image/png"}])
-
-
-def _pretty(_: Nothing, __: Call) -> Answer:
-    value = {"a": 1, "b": [2]}
-    return Answer(json.dumps(value, indent=2), value)
-
-
-def _half(_: Nothing, __: Call) -> Answer:
-    return json_answer({"text": "\udc00"})
-
-
-def _break(_: Nothing, __: Call) -> Answer:
-    raise RuntimeError("a secret path /home/somebody")
-
-
-def _leave(_: Nothing, __: Call) -> Answer:
-    raise SystemExit(3)
-
-
-def _odd(_: Nothing, __: Call) -> Answer:
-    return Answer("odd", {"value": object()})
-
-
-def _miss(_: Nothing, __: Call) -> Answer:
-    raise Failure(Code.NOT_FOUND, "no such thing")
+def _raise(error: BaseException, _: Nothing, __: Call) -> Answer:
+    raise error
 
 
 def _chatty(_: Nothing, call: Call) -> Answer:
-    for level in ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"):
+    for level in LEVELS:
         call.log(level, f"at {level}", "chatty")  # type: ignore[attr-defined]
     return json_answer({"done": True})
 
@@ -240,7 +210,6 @@ class Peer:
         self.demo = demo
         self.sent: list[Any] = []
         self.watches: list[bool] = []
-        self._arrived = threading.Condition()
         self.alarms: list[tuple[str, BaseException]] = []
         self.session = ProtocolSession(
             options.pop("facts", FACTS),
@@ -255,23 +224,12 @@ class Peer:
     def _take(self, body: bytes) -> None:
         assert b"\n" not in body
         assert b"\r" not in body
-        with self._arrived:
-            self.sent.append(json.loads(body))
-            self._arrived.notify_all()
-
-    def await_message(self, wanted: Callable[[Any], bool]) -> Any:
-        """Wait until a message of this kind has come, and take it."""
-        with self._arrived:
-            found = self._arrived.wait_for(lambda: [each for each in self.sent if wanted(each)], 10)
-            assert found, "no such message came"
-            self.sent.remove(found[0])
-            return found[0]
+        self.sent.append(json.loads(body))
 
     def take(self) -> list[Any]:
         """Everything sent since the last look."""
-        with self._arrived:
-            taken, self.sent = self.sent, []
-            return taken
+        taken, self.sent = self.sent, []
+        return taken
 
     def post(self, message: Any) -> Sequence[Job]:
         """Hand over one message; what may take time comes back."""

@@ -123,7 +123,7 @@ def test_the_id_follows_the_content_and_not_the_place(onnx_folder: Path, tmp_pat
 @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])
 def test_a_broken_model_folder_is_an_error_message(onnx_folder: Path, name: str) -> None:
     (onnx_folder / name).write_bytes(b"{}")
-    with pytest.raises(EmbedderFailed, match="CONTEXT_PACK_MODEL_DIR cannot be loaded") as caught:
+    with pytest.raises(EmbedderFailed, match="CONTEXT_PACK_MODEL cannot be loaded") as caught:
         FolderEmbedder(str(onnx_folder)).embed(["text"], "query")
     assert "\n" not in str(caught.value)
     assert str(onnx_folder) not in str(caught.value)

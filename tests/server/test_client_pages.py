@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from stdio_client import HELLO, StdioClient
+from local_client import LocalClient
 
 from context_pack.toolkit.budget import room_of
 
-Spawn = Callable[..., StdioClient]
 META = "io.modelcontextprotocol/"
 PAGES = [
-    ("claude-code", 20_000),
-    ("gemini-cli-mcp-client", 7_500),
-    ("codex-mcp-client", 10_000),
-    ("Cline", 3_200),
-    ("github-copilot-developer", 8_000),
-    ("qwen-code-mcp-client", 8_000),
-    ("opencode", 10_000),
-    ("somebody else", 5_000),
-    ("", 5_000),
-]
+    ("claude-code", 20_000), ("gemini-cli-mcp-client", 7_500), ("codex-mcp-client", 10_000),
+    ("Cline", 3_200), ("github-copilot-developer", 8_000), ("qwen-code-mcp-client", 8_000),
+    ("opencode", 10_000), ("somebody else", 5_000), ("", 5_000),
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -37,13 +29,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def greet(client: StdioClient, name: str) -> None:
-    """Say hello under a name."""
-    hello = {**HELLO, "clientInfo": {"name": name, "version": "1"}}
-    client.request("initialize", hello)
-
-
-def text_of(client: StdioClient, tool: str, arguments: dict[str, Any], **more: Any) -> str:
+def text_of(client: LocalClient, tool: str, arguments: dict[str, Any], **more: Any) -> str:
     """The text of an answer."""
     result = client.request("tools/call", {"name": tool, "arguments": arguments, **more})["result"]
     assert result["isError"] is False, result
@@ -51,30 +37,10 @@ def text_of(client: StdioClient, tool: str, arguments: dict[str, Any], **more: A
     return text
 
 
-def pack_of_thirty(client: StdioClient) -> str:
-    """A pack with thirty refs of forty lines each."""
-    made = client.payload("input", {"action": "create", "ttl_minutes": 60})["payload"]["id"]
-    operations: list[dict[str, Any]] = [
-        {"action": "upsert_section", "section_key": "all", "section_title": "All"}
-    ]
-    for number in range(30):
-        operations.append(
-            {
-                "action": "upsert_ref", "section_key": "all", "ref_key": f"ref-{number}", "path": "long.py",
-                "line_start": 1 + number * 80, "line_end": 40 + number * 80,
-            }
-        )  # fmt: skip
-    client.payload("input", {"action": "batch", "id": made, "expected_revision": 1, "operations": operations})
-    return str(made)
-
-
 @pytest.mark.clause("MCP-93", "CD-29")
 @pytest.mark.parametrize(("name", "tokens"), PAGES)
-def test_answer_sizes_follow_the_client_named_in_the_handshake(
-    project: Path, spawn: Spawn, name: str, tokens: int
-) -> None:
-    client = spawn()
-    greet(client, name)
+def test_answer_sizes_follow_the_client_named_in_the_handshake(project: Path, name: str, tokens: int) -> None:
+    client = LocalClient(project, name)
     read = text_of(client, "read_file", {"path": "long.py"})
     assert 0.8 * room_of(tokens) < len(read.encode()) <= room_of(tokens)
     page = json.loads(read)
@@ -85,40 +51,17 @@ def test_answer_sizes_follow_the_client_named_in_the_handshake(
     assert len(text_of(client, "read_file", {"path": "long.py"}, _meta=modern)) <= 8_000
 
 
-@pytest.mark.clause("MCP-93", "PK-54")
-@pytest.mark.parametrize(("name", "tokens"), PAGES[:5])
-def test_a_pack_of_thirty_refs_is_read_to_its_end_by_following_the_continuation(
-    project: Path, spawn: Spawn, name: str, tokens: int
-) -> None:
-    client = spawn()
-    greet(client, name)
-    arguments: dict[str, Any] = {"id": pack_of_thirty(client)}
-    seen: list[str] = []
-    while arguments:
-        text = text_of(client, "output", arguments)
-        assert len(text.encode()) <= room_of(tokens)
-        seen += [line for line in text.split("\n") if line.startswith("#### ") and "(continued)" not in line]
-        ended = [line for line in text.split("\n") if line.startswith("> truncated: ")]
-        assert len(ended) in (0, 2)
-        assert len(set(ended)) <= 1
-        assert not ended or len(text.encode()) >= 0.8 * room_of(tokens)
-        arguments = json.loads(ended[0].partition("continue with output ")[2]) if ended else {}
-    assert len(seen) == 30
-
-
-@pytest.mark.clause("MCP-93", "ENV-15")
-def test_the_environment_overrides_the_client_and_the_argument_both(project: Path, spawn: Spawn) -> None:
-    client = spawn(env={"CONTEXT_PACK_PAGE_TOKENS": "1000"})
-    greet(client, "claude-code")
+@pytest.mark.clause("MCP-93", "ENV-05")
+def test_the_environment_overrides_the_client_and_the_argument_both(project: Path) -> None:
+    client = LocalClient(project, "claude-code", CONTEXT_PACK_PAGE_TOKENS="1000")
     assert len(text_of(client, "read_file", {"path": "long.py"})) <= 2_500
     assert len(text_of(client, "read_file", {"path": "long.py", "max_tokens": 5_000})) > 10_000
 
 
 @pytest.mark.clause("MCP-95")
 @pytest.mark.parametrize("name", ["github-copilot-developer", "qwen-code-mcp-client", "claude-code"])
-def test_clients_that_show_text_and_object_get_the_text_alone(project: Path, spawn: Spawn, name: str) -> None:
-    client = spawn()
-    greet(client, name)
+def test_clients_that_show_text_and_object_get_the_text_alone(project: Path, name: str) -> None:
+    client = LocalClient(project, name)
     both = name == "claude-code"
     tools = {tool["name"]: tool for tool in client.request("tools/list", {})["result"]["tools"]}
     assert ("outputSchema" in tools["read_file"]) is both
@@ -128,8 +71,8 @@ def test_clients_that_show_text_and_object_get_the_text_alone(project: Path, spa
 
 
 @pytest.mark.clause("MCP-96")
-def test_the_instructions_begin_with_the_root_and_what_is_served(project: Path, spawn: Spawn) -> None:
-    told = spawn().request("initialize", HELLO)["result"]["instructions"]
+def test_the_instructions_begin_with_the_root_and_what_is_served(project: Path) -> None:
+    told = LocalClient(project).greeting["instructions"]
     first = told.partition(". ")[0]
     assert str(project) in first
     assert all(word in first for word in ("packs", "search", "memory", "documents"))
@@ -137,19 +80,16 @@ def test_the_instructions_begin_with_the_root_and_what_is_served(project: Path, 
 
 @pytest.mark.clause("MCP-96")
 @pytest.mark.parametrize("tools", ["auto", "packs", "code,memory"])
-def test_the_instructions_name_only_tools_that_are_listed(project: Path, spawn: Spawn, tools: str) -> None:
-    every = {tool["name"] for tool in _listed(spawn())}
-    client = spawn(env={"CONTEXT_PACK_TOOLS": tools})
-    told = client.request("initialize", HELLO)["result"]["instructions"]
-    listed = {tool["name"] for tool in client.request("tools/list", {})["result"]["tools"]}
+def test_the_instructions_name_only_tools_that_are_listed(project: Path, tools: str) -> None:
+    client = LocalClient(project, CONTEXT_PACK_TOOLS=tools)
+    every, listed = _listed(LocalClient(project)), _listed(client)
+    told = client.greeting["instructions"]
     assert listed < every
     assert not {name for name in every - listed if f"`{name}`" in told or f"`{name} " in told}
 
 
-def _listed(client: StdioClient) -> list[dict[str, Any]]:
-    client.request("initialize", HELLO)
-    tools: list[dict[str, Any]] = client.request("tools/list", {})["result"]["tools"]
-    return tools
+def _listed(client: LocalClient) -> set[str]:
+    return {tool["name"] for tool in client.request("tools/list", {})["result"]["tools"]}
 
 
 @pytest.mark.clause("TK-26")
@@ -165,10 +105,9 @@ def _listed(client: StdioClient) -> list[dict[str, Any]]:
     ],
 )
 def test_an_absolute_path_inside_the_root_is_refused_with_the_relative_one(
-    project: Path, spawn: Spawn, tool: str, arguments: dict[str, Any]
+    project: Path, tool: str, arguments: dict[str, Any]
 ) -> None:
-    client = spawn()
-    greet(client, "claude-code")
+    client = LocalClient(project, "claude-code")
     given = {name: value.format(root=project) for name, value in arguments.items()}
     if tool == "input":
         pack = client.payload("input", {"action": "create", "ttl_minutes": 60})["payload"]["id"]
@@ -178,10 +117,11 @@ def test_an_absolute_path_inside_the_root_is_refused_with_the_relative_one(
     assert "use 'src/a.py'" in result["content"][0]["text"]
 
 
-@pytest.mark.clause("MCP-94", "MCP-21")
+@pytest.mark.clause("MCP-21")
 def test_json_answers_are_read_line_by_line_and_structured_content_is_no_larger(
-    project: Path, client: StdioClient
+    project: Path,
 ) -> None:
+    client = LocalClient(project)
     call = {"name": "grep_codebase", "arguments": {"pattern": "grep me"}}
     result = client.request("tools/call", call)["result"]
     text = result["content"][0]["text"]

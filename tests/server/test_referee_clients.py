@@ -273,7 +273,7 @@ def test_the_client_reads_a_pack_again_and_sees_what_has_changed(said: Said) -> 
     assert ("return f" in before, "return f" in after) == (True, False)
 
 
-@pytest.mark.clause("MCP-43", "MCP-52")
+@pytest.mark.clause("MCP-42", "MCP-52")
 def test_the_client_lists_and_gets_prompts(said: Said) -> None:
     names = {prompt["name"] for prompt in said["prompts"]["prompts"]}
     assert {"hand_over", "take_over", "review_with_pack"} <= names
@@ -289,7 +289,7 @@ def test_the_client_completes_names_and_ids(said: Said) -> None:
     assert made in said["ids"]["completion"]["values"]
 
 
-@pytest.mark.clause("MCP-23", "MCP-51", "MCP-53")
+@pytest.mark.clause("MCP-23", "MCP-50", "MCP-52")
 def test_the_client_gets_the_error_codes_of_its_era(client: str, said: Said, version: str) -> None:
     codes = [said[step]["error"]["code"] for step in ("no tool", "no resource", "no prompt")]
     old = version == LEGACY and client != "TypeScript 2, legacy"  # it shows the new code for the old one

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from command_line import CommandLine
-from stdio_client import StdioClient
+from local_client import LocalClient
 
-Spawn = Callable[..., StdioClient]
 CALLS = (
     ("input", {"action": "list"}),
     ("read_file", {"path": "a.py"}),
@@ -19,16 +17,15 @@ CALLS = (
 )
 
 
-def refusals(client: StdioClient) -> list[str]:
+def refusals(client: LocalClient) -> list[str]:
     """What each tool answers, and the instructions of the connection first."""
-    said = [client.initialize()["instructions"]]
-    for tool, arguments in CALLS:
-        reply = client.request("tools/call", {"name": tool, "arguments": arguments})
-        said.append(str(reply.get("error") or (reply["result"]["isError"] and reply["result"]["content"])))
-    return said
+    assert client.request("tools/list")["result"]["tools"]
+    answers = [client.call(*each) for each in CALLS]
+    assert all(answer["isError"] for answer in answers)
+    return [client.greeting["instructions"], *(answer["content"][0]["text"] for answer in answers)]
 
 
-@pytest.mark.clause("ENV-18")
+@pytest.mark.clause("ENV-18", "MCP-22")
 @pytest.mark.parametrize(
     ("variable", "value", "advice"),
     [
@@ -39,10 +36,10 @@ def refusals(client: StdioClient) -> list[str]:
     ],
 )
 def test_nothing_is_kept_where_a_setting_is_not_understood(
-    tmp_path: Path, spawn: Spawn, variable: str, value: str, advice: str
+    tmp_path: Path, variable: str, value: str, advice: str
 ) -> None:
     (tmp_path / "a.py").write_text("a = 1\n")
-    client = spawn(env={variable: value})
+    client = LocalClient(tmp_path, **{variable: value})
     for words in refusals(client):
         assert f"{variable} is not understood" in words
         assert advice in words
@@ -53,13 +50,15 @@ def test_nothing_is_kept_where_a_setting_is_not_understood(
     assert CommandLine(tmp_path)("doctor", **{variable: value}).code == 1
 
 
-@pytest.mark.clause("ENV-19")
-def test_a_server_started_in_the_home_folder_serves_no_file_of_it(tmp_path: Path, spawn: Spawn) -> None:
+@pytest.mark.clause("ENV-18")
+def test_a_server_started_in_the_home_folder_serves_no_file_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "a.py").write_text("private words\n")
-    for words in refusals(spawn(env={"HOME": str(tmp_path)})):
+    for words in refusals(LocalClient(tmp_path)):
         assert "set CONTEXT_PACK_SOURCE_ROOT to the folder of the project" in words
         assert "private words" not in words
     assert os.listdir(tmp_path) == ["a.py"]
-    named = spawn(env={"HOME": str(tmp_path), "CONTEXT_PACK_SOURCE_ROOT": str(tmp_path)})
-    named.initialize()
+    named = LocalClient(tmp_path, CONTEXT_PACK_SOURCE_ROOT=str(tmp_path))
     assert "private words" in str(named.call("read_file", {"path": "a.py"}))

@@ -62,7 +62,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_temporary_one(tmp_path: P
     assert (tmp_path / "file").read_bytes() == b"old"
 
 
-@pytest.mark.clause("ST-25")
+@pytest.mark.clause("ST-22")
 @pytest.mark.parametrize("linking", [os.link, no_links])
 def test_of_many_exclusive_creates_one_succeeds(tmp_path: Path, linking: Callable[..., None]) -> None:
     start = threading.Barrier(8)
@@ -134,7 +134,7 @@ def test_a_link_that_has_a_file_s_name_is_replaced_and_never_written_through(tmp
     assert not (tmp_path / "file").is_symlink()
 
 
-@pytest.mark.clause("ST-13")
+@pytest.mark.clause("ST-12")
 def test_a_sweep_takes_what_is_older_than_an_hour_and_no_folder_is_no_error(tmp_path: Path) -> None:
     path = tmp_path / ".a.0123456789abcdef.tmp"
     path.touch()

@@ -23,7 +23,7 @@ def path(tmp_path: Path) -> str:
     return str(tmp_path / "a.lock")
 
 
-@pytest.mark.clause("ST-18")
+@pytest.mark.clause("ST-16")
 def test_a_held_lock_excludes_threads_and_the_holder_itself(path: str) -> None:
     with PathLock(path, 1.0):
         assert attempt_lock(path) is None
@@ -50,7 +50,7 @@ def test_waiting_ends_at_the_timeout_and_says_what_to_do(path: str) -> None:
     assert os.path.dirname(path) not in str(told.value)
 
 
-@pytest.mark.clause("ST-21")
+@pytest.mark.clause("ST-19")
 def test_a_retired_lock_file_never_splits_waiters(path: str) -> None:
     """Many take, retire and give back one lock: two are never inside at once."""
     inside = 0
@@ -93,7 +93,7 @@ def test_a_lock_that_cannot_be_opened_fails_waiters_but_not_attempts(tmp_path: P
     assert not (tmp_path / "target").exists()
 
 
-@pytest.mark.clause("ST-20")
+@pytest.mark.clause("ST-19")
 def test_a_forked_child_does_not_keep_a_released_lock(path: str) -> None:
     code = (
         "import os, sys, time\n"

@@ -51,7 +51,7 @@ def test_a_folder_of_another_user_is_refused(tmp_path: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.clause("PV-07")
+@pytest.mark.clause("PV-04")
 def test_temporary_files_of_killed_writers_go_with_a_later_write(tmp_path: Path) -> None:
     old, new = (tmp_path / f".x.json.{digit * 16}.tmp" for digit in "01")
     for path in (old, new):

@@ -95,13 +95,19 @@ def test_an_unreadable_path_is_returned_with_its_reason(tree: SourceTree, path: 
     assert tree.read(RelativePath(path), 10_000) == Unreadable(RelativePath(path), reason)
 
 
-@pytest.mark.clause("ST-49")
+def test_a_file_over_the_cap_is_not_read(tree: SourceTree) -> None:
+    path = RelativePath("README.md")
+    assert isinstance(tree.read(path, 14), SourceFile)
+    assert tree.read(path, 13) == Unreadable(path, Reason.TOO_LARGE)
+
+
+@pytest.mark.clause("ST-46")
 def test_a_walk_lasts_as_long_as_somebody_wants_it(tree: SourceTree) -> None:
     assert tree.names(lambda: True).complete
     assert tree.names(lambda: True).paths == tree.names().paths
 
 
-@pytest.mark.clause("ST-49")
+@pytest.mark.clause("ST-46")
 def test_files_are_found_by_name_in_plain_order(tree: SourceTree) -> None:
     expected = [".github/app.py", "app.py", "src/a-b/app.py", "src/a/app.py", "src/app.py"]
     names = tree.names()

@@ -132,7 +132,7 @@ class BundleDesk:
     def __attrs_post_init__(self) -> None:
         store = MemoryBundleStore(self.files, LONG_AGO * 10**9) if self.store is None else self.store
         packs = MemoryPackStore(self.clock, SeededIds())
-        ports = Ports(self.clock, MemorySourceTree({}), packs, bundles=store)
+        ports = Ports(self.clock, MemorySourceTree({}), packs, bundles=lambda: store)
         self.registry = build(ports, alarm=lambda _, error: self.alarms.append(error))
 
     def call(self, tool: str, **arguments: Any) -> Answer:

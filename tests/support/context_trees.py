@@ -36,7 +36,7 @@ PROJECT: Mapping[str, str] = {
     ".context.config.yaml": "min_tokens: 0\n",
     "README.md": "# Shop\n\nA small shop. It sells things.\n",
     "package.json": '{"name": "shop", "description": "Sells things", "dependencies": {"express": "^4"}}',
-    "src/index.ts": '/** Front door. */\nimport { add } from "./cart";\nexport const VERSION: string = "1";\n',
+    "src/index.ts": '/** Front door. */\nimport { start } from "./core/api";\nexport const VERSION: string = "1";\n',
     "src/cart.ts": "export function add(item: string, count = 1): number {\n  return count;\n}\n",
     "src/cart.test.ts": 'import { add } from "./cart";\n',
     "src/core/lib.rs": "//! Fast core.\npub fn start(n: u8) -> bool { true }\n",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -63,3 +64,20 @@ def handbook(root: Path) -> Path:
 def environ(root: Path, **more: str) -> dict[str, str]:
     """The fast embedder, and no configuration of the person who runs the tests."""
     return {"CONTEXT_PACK_EMBEDDER": "fast", "XDG_CONFIG_HOME": str(root / "xdg"), **more}
+
+
+def git(folder: Path, *words: str) -> str:
+    """What git says in a folder, as somebody whom the tests know."""
+    named = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main")
+    done = subprocess.run(
+        ["git", "-C", str(folder), *named, *words], check=True, capture_output=True, text=True
+    )
+    return done.stdout.strip()
+
+
+def committed(folder: Path, files: Mapping[str, str | bytes]) -> Path:
+    """Make a repository of these files."""
+    lay(folder, files)
+    for words in (["init", "--quiet"], ["add", "-f", "."], ["commit", "--quiet", "-m", "one"]):
+        git(folder, *words)
+    return folder

@@ -1,7 +1,8 @@
 """A small project with something of everything that the product reads or writes, and the world around it.
 
 `World.made` builds it twice: the project, and a decoy outside of it that is the same but for one word, so
-that whatever is served from the decoy can be told. `CALLS` and `COMMANDS` use every tool and every command.
+that whatever is served from the decoy can be told. `CALLS` use every tool, `PATHS` are what somebody may have
+prepared in a project, and `KINDS` how.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 import os
 import shutil
 import subprocess
-import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,28 +38,17 @@ def _sources(word: str) -> dict[str, str | bytes]:
         "AGENTS.md": f"# Agents\n\nMind the {word} marker.\n",
         ".gitignore": f"out/\n# {word}\n",
         ".ignore": f"# {word}\n*.log\n",
-        ".contextignore": f"# {word}\n",
         ".context.config.yaml": f"min_tokens: 0 # {word}\n",
         ".context.yaml": CONTEXT.format(scope=".", word=word),
         ".git/config": f"# {word}\n",
         ".env": f"KEY={word}\n",
         "package.json": json.dumps({"name": "shop", "description": word, "workspaces": ["web"]}),
-        "pyproject.toml": f'[project]\nname = "shop"\ndescription = "{word}"\n',
-        "Cargo.toml": f'[package]\nname = "shop"\ndescription = "{word}"\n[workspace]\nmembers = ["core"]\n',
-        "core/Cargo.toml": f'[package]\nname = "core"\ndescription = "{word}"\n',
         "core/src/lib.rs": f"//! The {word} marker.\nmod inner;\nuse crate::inner::go;\n",
         "core/src/inner.rs": f"pub fn go() {{}} // marker {word}\n",
-        "go.mod": f"module example.org/shop // {word}\n",
-        "lib/lib.go": f'package lib // marker {word}\nimport "example.org/shop/lib/part"\n',
-        "lib/part/part.go": f"package part // marker {word}\n",
-        "composer.json": json.dumps({"autoload": {"psr-4": {"App\\": "php/"}}, "description": word}),
-        "php/Main.php": f"<?php // marker {word}\nnamespace App;\nuse App\\Other;\n",
-        "php/Other.php": f"<?php // marker {word}\nnamespace App;\nclass Other {{}}\n",
         "c/main.c": f'#include "part.h"\n/* marker {word} */\nint main(void) {{ return 0; }}\n',
         "c/part.h": f"/* marker {word} */\n",
         "tsconfig.json": '{"extends": "./web/base.json", "references": [{"path": "./web"}]}',
         "web/base.json": f'{{"compilerOptions": {{"paths": {{"@/*": ["./web/*"]}}}}, "x": "{word}"}}',
-        "web/tsconfig.json": f'{{"compilerOptions": {{"baseUrl": "."}}, "x": "{word}"}}',
         "web/package.json": json.dumps({"name": "@shop/web", "main": "index.ts", "description": word}),
         "web/index.ts": f'import {{ one }} from "@/part";\nexport const two = "marker {word}";\n',
         "web/part.ts": f'import two from "@shop/web";\nexport const one = "marker {word}";\n',
@@ -66,10 +56,8 @@ def _sources(word: str) -> dict[str, str | bytes]:
         "src/deep/__init__.py": "",
         "src/deep/app.py": python,
         "src/deep/.context.yaml": CONTEXT.format(scope="src/deep", word=word),
-        "src/deep/.gitignore": f"*.tmp\n# {word}\n",
         "docs/page.md": f"# Marker\n\nThe {word} marker of a document.\n\n## Part\n\nMore {word} words.\n",
         "docs/part/other.md": f"# Other marker\n\nAnother {word} marker.\n",
-        "docs/.gitignore": f"# {word}\n",
         "manual/manifest.json": json.dumps(
             {"name": "manual", "version": "1", "description": word, "sources": {"glob": ["**/*.md"]}}
         ),
@@ -96,10 +84,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("read_file", {"path": "src/main.py", "includeDeps": True}),
     ("read_file", {"path": "src/deep/app.py"}),
     ("read_file", {"path": "web/index.ts", "includeDeps": True}),
-    ("read_file", {"path": "web/part.ts", "includeDeps": True}),
     ("read_file", {"path": "core/src/lib.rs", "includeDeps": True}),
-    ("read_file", {"path": "lib/lib.go", "includeDeps": True}),
-    ("read_file", {"path": "php/Main.php", "includeDeps": True}),
     ("read_file", {"path": "c/main.c", "includeDeps": True}),
     ("grep_codebase", {"pattern": "marker .+", "limit": 100}),
     ("code_outline", {}),
@@ -139,65 +124,6 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 ]
 """Every tool at least once; between them they read and write every kind of file."""
 
-COMMANDS: list[list[str]] = [
-    ["call", "read_file", "path=src/main.py"],
-    ["tools"],
-    ["read", "src/main.py", "--deps"],
-    ["outline", "src"],
-    ["usages", "marker"],
-    ["grep", "marker"],
-    ["packs", "list"],
-    ["packs", "draft", "marker"],
-    ["packs", "show", "the-pack"],
-    ["packs", "verify"],
-    ["packs", "repair", "the-pack"],
-    ["packs", "export", "the-pack", "-o", "out/pack.md", "--force"],
-    ["packs", "export", "the-pack", "--html", "-o", "out/pack.html", "--force"],
-    ["packs", "create", "another", "--ttl", "1h"],
-    ["packs", "add", "the-pack", "src/main.py:1-2", "--why", "it begins here"],
-    ["packs", "accept", "the-pack"],
-    ["packs", "extend", "the-pack", "--ttl", "1h"],
-    ["packs", "finalize", "the-pack"],
-    ["packs", "reopen", "the-pack"],
-    ["packs", "diff", "the-pack"],
-    ["packs", "delete", "the-pack"],
-    ["packs", "restore", "the-pack", "--ttl", "1h"],
-    ["bundles", "list"],
-    ["bundles", "check"],
-    ["bundles", "export", "a", "-o", "out/export.json", "--force"],
-    ["bundles", "graph", "a"],
-    ["bundles", "stale", "out/export.json"],
-    ["contexts", "init", "--agents"],
-    ["contexts", "refresh", "--agents"],
-    ["contexts", "status"],
-    ["contexts", "validate"],
-    ["contexts", "show", "src/deep"],
-    ["memory", "add", "rule", "Never cross the marker by day", "--module", "day"],
-    ["memory", "list"],
-    ["memory", "show", "0"],
-    ["memory", "search", "marker"],
-    ["search", "marker"],
-    ["memory", "import", "notes", "README.md"],
-    ["memory", "forget", "00000000-0000-8000-8000-000000000000"],
-    ["index"],
-    ["docs", "add", "more", "./notes"],
-    ["docs", "list"],
-    ["docs", "sync"],
-    ["docs", "search", "marker"],
-    ["docs", "remove", "more"],
-    ["docs", "allow", "--list"],
-    ["setup", "claude", "cursor", "vscode", "--project"],
-    ["completion", "bash"],
-    ["team", "init"],
-    ["team", "status"],
-    ["team", "push"],
-    ["team", "pull"],
-    ["stats"],
-    ["doctor"],
-    ["demo"],
-]
-"""Every command that ends by itself (`serve` is the server, `contexts watch` waits for a person)."""
-
 
 class World(NamedTuple):
     """The project, and what is around it: the decoy, the user's home, and the private folders."""
@@ -221,16 +147,14 @@ class World(NamedTuple):
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a process over the project is started with."""
-        return {
-            "HOME": str(self.top / "outside" / "home"),
-            "XDG_CONFIG_HOME": str(self.top / "outside" / "home" / ".config"),
+        """What a connection to the project is started with."""
+        home = str(self.top / "outside" / "home")
+        private = {
+            "HOME": home,
+            "XDG_CONFIG_HOME": f"{home}/.config",
             "CONTEXT_PACK_CACHE": str(self.top / "private"),
-            "CONTEXT_PACK_SOURCE_ROOT": str(self.project),
-            "CONTEXT_PACK_EMBEDDER": "fast",
-            "CONTEXT_PACK_RATE_LIMITS": "off",
-            "CONTEXT_PACK_LOG": "error",
         }
+        return {**private, "CONTEXT_PACK_RATE_LIMITS": "off"}
 
     @classmethod
     def made(cls, top: Path) -> World:
@@ -276,6 +200,102 @@ class World(NamedTuple):
         return found
 
 
+Planter = Callable[[World, str, Path], None]
+
+
+def _linked(world: World, path: str, place: Path) -> None:
+    """A link to what has this path in the decoy, or at least this name."""
+    target = world.decoy / path
+    place.symlink_to(target if target.exists() else world.decoy / "docs/page.md")
+
+
+def _linked_to_nothing(world: World, path: str, place: Path) -> None:
+    """A link to a name outside that is free: whoever writes through it makes a file there."""
+    place.symlink_to(world.decoy / "not-there-yet")
+
+
+def _pipe(world: World, path: str, place: Path) -> None:
+    os.mkfifo(place)
+
+
+def _huge(world: World, path: str, place: Path) -> None:
+    with open(place, "wb") as file:
+        file.truncate(1 << 33)
+
+
+def _noise(world: World, path: str, place: Path) -> None:
+    """Bytes that are neither text nor any format."""
+    place.write_bytes(bytes(range(256)) * 4)
+
+
+def _other_kind(world: World, path: str, place: Path) -> None:
+    """A folder in the place of a file, and a file in the place of a folder."""
+    if (world.template / path).is_dir():
+        place.write_text(f"{OURS}\n")
+    else:
+        place.mkdir()
+        (place / "file.txt").write_text(f"{OURS}\n")
+
+
+def _closed(world: World, path: str, place: Path) -> None:
+    """Something that nobody may read."""
+    place.write_text(OURS)
+    place.chmod(0)
+
+
+KINDS: Mapping[str, Planter] = {
+    "a link to the decoy": _linked,
+    "a link to nothing": _linked_to_nothing,
+    "a pipe": _pipe,
+    "a huge file": _huge,
+    "noise": _noise,
+    "the other kind": _other_kind,
+    "an unreadable one": _closed,
+}
+STORED = ("packs", "packs/.create.lock", "excerpts", "memory", "memory/discoveries")
+PATHS = (
+    *_sources(OURS),
+    "src",
+    "docs",
+    "shop",
+    "shop/sdd-bundle.yaml",
+    *(f"{STORE}/{name}" for name in STORED),
+)
+
+
+def plant(world: World, kind: str, paths: Sequence[str]) -> None:
+    """Have the project as it was made, but with this at those paths."""
+    world.restore()
+    for path in paths:
+        place = world.project / path
+        if place.is_dir():
+            shutil.rmtree(place)
+        else:
+            place.unlink(missing_ok=True)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        KINDS[kind](world, path, place)
+
+
+def groups(at_once: int) -> list[list[str]]:
+    """The paths in groups of so many at most, none of them inside another of its group."""
+    found: list[list[str]] = []
+    for path in PATHS:
+        for group in found:
+            inside = any(
+                f"{path}/".startswith(f"{one}/") or f"{one}/".startswith(f"{path}/") for one in group
+            )
+            if len(group) < at_once and not inside:
+                group.append(path)
+                break
+        else:
+            found.append([path])
+    return found
+
+
+def _nested(one: str, other: str) -> bool:
+    return one.startswith(f"{other}/") or other.startswith(f"{one}/")
+
+
 def _say(folder: Path, old: str, new: str) -> None:
     for path in filter(Path.is_file, folder.rglob("*")):
         path.write_text(path.read_text().replace(old, new))
@@ -289,7 +309,3 @@ def _repository(world: World) -> str:
     for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "one"]):
         subprocess.run(["git", "-C", str(place), *named, *words], check=True)
     return f"git+file://{place}"
-
-
-if __name__ == "__main__":
-    World.made(Path(sys.argv[1]))

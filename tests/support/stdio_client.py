@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from forking import PYTHONPATH, ROOT, ForkedProcess, can_fork
 from waiting import PATIENCE
 
-__all__ = ["HELLO", "MAIN", "PATIENCE", "PRIVATE", "ROOT", "Mode", "StdioClient", "environment"]
+__all__ = ["HELLO", "MAIN", "PATIENCE", "PRIVATE", "ROOT", "Asking", "Mode", "StdioClient", "environment"]
 
+ROOT = Path(__file__).resolve().parents[2]
 MAIN = (sys.executable, "-m", "context_pack")
 Mode = Literal["framed", "unframed"]
 PRIVATE = "CONTEXT_PACK_CACHE"
@@ -37,11 +37,51 @@ def environment(**extra: str) -> dict[str, str]:
     """
     kept = {key: value for key, value in os.environ.items() if not key.startswith("CONTEXT_PACK_")}
     kept |= {key: os.environ[key] for key in (PRIVATE,) if key in os.environ}
-    kept["PYTHONPATH"] = PYTHONPATH
+    kept["PYTHONPATH"] = os.pathsep.join([str(ROOT), str(ROOT / "adapters")])
     return {**kept, "CONTEXT_PACK_EMBEDDER": "fast", **extra}
 
 
-class StdioClient:
+class Asking:
+    """What can be asked over any connection."""
+
+    def __init__(self) -> None:
+        self._next_id = 0
+        self.notifications: list[dict[str, Any]] = []
+
+    def next_request(self, method: str, params: Mapping[str, Any] | None) -> dict[str, Any]:
+        """A request under a new id."""
+        self._next_id += 1
+        message: dict[str, Any] = {"jsonrpc": "2.0", "id": self._next_id, "method": method}
+        return message if params is None else {**message, "params": params}
+
+    def request(self, method: str, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Make a request, and return its whole reply."""
+        raise NotImplementedError
+
+    def call(self, tool: str, arguments: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """The result of a tools/call."""
+        params: dict[str, Any] = {"name": tool}
+        if arguments is not None:
+            params["arguments"] = arguments
+        reply = self.request("tools/call", params)
+        assert "result" in reply, reply
+        result: dict[str, Any] = reply["result"]
+        return result
+
+    def payload(self, tool: str, arguments: Mapping[str, Any] | None = None) -> Any:
+        """The JSON in a successful call's text."""
+        result = self.call(tool, arguments)
+        assert not result.get("isError"), result
+        return json.loads(result["content"][0]["text"])
+
+    def error(self, tool: str, arguments: Mapping[str, Any] | None = None) -> Any:
+        """The JSON in a refused call's text."""
+        result = self.call(tool, arguments)
+        assert result.get("isError") is True, result
+        return json.loads(result["content"][0]["text"])
+
+
+class StdioClient(Asking):
     """One server process and both of its streams."""
 
     def __init__(
@@ -51,28 +91,22 @@ class StdioClient:
         command: Sequence[str] | None = None,
         env: Mapping[str, str] | None = None,
     ) -> None:
-        """Start that command; without one, the server in a forked process (`forking.py`)."""
+        """Start that command, or the server."""
+        super().__init__()
         self.mode = mode
-        variables = environment(**dict(env or {}))
-        self.process: subprocess.Popen[bytes] | ForkedProcess
-        if command is None and can_fork(variables):
-            self.process = ForkedProcess([], source_root, variables)
-        else:
-            self.process = subprocess.Popen(
-                command or MAIN,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=source_root,
-                env=variables,
-            )
+        self.process = subprocess.Popen(
+            command or MAIN,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=source_root,
+            env=environment(**dict(env or {})),
+        )
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         assert self.process.stderr is not None
         self.stdin, self.stdout, self.stderr = self.process.stdin, self.process.stdout, self.process.stderr
         self._buffer = b""
-        self._next_id = 0
-        self.notifications: list[dict[str, Any]] = []
 
     def encode(self, message: object) -> bytes:
         """A message in this client's transport."""
@@ -120,40 +154,15 @@ class StdioClient:
 
     def request(self, method: str, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Send a request and wait for its whole reply."""
-        self._next_id += 1
-        message: dict[str, Any] = {"jsonrpc": "2.0", "id": self._next_id, "method": method}
-        if params is not None:
-            message["params"] = params
+        message = self.next_request(method, params)
         self.send(message)
-        return self.reply(self._next_id)
+        return self.reply(message["id"])
 
     def initialize(self) -> dict[str, Any]:
-        """The legacy handshake; returns the result."""
+        """The handshake; returns the result."""
         result: dict[str, Any] = self.request("initialize", HELLO)["result"]
         self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
         return result
-
-    def call(self, tool: str, arguments: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """The result of a tools/call."""
-        params: dict[str, Any] = {"name": tool}
-        if arguments is not None:
-            params["arguments"] = arguments
-        reply = self.request("tools/call", params)
-        assert "result" in reply, reply
-        result: dict[str, Any] = reply["result"]
-        return result
-
-    def payload(self, tool: str, arguments: Mapping[str, Any] | None = None) -> Any:
-        """The JSON in a successful call's text."""
-        result = self.call(tool, arguments)
-        assert not result.get("isError"), result
-        return json.loads(result["content"][0]["text"])
-
-    def error(self, tool: str, arguments: Mapping[str, Any] | None = None) -> Any:
-        """The JSON in a refused call's text."""
-        result = self.call(tool, arguments)
-        assert result.get("isError") is True, result
-        return json.loads(result["content"][0]["text"])
 
     def close_input(self) -> None:
         """End of input."""

@@ -13,7 +13,6 @@ from inmemory import SeededIds
 from postgres_server import Server
 from sample_packs import full_pack
 
-from context_pack.kernel.errors import Code, Failure
 from context_pack.memory.discovery import Discovery, id_of, uuid_of
 from context_pack_adapters.memory.discoveries import encoded
 from context_pack_adapters.packs import pack_format
@@ -32,7 +31,7 @@ def asked(server: Server, text: LiteralString, *values: object) -> list[tuple[ob
         return connection.execute(text, values).fetchall()
 
 
-@pytest.mark.clause("TM-02")
+@pytest.mark.clause("TM-01")
 def test_a_body_is_the_text_of_the_file(postgres: Server, new_database: Callable[[], Database]) -> None:
     database, now = new_database(), datetime.now(UTC)
     pack = PostgresPackStore(database, SeededIds()).create(
@@ -56,25 +55,7 @@ def test_a_body_is_the_text_of_the_file(postgres: Server, new_database: Callable
     assert str(body).encode() == encoded(found)
 
 
-@pytest.mark.clause("TM-01", "ST-08")
-def test_a_malformed_body_is_reported_by_its_id_and_others_load(
-    postgres: Server, new_database: Callable[[], Database]
-) -> None:
-    database, now = new_database(), datetime.now(UTC)
-    store = PostgresPackStore(database, SeededIds())
-    good, bad = (store.create(lambda key: full_pack(key, now), None) for _ in range(2))
-    with psycopg.connect(postgres.url) as connection:
-        values = ("---\nnothing\n", bad.id, database.project)
-        connection.execute(BREAK, values)
-    for act in (store.all, lambda: store.get(bad.id)):
-        with pytest.raises(Failure) as told:
-            act()
-        assert told.value.code is Code.MALFORMED_PACK
-        assert [one["file"] for one in told.value.details["files"]] == [f"{bad.id}.md"]
-    assert store.get(good.id) == good
-
-
-@pytest.mark.clause("TM-15")
+@pytest.mark.clause("TM-01")
 def test_the_last_author_of_a_pack_or_discovery_is_stored(
     new_database: Callable[[], Database],
 ) -> None:

@@ -128,11 +128,3 @@ def test_without_the_database_what_was_indexed_is_searched_and_it_is_said(
         found = called(ben, "documents_search", query="badgers")
         assert "fed at noon" in found
         assert "does not answer" in found
-
-
-@pytest.mark.clause("TM-14", "TM-09")
-def test_without_the_database_local_collections_are_searched(tmp_path: Path) -> None:
-    with member(tmp_path / "ada", NOWHERE, "example.org/shop") as ada:
-        found = called(ada, "documents_search", query="badgers")
-        assert "Badgers of ada" in found
-        assert "does not answer" in found

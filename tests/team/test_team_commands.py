@@ -101,7 +101,7 @@ def test_a_newer_schema_is_refused_in_words_and_a_missing_one_names_the_command(
         assert "newer than this program" in done.err
 
 
-@pytest.mark.clause("TM-05")
+@pytest.mark.clause("TM-04")
 def test_the_printed_sql_prepares_a_database(postgres: Server, own_database: str, tmp_path: Path) -> None:
     member = Member(tmp_path / "a", postgres.address("postgres", own_database), "example.org/it's")
     printed = member("team", "init", "--print")

@@ -43,7 +43,6 @@ class DiskBundleFiles:
     def __init__(self, root: AnyPlace, policy: PathPolicy) -> None:
         self._rooted = Rooted(root, policy)
         self._seen: dict[str, tuple[Signature | None, Document | Flaw]] = {}
-        self._names: dict[str, set[str]] = {}
 
     def folder(self, path: RelativePath | None) -> Iterator[Document | Flaw] | Flaw:
         """The YAML files of a folder, by name; hidden ones (`.context.yaml`) are of other tools."""
@@ -67,20 +66,11 @@ class DiskBundleFiles:
         return self._files(names, "" if path is None else f"{path.value}/")
 
     def _files(self, names: set[str], prefix: str) -> Iterator[Document | Flaw]:
-        """Each file that was listed, and each that was known and is still there.
-
-        Some file systems leave out of a listing what is replaced while it is made.
-        """
-        there: set[str] = set()
-        for name in sorted(names | self._names.get(prefix, set())):
+        for name in sorted(names):
             try:
-                file = self.document(RelativePath(prefix + name))
+                yield self.document(RelativePath(prefix + name))
             except Failure as failure:
-                file = Flaw(prefix + name, f"its name cannot be used: {failure.message}")
-            if name in names or not is_missing(file):
-                there.add(name)
-                yield file
-        self._names[prefix] = there
+                yield Flaw(prefix + name, f"its name cannot be used: {failure.message}")
 
     def document(self, path: RelativePath) -> Document | Flaw:
         """One JSON or YAML file; it is parsed unless it is the remembered one."""
@@ -98,8 +88,6 @@ class DiskBundleFiles:
             data = read_opened(opened, MAX_FILE_BYTES)
             value = load(data) if path.name.endswith(YAML_SUFFIXES) else load_json(data)
             found = Document(path.value, value, opened.status.st_mtime_ns)
-            if seen is not None and _says_the_same(found, seen[1]):
-                found = seen[1]
         except Malformed as malformed:
             found = Flaw(path.value, str(malformed))
         except Refused:
@@ -116,13 +104,6 @@ def _yaml_names(folder: Handle) -> Iterator[str]:
     for entry in scan(folder):
         if entry.name.endswith(YAML_SUFFIXES) and not entry.name.startswith("."):
             yield entry.name
-
-
-def _says_the_same(document: Document, before: Document | Flaw) -> bool:
-    """Whether a file that had to be read again is as it was."""
-    if isinstance(before, Flaw) or before.modified_ns != document.modified_ns:
-        return False
-    return bool(before.value == document.value)
 
 
 def is_missing(found: Document | Flaw) -> bool:

@@ -1,7 +1,6 @@
-"""Bundles on disk: found once, looked for again when asked, loaded by one call at a time.
+"""Bundles on disk: looked for by every call, loaded by one call at a time.
 
-A bundle's files, and what was made of them, are kept by folder, so that a new search forgets nothing that is
-still there. `bundles.yaml` is looked at on every call: when it changes, comes or goes, so do the bundles.
+A bundle's files, and what was made of them, are kept by folder.
 """
 
 from __future__ import annotations
@@ -11,12 +10,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from context_pack.bundles.ports import BundleFiles, BundlePlace, Document, Flaw, FoundBundles
+from context_pack.bundles.ports import BundleFiles, BundlePlace, FoundBundles
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack_adapters.bundles.discovery import LIST_FILE, BundleSearch, placed
 from context_pack_adapters.bundles.reading import DiskBundleFiles, is_missing
-from context_pack_adapters.files import opening as disk
+from context_pack_adapters.files.opening import Place
 
 T = TypeVar("T")
 WAIT_SECONDS = 0.05
@@ -32,19 +31,20 @@ class FileBundleStore:
         self._given = tuple(given)
         self._source = DiskBundleFiles(source_root, policy)
         self._lock = threading.Lock()
-        self._list: Document | Flaw | None = None
-        self._known: FoundBundles | None = None
-        self._folders: dict[BundlePlace, disk.Place] = {}
-        self._kept: dict[disk.Place, _KeptBundle] = {}
+        self._folders: dict[BundlePlace, Place] = {}
+        self._kept: dict[Place, _KeptBundle] = {}
 
-    def discover(self, again: bool = False) -> FoundBundles:
-        """The bundles that are known; `again` looks for them anew."""
+    def discover(self) -> FoundBundles:
+        """The bundles that there are."""
+        search = BundleSearch(self._root, self._policy)
         with self._lock:
-            listed = None if self._given else self._source.document(RelativePath(LIST_FILE))
-            if again or self._known is None or listed != self._list:
-                self._list = listed
-                self._known = self._search(listed)
-            return self._known
+            listed = self._source.document(RelativePath(LIST_FILE))
+            if self._given:
+                located = list(search.given(self._given))
+            else:
+                located = list(search.found() if is_missing(listed) else search.listed(listed))
+            self._folders = placed(located)
+            return FoundBundles(tuple(self._folders), tuple(search.diagnostics))
 
     def files(self, place: BundlePlace) -> BundleFiles:
         """The files of a bundle."""
@@ -63,17 +63,6 @@ class FileBundleStore:
             return made
         finally:
             kept.lock.release()
-
-    def _search(self, listed: Document | Flaw | None) -> FoundBundles:
-        search = BundleSearch(self._root, self._policy)
-        if self._given:
-            located = list(search.given(self._given))
-        elif listed is not None and not is_missing(listed):
-            located = list(search.listed(listed))
-        else:
-            located = list(search.found())
-        self._folders = placed(located)
-        return FoundBundles(tuple(self._folders), tuple(search.diagnostics))
 
     def _of(self, place: BundlePlace) -> _KeptBundle:
         with self._lock:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
 
 from context_pack.bundles.exports import select
 from context_pack.bundles.markdown import MOST_CHARS, mermaid
@@ -15,9 +16,10 @@ from context_pack.bundles.opening import EntityAddress, OpenedBundle, require
 from context_pack.bundles.ports import BundlePlace
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.call import CheckedCall, Overdue
-from context_pack_adapters.cli.arguments import argument, command, flag
+from context_pack_adapters.cli import output
+from context_pack_adapters.cli.app import App, command, flag
 from context_pack_adapters.cli.packs import write
-from context_pack_adapters.cli.shell import Shell, WrongUsage, body_of, nearest
+from context_pack_adapters.cli.words import body_of, nearest
 
 if TYPE_CHECKING:
     Found = tuple[BundlePlace, Bundle | Unloadable]
@@ -33,13 +35,15 @@ HEADS = {
 }
 COLOURS = {"error": "red", "warning": "yellow"}
 REFUSALS = {"NOT_FOUND": Code.NOT_FOUND, "BAD_REQUEST": Code.INVALID_DATA}
-BUNDLE = argument("--bundle", metavar="ID", help="the bundle, where there are several")
-DEPTH = argument("--depth", type=int, default=3, metavar="N", help="how far to follow references (3)")
+BUNDLE = click.option("--bundle", metavar="ID", help="The bundle, where there are several.")
+DEPTH = click.option(
+    "--depth", type=click.IntRange(0), default=3, show_default=True, help="How far to follow references."
+)
 
 
-def _call(shell: Shell) -> CheckedCall:
+def call_in_time(app: App) -> CheckedCall:
     """A call with the deadline of the server's, because a schema may cost any amount of time."""
-    overdue = Overdue(shell.settings.call_seconds)
+    overdue = Overdue(app.settings.call_seconds)
     end = time.monotonic() + overdue.seconds
 
     def check() -> None:
@@ -49,44 +53,44 @@ def _call(shell: Shell) -> CheckedCall:
     return CheckedCall(wanted=check)
 
 
-def _bundles(shell: Shell) -> tuple[list[Found], Sequence[Diagnostic]]:
+def _bundles(app: App) -> tuple[list[Found], Sequence[Diagnostic]]:
     """The bundles of this project, and what was wrong with the search for them."""
-    shelf = shell.cases().bundles
-    return shelf.bundles(_call(shell)), shelf.store.discover().diagnostics
+    shelf = app.cases.bundles
+    return shelf.bundles(call_in_time(app)), shelf.store.discover().diagnostics
 
 
-def _serve(shell: Shell, bundle: str | None, work: Callable[[OpenedBundle], T]) -> T:
+def _serve(app: App, bundle: str | None, work: Callable[[OpenedBundle], T]) -> T:
     """Run `work` on one bundle."""
-    return shell.cases().bundles.serve(bundle, _call(shell), work)
+    return work(app.cases.bundles.open(bundle, call_in_time(app)))
 
 
-def _print_search_problems(wrong: Sequence[Diagnostic], found: Sequence[Any], shell: Shell) -> None:
+def _print_search_problems(wrong: Sequence[Diagnostic], found: Sequence[Any]) -> None:
     """Print problems of the search; if no bundle was found, explain what a bundle is."""
     for one in wrong:
-        shell.terminal.complain(f"{one.file or 'bundles'}: {one.message}")
+        output.complain(f"{one.file or 'bundles'}: {one.message}")
     if not found:
-        shell.terminal.line("No bundles found.")
-        shell.terminal.note(
+        output.line("No bundles found.")
+        output.note(
             "A bundle is a folder with an sdd-bundle.yaml: the source root or one below it, or one that "
             "bundles.yaml or CONTEXT_PACK_BUNDLES names."
         )
 
 
-@command(flag("--json", "print the bundles as JSON"))
-def list_bundles(options: Namespace, shell: Shell) -> None:
+@command("bundles list")
+def list_bundles(app: App) -> None:
     """List the bundles of this project: those that load, and those that do not.
 
     Examples:
       context-pack bundles list
       context-pack bundles list --json | jq -r '.bundles[].id'
     """
-    bundles, wrong = _bundles(shell)
+    bundles, wrong = _bundles(app)
     found = [_summary(place, bundle) for place, bundle in bundles]
-    if options.json:
+    if app.json:
         diagnostics = [diagnostic.record() for diagnostic in wrong]
-        shell.terminal.json({"count": len(found), "bundles": found, "diagnostics": diagnostics})
+        output.value({"count": len(found), "bundles": found, "diagnostics": diagnostics})
         return
-    _print_search_problems(wrong, found, shell)
+    _print_search_problems(wrong, found)
     if found:
         rows = [
             (
@@ -99,7 +103,7 @@ def list_bundles(options: Namespace, shell: Shell) -> None:
             )
             for one in found
         ]
-        shell.terminal.table(rows, "ID", "LOADS", "ENTITIES", "PROBLEMS", "FOLDER", "NAME")
+        output.table(rows, "ID", "LOADS", "ENTITIES", "PROBLEMS", "FOLDER", "NAME")
 
 
 def _summary(place: BundlePlace, bundle: Bundle | Unloadable) -> dict[str, Any]:
@@ -118,12 +122,10 @@ def _summary(place: BundlePlace, bundle: Bundle | Unloadable) -> dict[str, Any]:
     }
 
 
-@command(
-    argument("bundles", nargs="*", metavar="ID", help="the bundles (default: every one)"),
-    flag("--allow-orphans", "orphans are no failure"),
-    flag("--json", "print the findings as JSON"),
-)
-def check(options: Namespace, shell: Shell) -> int:
+@command("bundles check")
+@click.argument("bundles", nargs=-1, metavar="[ID]...")
+@flag("--allow-orphans", "Orphans are no failure.")
+def check(app: App, bundles: tuple[str, ...], allow_orphans: bool) -> int:
     """Check bundles: files, schemas, ids and references.
 
     Prints what cannot be read, entities that fail their schema, ids that appear twice, references to nothing,
@@ -137,15 +139,15 @@ def check(options: Namespace, shell: Shell) -> int:
       context-pack bundles check --allow-orphans     orphans are told, but are no failure
       context-pack bundles check --json
     """
-    found, wrong = _bundles(shell)
-    reports = [_report(*one, options.allow_orphans) for one in _chosen(found, options.bundles)]
+    found, wrong = _bundles(app)
+    reports = [_report(*one, allow_orphans) for one in _chosen(found, bundles)]
     ok = bool(reports) and not wrong and all(report["ok"] for report in reports)
-    if options.json:
-        shell.terminal.json({"ok": ok, "bundles": reports, "diagnostics": [_record(one) for one in wrong]})
+    if app.json:
+        output.value({"ok": ok, "bundles": reports, "diagnostics": [_record(one) for one in wrong]})
     else:
-        _print_search_problems(wrong, reports, shell)
+        _print_search_problems(wrong, reports)
         for report in reports:
-            _print_report(report, shell)
+            _print_report(report)
     return 0 if ok else 1
 
 
@@ -153,7 +155,7 @@ def _chosen(found: Sequence[Found], wanted: Sequence[str]) -> Sequence[Found]:
     known = {place.id: (place, bundle) for place, bundle in found}
     for name in wanted:
         if name not in known:
-            raise WrongUsage(f"there is no bundle {name!r}{nearest(name, list(known))}")
+            raise click.UsageError(f"there is no bundle {name!r}{nearest(name, list(known))}")
     return [known[name] for name in dict.fromkeys(wanted)] if wanted else found
 
 
@@ -175,32 +177,43 @@ def _record(diagnostic: Diagnostic) -> dict[str, Any]:
     return {"kind": diagnostic.sort.value, **diagnostic.record()}
 
 
-def _print_report(report: dict[str, Any], shell: Shell) -> None:
+def _print_report(report: dict[str, Any]) -> None:
     """Print one bundle: a line for itself, then its findings by kind."""
     verdict = ("green", "ok") if report["ok"] else ("red", "not sound")
     count = f"{report['entities']} entities, {report['references']} references"
-    shell.terminal.styled_line(("bold", report["id"]), f"  {count}: ", verdict)
+    output.line(("bold", report["id"]), f"  {count}: ", verdict)
     for kind, head in HEADS.items():
         group = [one for one in report["findings"] if one["kind"] == kind]
         if group:
-            shell.terminal.styled_line(f"  {head} ({len(group)})")
+            output.line(f"  {head} ({len(group)})")
         for one in group:
             who = " ".join(filter(None, (one.get("entityType"), one.get("entityId"))))
             place = ": ".join(filter(None, (one.get("filePath"), who)))
-            shell.terminal.styled_line("    ", (COLOURS[one["severity"]], place), f": {one['message']}")
+            output.line("    ", (COLOURS[one["severity"]], place), f": {one['message']}")
 
 
-@command(
-    argument("targets", nargs="+", metavar="TYPE/ID", help="an entity; its id alone will do"),
-    BUNDLE,
-    DEPTH,
-    argument("--format", choices=["json", "yaml"], default="json", help="json (default) or yaml"),
-    flag("--no-schemas", "leave out the JSON Schemas"),
-    flag("--no-relations", "leave out which field refers to what"),
-    argument("-o", "--output", metavar="FILE", help="write to a file instead of stdout"),
-    flag("--force", "replace an existing file"),
+@command("bundles export")
+@click.argument("targets", nargs=-1, required=True, metavar="TYPE/ID...")
+@BUNDLE
+@DEPTH
+@click.option(
+    "--format", "kind", type=click.Choice(["json", "yaml"]), default="json", show_default=True, help="How."
 )
-def export(options: Namespace, shell: Shell) -> None:
+@flag("--no-schemas", "Leave out the JSON Schemas.")
+@flag("--no-relations", "Leave out which field refers to what.")
+@click.option("-o", "--output", "target", metavar="FILE", help="Write to a file instead of stdout.")
+@flag("--force", "Replace an existing file.")
+def export(
+    app: App,
+    targets: tuple[str, ...],
+    bundle: str | None,
+    depth: int,
+    kind: str,
+    no_schemas: bool,
+    no_relations: bool,
+    target: str | None,
+    force: bool,
+) -> None:
     """Export entities of a bundle with everything they depend on.
 
     The same as the tool export_context: one complete JSON or YAML snapshot, with relations and schemas.
@@ -210,25 +223,25 @@ def export(options: Namespace, shell: Shell) -> None:
       context-pack bundles export ride-start ride-end --depth 1 --format yaml
       context-pack bundles export ride-start -o snapshot.json
     """
-    named = _serve(shell, options.bundle, lambda opened: _addresses(opened.bundle, options.targets))
-    answer = shell.call(
+    named = _serve(app, bundle, lambda opened: _addresses(opened.bundle, targets))
+    answer = app.call(
         "export_context",
         targets=[{"entityType": one.type, "entityId": one.id} for one in named],
-        dependencyDepth=options.depth,
-        format=options.format,
-        includeSchemas=not options.no_schemas,
-        includeRelationMetadata=not options.no_relations,
-        bundleId=options.bundle or None,
+        dependencyDepth=depth,
+        format=kind,
+        includeSchemas=not no_schemas,
+        includeRelationMetadata=not no_relations,
+        bundleId=bundle or None,
     )
     if answer.is_error:
         error = body_of(answer)["error"]
         raise Failure(REFUSALS.get(error["code"], Code.INTERNAL), error["message"], error["details"])
     text = answer.text if answer.text.endswith("\n") else answer.text + "\n"
-    if options.output in (None, "-"):
-        shell.terminal.raw(text)
+    if target in (None, "-"):
+        output.raw(text)
         return
-    write(options.output, text.encode("utf-8", "backslashreplace"), replace=options.force)
-    shell.terminal.line(options.output)
+    write(target, text.encode("utf-8", "backslashreplace"), replace=force)
+    output.line(target)
 
 
 def _addresses(bundle: Bundle, targets: Sequence[str]) -> list[EntityAddress]:
@@ -244,10 +257,11 @@ def _addresses(bundle: Bundle, targets: Sequence[str]) -> list[EntityAddress]:
     return found
 
 
-@command(
-    argument("targets", nargs="*", metavar="TYPE/ID", help="an entity; its id alone will do"), BUNDLE, DEPTH
-)
-def graph(options: Namespace, shell: Shell) -> None:
+@command("bundles graph")
+@click.argument("targets", nargs=-1, metavar="[TYPE/ID]...")
+@BUNDLE
+@DEPTH
+def graph(app: App, targets: tuple[str, ...], bundle: str | None, depth: int) -> None:
     """Draw an export as a Mermaid diagram: a box per entity, an arrow per reference.
 
     Without targets, the whole bundle. The diagram is one that a context pack can hold.
@@ -258,17 +272,17 @@ def graph(options: Namespace, shell: Shell) -> None:
       context-pack call input action=upsert_diagram name=auth expected_revision=3 section_key=rides \\
         diagram_key=start title="Starting a ride" mermaid="$(context-pack bundles graph ride-start)"
     """
-    if options.depth < 0:
-        raise WrongUsage("--depth must not be negative")
 
     def draw(opened: OpenedBundle) -> str:
-        bundle = opened.bundle
-        named = _addresses(bundle, options.targets or list(bundle.entities))
-        chosen = select(bundle, require(bundle, opened.id, named), options.depth)
+        entities = opened.bundle.entities
+        named = _addresses(opened.bundle, targets or list(entities))
+        chosen = select(opened.bundle, require(opened.bundle, opened.id, named), depth)
         return mermaid(chosen.targets, chosen.dependencies, chosen.edges)
 
-    text = _serve(shell, options.bundle, draw)
+    text = _serve(app, bundle, draw)
     if len(text) > MOST_CHARS:
         hint = "name fewer entities, or a smaller --depth"
-        raise WrongUsage(f"the diagram has {len(text)} characters and a pack holds {MOST_CHARS}; {hint}")
-    shell.terminal.raw(text)
+        raise click.UsageError(
+            f"the diagram has {len(text)} characters and a pack holds {MOST_CHARS}; {hint}"
+        )
+    output.raw(text)

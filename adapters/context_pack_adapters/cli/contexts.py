@@ -1,31 +1,23 @@
-"""The commands about directory contexts: init, refresh, status, validate, show; see also `contexts_watch`."""
+"""The commands about directory contexts: init, refresh, status, show."""
 
 from __future__ import annotations
 
-from argparse import Namespace
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import click
+
 from context_pack.contexts.fingerprint import Method
-from context_pack.contexts.model import CONTEXT_FILE, CONTEXT_SCHEMA, Context
-from context_pack.contexts.ports import Project, ProjectFolder, unwatched
-from context_pack.contexts.queries import (
-    OUTSIDE,
-    CheckFreshness,
-    ContextQueries,
-    FolderListing,
-    QueryContext,
-    context_of,
-    refused,
-    unscannable,
-)
+from context_pack.contexts.ports import Project
+from context_pack.contexts.queries import CheckFreshness, ContextQueries, FolderListing, QueryContext, refused
 from context_pack.contexts.refresh import ContextRefresher, FolderOutcome, RefreshRequest
 from context_pack.contexts.tools import listing_body
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ports import Reason
-from context_pack_adapters.cli.arguments import argument, command, flag
-from context_pack_adapters.cli.meter import Meter
-from context_pack_adapters.cli.shell import Shell, WrongUsage
+from context_pack_adapters.cli import output
+from context_pack_adapters.cli.app import App, command, flag
+from context_pack_adapters.disk_ports import open_ports
+from context_pack_adapters.library import Workspace
 from context_pack_adapters.library.contexts import answered
 from context_pack_adapters.settings import resolve_source_root, working_directory
 
@@ -39,16 +31,11 @@ COLOURS: Mapping[str, str] = {
     "missing": "red",
     "corrupt": "red",
 }
-PLACE = (
-    argument("--path", metavar="DIR", help="the project's root (default: the source root)"),
-    flag("--json", "print the answer as JSON"),
+PLACE = click.option("--path", metavar="DIR", help="The project's root, if it is not the source root.")
+FINGERPRINT = click.option(
+    "--fingerprint", type=click.Choice(["content", "stat"]), help="What a new fingerprint is taken of."
 )
-WRITING = (
-    argument(
-        "--fingerprint", choices=["content", "stat"], help="what a new fingerprint is taken of (content)"
-    ),
-    flag("--agents", "also keep a block about contexts in AGENTS.md"),
-)
+AGENTS = flag("--agents", "Also keep a block about contexts in AGENTS.md.")
 
 
 class OpenedProject(NamedTuple):
@@ -58,29 +45,28 @@ class OpenedProject(NamedTuple):
     queries: ContextQueries
     refresher: ContextRefresher
 
-    def listing(self) -> FolderListing:
-        """Every folder that has, or should have, a context."""
-        return answered(self.queries.survey(self.project))
 
-
-def open_project(options: Namespace, shell: Shell) -> OpenedProject:
-    """The project that the options name.
+def open_project(app: App, written: str | None) -> OpenedProject:
+    """The project of the source root, or the one in the folder that was named.
 
     Raises:
         Failure: `not_found` when it is no readable folder.
     """
-    settings = shell.settings
-    path = resolve_source_root(options.path, working_directory()) if options.path else settings.source_root
+    settings = app.settings
+    path = resolve_source_root(written, working_directory()) if written else settings.source_root
     allowed = settings._replace(allowed_roots=(*settings.allowed_roots, path))
-    cases = shell._replace(settings=allowed).cases().contexts
+    cases = Workspace(open_ports(allowed)).cases.contexts
     project = cases.queries.projects.open(path)
     if isinstance(project, Reason):
         raise Failure(Code.NOT_FOUND, f'Failed to scan project at "{path}"')
     return OpenedProject(project, cases.queries, cases.refresher)
 
 
-@command(*WRITING, *PLACE)
-def init(options: Namespace, shell: Shell) -> int:
+@command("contexts init", walks=True)
+@FINGERPRINT
+@AGENTS
+@PLACE
+def init(app: App, fingerprint: str | None, agents: bool, path: str | None) -> int:
     """Make a .context.yaml for every folder worth one that has none; those that are there stay as they are.
 
     A context says what its folder holds: summary, files, interfaces, dependencies, tests; made from the code,
@@ -94,16 +80,18 @@ def init(options: Namespace, shell: Shell) -> int:
       context-pack contexts init --agents              also tell agents about them, in AGENTS.md
       context-pack contexts init --fingerprint stat  times and sizes instead of contents, as dotcontext has it
     """
-    return _carry_out(options, shell, only_missing=True)
+    return _carry_out(app, path, fingerprint, agents=agents, only_missing=True)
 
 
-@command(
-    argument("scope", nargs="?", metavar="SCOPE", help="a folder, from the root (default: all)"),
-    flag("--adopt", "take over generated fields of dotcontext and of earlier versions"),
-    *WRITING,
-    *PLACE,
-)
-def refresh(options: Namespace, shell: Shell) -> int:
+@command("contexts refresh", walks=True)
+@click.argument("scope", required=False)
+@flag("--adopt", "Take over generated fields of dotcontext and of earlier versions.")
+@FINGERPRINT
+@AGENTS
+@PLACE
+def refresh(
+    app: App, scope: str | None, adopt: bool, fingerprint: str | None, agents: bool, path: str | None
+) -> int:
     """Bring contexts up to date with their folders, and make those that are missing.
 
     Nothing that a person wrote is touched: only fingerprint, date and the fields named in derived_fields
@@ -117,42 +105,31 @@ def refresh(options: Namespace, shell: Shell) -> int:
     Examples:
       context-pack contexts refresh
       context-pack contexts refresh src/core           only this folder and what is below it
-      context-pack contexts refresh --fingerprint stat
       context-pack contexts refresh --adopt            once, in a project that used dotcontext
     """
-    if options.scope is not None and options.agents:
-        raise WrongUsage("--agents is about the whole project; leave out the scope")
-    return _carry_out(options, shell, scope=options.scope, adopt=options.adopt)
+    if scope is not None and agents:
+        raise click.UsageError("--agents is about the whole project; leave out the scope")
+    return _carry_out(app, path, fingerprint, agents=agents, scope=scope, adopt=adopt)
 
 
-def _carry_out(options: Namespace, shell: Shell, **order: Any) -> int:
+def _carry_out(app: App, path: str | None, fingerprint: str | None, **order: Any) -> int:
     """Make or refresh contexts and print the outcome of each folder."""
-    opened = open_project(options, shell)
-    method = None if options.fingerprint is None else Method(options.fingerprint)
-    with Meter() as meter:
-
-        def progress(done: int, total: int, scope: str) -> None:
-            if total:
-                meter.draw(f"{done}/{total} {scope}")
-
+    opened = open_project(app, path)
+    method = None if fingerprint is None else Method(fingerprint)
+    with output.progress("contexts") as report:
         outcomes = answered(
-            opened.refresher.refresh(
-                opened.project,
-                RefreshRequest(method=method, agents=options.agents, **order),
-                progress=progress,
-            )
+            opened.refresher.refresh(opened.project, RefreshRequest(method=method, **order), progress=report)
         )
-    if options.json:
-        folders = [outcome_record(each) for each in outcomes]
-        shell.terminal.json({"root": opened.project.root, "folders": folders})
+    if app.json:
+        output.value({"root": opened.project.root, "folders": [_record(each) for each in outcomes]})
     else:
-        print_outcomes(outcomes, shell)
+        _print_outcomes(outcomes)
         if not outcomes:
-            shell.terminal.note("no folder there is worth a context; see min_tokens in .context.config.yaml")
+            output.note("no folder there is worth a context; see min_tokens in .context.config.yaml")
     return 1 if any(outcome.result == "failed" for outcome in outcomes) else 0
 
 
-def outcome_record(outcome: FolderOutcome) -> dict[str, Any]:
+def _record(outcome: FolderOutcome) -> dict[str, Any]:
     """The outcome of a folder as JSON."""
     record: dict[str, Any] = {"scope": outcome.scope, "result": outcome.result}
     if outcome.reason is not None:
@@ -160,30 +137,30 @@ def outcome_record(outcome: FolderOutcome) -> dict[str, Any]:
     return {**record, "released": list(outcome.released)} if outcome.released else record
 
 
-def print_outcomes(outcomes: Sequence[FolderOutcome], shell: Shell) -> None:
-    """Print a line for every changed folder, and one with the counts."""
+def _print_outcomes(outcomes: Sequence[FolderOutcome]) -> None:
+    """A line for every changed folder, and one with the counts."""
     for outcome in outcomes:
-        if outcome.result == "unchanged":
-            continue
-        why = f"  {outcome.reason}" if outcome.reason else ""
-        theirs = f"  yours from now on: {', '.join(outcome.released)}" if outcome.released else ""
-        print_state(outcome.result, f"{outcome.scope}{why}{theirs}", shell)
-    shell.terminal.line(tally(("made", "updated", "unchanged"), [outcome.result for outcome in outcomes]))
+        if outcome.result != "unchanged":
+            why = f"  {outcome.reason}" if outcome.reason else ""
+            theirs = f"  yours from now on: {', '.join(outcome.released)}" if outcome.released else ""
+            _print_state(outcome.result, f"{outcome.scope}{why}{theirs}")
+    output.line(_tally(("made", "updated", "unchanged"), [outcome.result for outcome in outcomes]))
 
 
-def print_state(state: str, text: str, shell: Shell) -> None:
-    """Print a line that begins with a state in its colour."""
-    shell.terminal.styled_line((COLOURS.get(state, ""), state.ljust(8)), f"  {text}")
+def _print_state(state: str, text: str) -> None:
+    output.line((COLOURS.get(state, ""), state.ljust(8)), f"  {text}")
 
 
-def tally(usual: Iterable[str], states: Sequence[str]) -> str:
+def _tally(usual: Sequence[str], states: Sequence[str]) -> str:
     """How many there are of each state; the usual ones are counted even where there are none."""
     return ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys((*usual, *states)))
 
 
-@command(flag("--quiet", "tell only what is not fresh"), *PLACE)
-def status(options: Namespace, shell: Shell) -> int:
-    """Tell for every folder worth a context whether it is fresh, stale, missing or corrupt.
+@command("contexts status")
+@flag("--quiet", "Tell only what is not fresh.")
+@PLACE
+def status(app: App, quiet: bool, path: str | None) -> int:
+    """Tell for every folder worth a context whether it is fresh, stale, missing or corrupt, and why.
 
     Exit code 1 when one is not fresh, so that a CI job or a pre-commit hook can use it.
 
@@ -192,102 +169,49 @@ def status(options: Namespace, shell: Shell) -> int:
       context-pack contexts status --quiet             only what is not fresh
       context-pack contexts status --json
     """
-    listing = open_project(options, shell).listing()
-    states = states_in(listing)
+    opened = open_project(app, path)
+    listing: FolderListing = answered(opened.queries.survey(opened.project))
+    states = {
+        entry.scope: "corrupt" if entry.reason is not None else entry.state.value for entry in listing.entries
+    }
     fresh = all(state == "fresh" for state in states.values())
-    if options.json:
-        shell.terminal.json({"ok": fresh, **listing_body(listing)})
+    if app.json:
+        output.value({"ok": fresh, **listing_body(listing)})
         return 0 if fresh else 1
-    width = max(map(len, states))
+    width = max(map(len, states), default=0)
     for entry in listing.entries:
-        if not options.quiet or states[entry.scope] != "fresh":
-            told = " ".join((entry.summary or entry.reason or "").split())[:100]
-            print_state(states[entry.scope], f"{entry.scope.ljust(width)}  {told}", shell)
+        if not quiet or states[entry.scope] != "fresh":
+            told = " ".join((entry.reason or entry.summary or "").split())[:100]
+            _print_state(states[entry.scope], f"{entry.scope.ljust(width)}  {told}")
     more = f"; {listing.skipped} folders below the threshold" if listing.skipped else ""
-    shell.terminal.line(tally(("fresh", "stale", "missing"), list(states.values())) + more)
+    output.line(_tally(("fresh", "stale", "missing"), list(states.values())) + more)
     if listing.warnings:
-        shell.terminal.note(f"{listing.warnings} folders, names or settings could not be used")
+        output.note(f"{listing.warnings} folders, names or settings could not be used")
     if not {"stale", "missing"}.isdisjoint(states.values()):
-        shell.terminal.note("'context-pack contexts refresh' mends what is stale or missing.")
+        output.note("'context-pack contexts refresh' mends what is stale or missing.")
     return 0 if fresh else 1
 
 
-def states_in(listing: FolderListing) -> dict[str, str]:
-    """The state of each folder for people: an unusable file is called corrupt, not missing."""
-    return {
-        entry.scope: "corrupt" if entry.reason is not None else entry.state.value for entry in listing.entries
-    }
-
-
-@command(
-    argument("scopes", nargs="*", metavar="SCOPE", help="folders, from the root (default: all)"),
-    flag("--schema", "print the JSON Schema of the format"),
-    *PLACE,
-)
-def validate(options: Namespace, shell: Shell) -> int:
-    """Check that every .context.yaml is a valid context of version 1; what is missing or stale does not
-    matter.
-
-    Exit code 1 when a file is not valid.
-
-    Examples:
-      context-pack contexts validate                   every folder of the project
-      context-pack contexts validate src/core lib      these
-      context-pack contexts validate --schema          print the JSON Schema instead
-    """
-    if options.schema:
-        shell.terminal.json(CONTEXT_SCHEMA)
-        return 0
-    opened = open_project(options, shell)
-    checked, invalid = 0, {}
-    for folder in _folders(opened.project, options.scopes):
-        verdict = context_of(folder)
-        checked += verdict is not Reason.MISSING
-        if not isinstance(verdict, Context) and verdict is not Reason.MISSING:
-            invalid[folder.scope] = (OUTSIDE if isinstance(verdict, Reason) else verdict).reason
-    if options.json:
-        told = [{"scope": scope, "reason": reason} for scope, reason in invalid.items()]
-        shell.terminal.json({"ok": not invalid, "checked": checked, "invalid": told})
-    else:
-        for scope, reason in invalid.items():
-            name = CONTEXT_FILE if scope == "." else f"{scope}/{CONTEXT_FILE}"
-            shell.terminal.styled_line(("red", "invalid"), f"  {name}  {reason}")
-        shell.terminal.line(f"{checked} checked, {len(invalid)} invalid")
-    return 1 if invalid else 0
-
-
-def _folders(project: Project, scopes: Sequence[str]) -> Iterator[ProjectFolder]:
-    """The folders of these scopes, or all."""
-    for scope in scopes:
-        folder = project.find(scope)
-        if isinstance(folder, Reason):
-            raise Failure(Code.NOT_FOUND, refused(folder, scope).error)
-        yield folder
-    if not scopes:
-        scan = project.scan(unwatched)
-        if scan is None:
-            raise Failure(Code.NOT_FOUND, unscannable(project.root).error)
-        yield from sorted(scan.folders, key=lambda folder: folder.scope)
-
-
-@command(argument("scope", metavar="SCOPE", help="a folder, from the root; . is the root"), *PLACE)
-def show(options: Namespace, shell: Shell) -> None:
-    """Print the .context.yaml of a folder as it is, or what it says as JSON.
+@command("contexts show")
+@click.argument("scope")
+@PLACE
+def show(app: App, scope: str, path: str | None) -> None:
+    """Print the .context.yaml of a folder as it is, or what it says as JSON; SCOPE . is the root.
 
     Examples:
       context-pack contexts show src/core
       context-pack contexts show .
       context-pack contexts show src/core --json       the parsed context, with its state
     """
-    opened = open_project(options, shell)
-    if options.json:
-        asked = {"scope": options.scope, "path": opened.project.root}
-        found = answered(opened.queries.query(QueryContext(**asked)))
+    opened = open_project(app, path)
+    if app.json:
+        asked: dict[str, Any] = {"scope": scope, "path": opened.project.root}
+        context = answered(opened.queries.query(QueryContext(**asked))).context
         state = answered(opened.queries.check(CheckFreshness(**asked))).freshness.state.value
-        shell.terminal.json({"scope": options.scope, "state": state, "context": found.context})
+        output.value({"scope": scope, "state": state, "context": context})
         return
-    (folder,) = _folders(opened.project, [options.scope])
-    data = folder.context()
+    folder = opened.project.find(scope)
+    data = folder if isinstance(folder, Reason) else folder.context()
     if not isinstance(data, bytes):
-        raise Failure(Code.NOT_FOUND, refused(data, options.scope).error)
-    shell.terminal.raw(data.decode("utf-8", "backslashreplace"))
+        raise Failure(Code.NOT_FOUND, refused(data, scope).error)
+    output.raw(data.decode("utf-8", "backslashreplace"))

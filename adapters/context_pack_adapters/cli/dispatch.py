@@ -26,7 +26,7 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "packs list": "list the context packs",
         "packs show": "print a pack with its code of today",
         "packs diff": "say what changed between two revisions",
-        "packs draft": "make a pack that answers a question",
+        "packs draft": "make a pack of a question, a diff or a stack trace",
         "packs export": "write a pack to a file, as Markdown or as a page",
         "packs delete": "delete packs",
         "packs restore": "bring back a pack whose time is over",
@@ -35,9 +35,14 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "packs verify": "check that every ref still finds its code",
         "packs repair": "point the refs whose code has moved at it again",
     },
+    "packs_text": {
+        "packs import": "make a pack of a Markdown file that names code",
+        "packs edit": "edit a pack as Markdown in your editor",
+        "packs lint": "name what its writer should look at again",
+        "packs rename": "give a section or a ref another key",
+    },
     "packs_write": {
         "packs create": "make an empty pack",
-        "packs import": "make a pack of a Markdown file that names code",
         "packs add": "add lines of a file, or a definition, to a pack",
         "packs section": "add a section, or change its title or text",
         "packs diagram": "put a Mermaid diagram into a section",
@@ -54,12 +59,18 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "usages": "list where a name is defined and used",
         "grep": "search the project's text files for a regular expression",
     },
+    "knowledge": {
+        "about": "say what is known of a file, lines or a definition",
+        "verify": "check packs, discoveries, contexts and bundles against the code",
+        "affected": "say what rests on the code that was changed since a revision",
+    },
     "memory": {
         "search": "search code, discoveries, sessions and packs by meaning",
         "memory add": "record a discovery about the project",
         "memory list": "list the discoveries",
         "memory show": "print discoveries whole, with their code",
         "memory search": "search the discoveries",
+        "memory accept": "say that discoveries still hold for the code as it is now",
         "memory forget": "forget discoveries",
     },
     "memory_import": {"memory import": "record what Markdown notes and decision records say"},
@@ -78,7 +89,6 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "contexts init": "make the directory contexts that are missing",
         "contexts refresh": "bring directory contexts up to date",
         "contexts status": "tell which contexts are fresh, stale or missing",
-        "contexts validate": "check that every .context.yaml is valid",
         "contexts show": "print the context of a folder",
     },
     "bundles": {
@@ -93,9 +103,13 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "team push": "copy packs and discoveries of this checkout to it",
         "team pull": "copy packs and discoveries from it to this checkout",
     },
+    "model": {
+        "model list": "list the models that can be fetched",
+        "model fetch": "bring a known model for searches by meaning",
+    },
     "setup": {"setup": "write this server into the configuration of your agents"},
     "doctor": {"doctor": "what is configured, what is missing, how to mend it"},
-    "demo": {"demo": "build a small pack over the current folder and print it"},
+    "demo": {"demo": "see a pack over this project, and a ref that follows an edit"},
     "tools": {
         "call": "run any tool and print its answer",
         "tools": "list the tools, or explain one",
@@ -107,7 +121,7 @@ MODULES: Mapping[str, Mapping[str, str]] = {
     },
 }
 """Every command: the module that it is in, and what it is for."""
-HIDDEN: Mapping[str, str] = {"task": "task"}
+HIDDEN: Mapping[str, str] = {"task": "task", "hook": "hooks"}
 """Commands that no help lists, and their modules."""
 COMMANDS: Mapping[str, str] = {name: about for each in MODULES.values() for name, about in each.items()}
 HOMES: Mapping[str, str] = {name: module for module, each in MODULES.items() for name in each} | dict(HIDDEN)
@@ -118,10 +132,12 @@ GROUPS: Mapping[str, str] = {
     "contexts": "Directory contexts: what each folder is for, and whether that is still true.",
     "bundles": "Bundles: entities in YAML files that refer to each other.",
     "team": "Packs and discoveries that a team shares in a Postgres database.",
+    "model": "Models for searches by meaning, in place of the installed one.",
 }
 FIRST_PAGE: Mapping[str, Sequence[str]] = {
-    "Packs": ("packs import", "packs draft", "packs create", "packs add", "packs show", "packs verify"),
-    "Search and read": ("search", "usages", "outline"),
+    "Packs": ("packs import", "packs draft", "packs create", "packs add", "packs show", "packs edit"),
+    "Search and read": ("search", "about", "usages", "outline"),
+    "Keep it true": ("verify", "affected"),
     "Memory": ("memory add", "memory search"),
     "Set up": ("setup", "doctor", "demo"),
 }
@@ -229,10 +245,6 @@ def _all_by_group() -> dict[str, list[str]]:
 def load(name: str) -> click.Command:
     """The command of that whole name."""
     import_module(f"context_pack_adapters.cli.{HOMES[name]}")
-    if name not in REGISTERED:
-        from context_pack_adapters.cli.bridge import bridged
-
-        return bridged(name)
     return REGISTERED[name]
 
 

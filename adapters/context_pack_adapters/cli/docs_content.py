@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
+
+import click
 
 from context_pack.documents.model import Changes, Collection, Failed, Outcome
 from context_pack.documents.shelf import sync_all, under_every_name
 from context_pack.documents.tools import outcome_body
 from context_pack.kernel.errors import Failure
-from context_pack.retrieval.model import Progress, Scope
+from context_pack.retrieval.model import Scope
 from context_pack.retrieval.ports import EmbedderFailed
-from context_pack_adapters.cli.arguments import argument, command, flag
-from context_pack_adapters.cli.meter import Bar
-from context_pack_adapters.cli.shell import Shell, body_of
+from context_pack_adapters.cli import output
+from context_pack_adapters.cli.app import App, command, flag
+from context_pack_adapters.cli.names import COLLECTION
+from context_pack_adapters.cli.words import body_of
 from context_pack_adapters.library.documents import Documents
 
 NO_COLLECTIONS = "No collections. Add one: context-pack docs add NAME PLACE"
@@ -23,21 +26,19 @@ MOST_NAMED = 20
 SHOWN_LINES, SHOWN_CHARS = 4, 160
 
 
-def open_documents(shell: Shell) -> Documents:
+def open_documents(app: App) -> Documents:
     """The documents of this project; prints problems of its configuration."""
-    documents = Documents(shell.cases())
+    documents = Documents(app.cases)
     for problem in documents.shelf.catalogue().problems:
-        shell.terminal.complain(problem)
+        output.complain(problem)
     return documents
 
 
-@command(
-    argument("collections", nargs="*", metavar="NAME", help="a collection (default: all)"),
-    flag("--fast", "leave semantic vectors to the server"),
-    flag("--dry-run", "only say what would be done"),
-    flag("--json", "print the outcome as JSON"),
-)
-def sync(options: Namespace, shell: Shell) -> int:
+@command("docs sync")
+@click.argument("collections", nargs=-1, type=COLLECTION, metavar="[NAME]...")
+@flag("--fast", "Leave semantic vectors to the server.")
+@flag("--dry-run", "Only say what would be done.")
+def sync(app: App, collections: tuple[str, ...], fast: bool, dry_run: bool) -> int:
     """Bring document collections up to date: read what has changed, fetch repositories, embed what is new.
 
     Only what has changed since the last time is read. Interrupt it at any time: the next run goes on from
@@ -49,46 +50,46 @@ def sync(options: Namespace, shell: Shell) -> int:
       context-pack docs sync --dry-run             what would be done, what is skipped, and why
       context-pack docs sync --fast                do not wait for the semantic vectors
     """
-    documents = open_documents(shell)
+    documents = open_documents(app)
     problems = documents.shelf.catalogue().problems
-    chosen = documents.shelf.chosen(options.collections)
-    if options.dry_run:
-        return _dry_run(documents, chosen, options, shell)
+    chosen = documents.shelf.chosen(collections)
+    if dry_run:
+        return _dry_run(documents, chosen, app)
     outcomes = sync_with_bar(documents, chosen, fetch=True)
-    if not options.collections:
+    if not collections:
         outcomes = under_every_name(documents.shelf, outcomes)
-    semantic = None if options.fast else _embed(documents, chosen, shell)
+    semantic = None if fast else _embed(documents, chosen)
     for notice in documents.shelf.ports.index.notices():
-        shell.terminal.note(notice)
-    if options.json:
+        output.note(notice)
+    if app.json:
         body: dict[str, Any] = {"collections": [outcome_body(one) for one in outcomes]}
-        shell.terminal.json({**body, **({"semantic": semantic} if semantic is not None else {})})
+        output.value({**body, **({"semantic": semantic} if semantic is not None else {})})
     else:
         for outcome in outcomes:
             counts = f"{outcome.added} added, {outcome.updated} updated, {outcome.removed} removed"
             failed = f", {len(outcome.failed)} failed" if outcome.failed else ""
-            shell.terminal.styled_line(("bold", outcome.collection), f": {counts}{failed}")
-            show_failed(shell, outcome.failed)
+            output.line(("bold", outcome.collection), f": {counts}{failed}")
+            show_failed(outcome.failed)
         if not outcomes:
-            shell.terminal.line(NO_COLLECTIONS)
+            output.line(NO_COLLECTIONS)
     return 1 if problems or any(one.failed for one in outcomes) else 0
 
 
-def _embed(documents: Documents, chosen: Sequence[Collection], shell: Shell) -> dict[str, int] | None:
+def _embed(documents: Documents, chosen: Sequence[Collection]) -> dict[str, int] | None:
     """Give every passage its semantic vector, if there is such an embedder."""
     if not chosen:
         return None
     try:
-        with Bar("embedding") as bar:
+        with output.progress("embedding") as report:
             scope = Scope(corpora=tuple(one.id for one in chosen))
-            done = documents.finder.fill(scope, lambda: False, bar.show)
+            done = documents.finder.fill(scope, lambda: False, lambda now: report(now.done, now.total))
     except EmbedderFailed as failed:
-        shell.terminal.complain(f"the semantic embedder failed: {failed}; searches go on without it")
+        output.complain(f"the semantic embedder failed: {failed}; searches go on without it")
         return None
     return None if done is None else {"done": done.done, "total": done.total}
 
 
-def _dry_run(documents: Documents, chosen: Sequence[Collection], options: Namespace, shell: Shell) -> int:
+def _dry_run(documents: Documents, chosen: Sequence[Collection], app: App) -> int:
     """Print what a sync would do."""
     bodies: list[dict[str, Any]] = []
     for collection in chosen:
@@ -97,41 +98,46 @@ def _dry_run(documents: Documents, chosen: Sequence[Collection], options: Namesp
         except Failure as failure:
             failed = [{"document": collection.where.name, "reason": failure.message}]
             bodies.append({"collection": collection.alias, "failed": failed})
-    if options.json:
-        shell.terminal.json({"dryRun": True, "collections": bodies})
+    if app.json:
+        output.value({"dryRun": True, "collections": bodies})
     else:
         for body in bodies:
             if "documents" in body:
-                show_plan(shell, body)
+                show_plan(body)
             else:
-                shell.terminal.complain(f"{body['collection']}: {body['failed'][0]['reason']}")
+                output.complain(f"{body['collection']}: {body['failed'][0]['reason']}")
     return 1 if any(body["failed"] for body in bodies) else 0
+
+
+def _on(show: output.Report, name: str, done: int, total: int, _: str) -> None:
+    show(done, total, name)
 
 
 def sync_with_bar(documents: Documents, collections: Sequence[Collection], fetch: bool) -> list[Outcome]:
     """Bring collections up to date, with a bar for each on a terminal."""
     outcomes = []
-    with Bar("") as bar:
+    with output.progress("documents") as show:
         for collection in collections:
-            bar.what = collection.alias
             outcomes += sync_all(
                 documents.shelf,
                 [collection],
                 fetch=fetch,
-                report=lambda done, total, _: bar.show(Progress(done, total)),
+                report=partial(_on, show, collection.alias),
             )
     return outcomes
 
 
-@command(
-    argument("query", metavar="QUERY", help="what to find, in words"),
-    argument("-c", "--collection", action="append", default=[], metavar="NAME", help="only this collection"),
-    argument("-n", "--limit", type=int, default=10, metavar="N", help="most hits, 1 to 100 (10)"),
-    argument("--max-distance", type=float, metavar="X", help="largest cosine distance, 0 to 2"),
-    flag("--vector", "by meaning alone, without the words"),
-    flag("--json", "print the tool's whole answer as JSON"),
+@command("docs search")
+@click.argument("query")
+@click.option(
+    "-c", "--collection", "collections", multiple=True, type=COLLECTION, help="Only this collection."
 )
-def search(options: Namespace, shell: Shell) -> int:
+@click.option("-n", "--limit", type=int, default=10, metavar="N", help="Most hits, 1 to 100. [default: 10]")
+@click.option("--max-distance", type=float, metavar="X", help="Largest cosine distance, 0 to 2.")
+@flag("--vector", "By meaning alone, without the words.")
+def search(
+    app: App, query: str, collections: tuple[str, ...], limit: int, max_distance: float | None, vector: bool
+) -> int:
     """Search the document collections by meaning and by words; what has changed is indexed first.
 
     The exit code is 0 if something was found, 1 if nothing was.
@@ -141,44 +147,44 @@ def search(options: Namespace, shell: Shell) -> int:
       context-pack docs search parse_http_header -c handbook -c api --limit 3
       context-pack docs search "retry policy" --json | jq '.results[0]'
     """
-    documents = open_documents(shell)
-    chosen = [one for one in documents.shelf.chosen(options.collection) if one.where.is_local]
+    documents = open_documents(app)
+    chosen = [one for one in documents.shelf.chosen(collections) if one.where.is_local]
     sync_with_bar(documents, chosen, fetch=False)
-    answer = shell.call(
+    answer = app.call(
         "documents_search",
-        query=options.query,
-        collections=options.collection,
-        limit=options.limit,
-        hybridSearch=not options.vector,
-        maxDistance=options.max_distance,
+        query=query,
+        collections=list(collections),
+        limit=limit,
+        hybridSearch=not vector,
+        maxDistance=max_distance,
     )
     if answer.is_error:
-        shell.terminal.complain(answer.text)
+        output.complain(answer.text)
         return 1
     found = body_of(answer)
-    if options.json:
-        shell.terminal.json(found)
+    if app.json:
+        output.value(found)
         return 0 if found["results"] else 1
     if found.get("warning"):
-        shell.terminal.note(found["warning"])
+        output.note(found["warning"])
     if not found["results"]:
-        shell.terminal.note("Nothing found.")
+        output.note("Nothing found.")
         return 1
     for hit in found["results"]:
         place = f"{hit['collection']}/{hit['documentId']}:{hit['startLine']}"
         heading = hit.get("sectionHeading") or hit["documentTitle"]
         score = ("green", f"{hit['relevanceScore']:.2f}")
-        shell.terminal.styled_line(score, "  ", ("cyan", place), f"  {heading}")
+        output.line(score, "  ", ("cyan", place), f"  {heading}")
         lines = [line for line in hit["content"].split("\n") if line.strip()]
         for line in lines[:SHOWN_LINES]:
-            shell.terminal.line(f"      {line[:SHOWN_CHARS]}")
+            output.line(f"      {line[:SHOWN_CHARS]}")
     return 0
 
 
-def show_failed(shell: Shell, failed: Iterable[Failed]) -> None:
+def show_failed(failed: Iterable[Failed]) -> None:
     """Which documents failed, and why."""
     for one in failed:
-        shell.terminal.styled_line("  ", ("red", "failed"), f"  {one.document}: {one.reason}")
+        output.line("  ", ("red", "failed"), f"  {one.document}: {one.reason}")
 
 
 def plan_body(collection: Collection, changes: Changes) -> dict[str, Any]:
@@ -203,22 +209,22 @@ def _bodies(documents: Iterable[Failed]) -> list[dict[str, str]]:
     return [{"document": one.document, "reason": one.reason} for one in documents]
 
 
-def show_plan(shell: Shell, body: dict[str, Any]) -> None:
+def show_plan(body: dict[str, Any]) -> None:
     """Print the plan of a sync."""
     counts = f"{body['added']} to add, {body['updated']} to update, {body['removed']} to remove"
     size = f"{body['documents']} documents, {body['bytes']} bytes to read"
-    shell.terminal.styled_line(("bold", body["collection"]), f": {counts} ({size})")
-    _show_left_out(shell, body)
+    output.line(("bold", body["collection"]), f": {counts} ({size})")
+    _show_left_out(body)
 
 
-def _show_left_out(shell: Shell, body: dict[str, Any]) -> None:
+def _show_left_out(body: dict[str, Any]) -> None:
     """Which documents fail, and which are skipped."""
     for one in body["failed"]:
-        shell.terminal.styled_line("  ", ("red", "fails"), f"    {one['document']}: {one['reason']}")
+        output.line("  ", ("red", "fails"), f"    {one['document']}: {one['reason']}")
     for one in body["skipped"][:MOST_NAMED]:
-        shell.terminal.line(f"  skipped  {one['document']}: {one['reason']}")
+        output.line(f"  skipped  {one['document']}: {one['reason']}")
     left = body["skipped"][MOST_NAMED:]
     if left:
         reasons = Counter(one["reason"] for one in left)
         told = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
-        shell.terminal.line(f"  skipped  {len(left)} more: {told}")
+        output.line(f"  skipped  {len(left)} more: {told}")

@@ -9,10 +9,8 @@ import os
 import sqlite3
 import subprocess
 import sys
-from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from shutil import which
 
@@ -20,39 +18,30 @@ from context_pack import __version__
 from context_pack.kernel.errors import Failure
 from context_pack.retrieval.ports import EmbedderFailed
 from context_pack_adapters.about import install_command
-from context_pack_adapters.cli.arguments import command, flag
+from context_pack_adapters.cli import output
+from context_pack_adapters.cli.app import App, command
 from context_pack_adapters.cli.doctor_places import Finding, examined_places
-from context_pack_adapters.cli.shell import Shell, nearest
+from context_pack_adapters.cli.words import nearest
 from context_pack_adapters.postgres.opening import load_team
 from context_pack_adapters.private_places import project_folders
 from context_pack_adapters.settings import VARIABLES, Settings
 
 COLOURS: Mapping[str, str] = {"ok": "green", "warn": "yellow", "broken": "red"}
+_SAME = "cattrs jsonschema referencing filelock tomlkit click rich platformdirs numpy regex pygments jinja2"
 PACKAGES: Mapping[str, str] = {
+    **{name: name for name in _SAME.split()},
     "attrs": "attr",
-    "cattrs": "cattrs",
     "pyyaml": "yaml",
-    "jsonschema": "jsonschema",
-    "referencing": "referencing",
-    "filelock": "filelock",
-    "tomlkit": "tomlkit",
-    "click": "click",
-    "rich": "rich",
-    "platformdirs": "platformdirs",
-    "numpy": "numpy",
-    "regex": "regex",
     "PyStemmer": "Stemmer",
     "markdown-it-py": "markdown_it",
-    "pygments": "pygments",
-    "jinja2": "jinja2",
     "tree-sitter": "tree_sitter",
 }
-"""Required packages; optional ones are checked by functions of their own."""
+"""What cannot be done without, and the module of each; what is optional has a check of its own."""
 CHILD_SECONDS = 20
 
 
-@command(flag("--json", "print settings and findings as JSON"))
-def doctor(options: Namespace, shell: Shell) -> int:
+@command("doctor", anywhere=True)
+def doctor(app: App) -> int:
     """What is configured, what is missing, and how to mend it.
 
     Nothing is changed. Exit code 1 when something is broken; a warning is something that works less well.
@@ -62,28 +51,27 @@ def doctor(options: Namespace, shell: Shell) -> int:
       context-pack doctor --source-root ~/src/shop
       context-pack doctor --json
     """
-    settings = settings_shown(shell.settings)
-    findings = examine(shell.settings)
+    settings = settings_shown(app.settings)
+    findings = examine(app.settings)
     broken = [finding for finding in findings if finding.state == "broken"]
-    if options.json:
+    if app.json:
         checks = [finding._asdict() for finding in findings]
-        shell.terminal.json({"ok": not broken, "settings": settings, "checks": checks})
+        output.value({"ok": not broken, "settings": settings, "checks": checks})
         return 1 if broken else 0
-    terminal = shell.terminal
-    terminal.styled_line(("bold", "Settings"))
+    output.line(("bold", "Settings"))
     width = max(map(len, settings))
     for name, value in settings.items():
-        terminal.line(f"  {name.ljust(width)}  {value}")
-    terminal.line()
-    terminal.styled_line(("bold", "Checks"))
+        output.line(f"  {name.ljust(width)}  {value}")
+    output.line()
+    output.line(("bold", "Checks"))
     width = max(len(finding.subject) for finding in findings)
     for finding in findings:
         state = (COLOURS[finding.state], finding.state.ljust(6))
-        terminal.styled_line("  ", state, f"  {finding.subject.ljust(width)}  {finding.found}")
+        output.line("  ", state, f"  {finding.subject.ljust(width)}  {finding.found}")
         if finding.mend is not None:
-            terminal.styled_line(" " * (width + 12), ("cyan", f"→ {finding.mend}"))
-    terminal.line()
-    terminal.line(f"{len(broken)} broken." if broken else "Everything needed is in place.")
+            output.line(" " * (width + 12), ("cyan", f"→ {finding.mend}"))
+    output.line()
+    output.line(f"{len(broken)} broken." if broken else "Everything needed is in place.")
     return 1 if broken else 0
 
 
@@ -92,7 +80,6 @@ def examine(settings: Settings) -> list[Finding]:
     return [
         Finding("python", "ok", ".".join(map(str, sys.version_info[:3]))),  # pip refuses an older one
         *_packages(),
-        *_grammars(),
         *_variables(settings),
         *examined_places(settings),
         _ripgrep(),
@@ -135,32 +122,25 @@ def _place(embedder: str) -> str:
 
 
 def _packages() -> Iterator[Finding]:
-    """The packages the server cannot do without."""
+    """One line for what we cannot do without; each package and grammar that is missing has its own."""
+    faults: dict[str, str] = {}
     for package, module in PACKAGES.items():
         try:
             import_module(module)
-            found = version(package)
-        except PackageNotFoundError:
-            found = "importable"
         except (ImportError, OSError) as error:
-            yield Finding(package, "broken", f"does not load: {error}", f"pip install --upgrade {package}")
-            continue
-        yield Finding(package, "ok", found)
-
-
-def _grammars() -> Iterator[Finding]:
-    """The grammars: each that does not load leaves its language unparsed."""
+            faults[package] = f"does not load: {error}"
+    for package, fault in faults.items():
+        yield Finding(package, "broken", fault, f"pip install --upgrade {package}")
     try:
         from context_pack_adapters.syntax.grammars import grammar_faults
     except (ImportError, OSError):
         return  # tree-sitter itself does not load, which is told already
-
-    for package, fault in grammar_faults().items():
-        if fault:
-            found = f"does not load, its language is not parsed: {fault}"
-            yield Finding(package, "warn", found, f"pip install --upgrade {package}")
-        else:
-            yield Finding(package, "ok", "loads")
+    lacking = {package: fault for package, fault in grammar_faults().items() if fault}
+    for package, fault in lacking.items():
+        words = f"does not load, its language is not parsed: {fault}"
+        yield Finding(package, "warn", words, f"pip install --upgrade {package}")
+    if not faults and not lacking:
+        yield Finding("packages", "ok", f"all {len(PACKAGES)} load, and every grammar")
 
 
 def _variables(settings: Settings) -> Iterator[Finding]:
@@ -265,7 +245,7 @@ def _embedder(settings: Settings) -> Finding:
     try:
         from context_pack_adapters.embed import choose, granite
 
-        chosen = choose(settings.embedder, settings.model_dir or None, os.environ)
+        chosen = choose(settings.embedder, settings.model or None, os.environ)
         if chosen.warning is not None:
             mend = granite.INSTALL if chosen.warning.startswith(granite.MISSING) else "correct the setting"
             return Finding("embedder", "warn", chosen.warning, mend)
@@ -280,7 +260,7 @@ def _embedder(settings: Settings) -> Finding:
     except ImportError:
         return Finding("embedder", "warn", "not looked at: a package is missing", "mend the packages first")
     except EmbedderFailed as failure:
-        mend = "correct CONTEXT_PACK_MODEL_DIR" if settings.model_dir else granite.REINSTALL
+        mend = "correct CONTEXT_PACK_MODEL" if settings.model else granite.REINSTALL
         return Finding("embedder", "warn", f"{failure}; searches use the fast one", mend)
     return Finding("embedder", "ok", f"{chosen.semantic.id} works{_embedded(settings, chosen.semantic.id)}")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from context_pack.kernel.errors import Failure
-from context_pack_adapters.cli.shell import words_for
+from context_pack_adapters.cli.words import words_for
 from context_pack_adapters.private_places import open_places
 from context_pack_adapters.settings import Settings
 

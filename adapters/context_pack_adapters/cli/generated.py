@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from inspect import cleandoc
 from typing import Any
 
 import click
@@ -16,8 +17,8 @@ from context_pack.toolkit.arguments import schema_of
 from context_pack_adapters.cli.app import REGISTERED, App, Command
 from context_pack_adapters.cli.names import TYPES
 
-FILLED_IN = frozenset({"action", "expected_revision", "offset", "cursor"})
-"""What the command knows by itself: the action, the revision of now, all pages."""
+FILLED_IN = ("action", "expected_revision", "offset", "cursor")
+"""What the commands of packs know by themselves: the action, the revision of now, all pages."""
 BUDGET = "Budget of the answer"
 
 
@@ -40,53 +41,62 @@ def parameters(
     fixed: Sequence[str] = (),
     defaults: Mapping[str, Any] | None = None,
     spelled: Mapping[str, str] | None = None,
+    named: Mapping[str, click.ParamType[Any]] | None = None,
+    filled_in: Sequence[str] = FILLED_IN,
+    optional: Sequence[str] = ("path", "refs"),
 ) -> list[click.Parameter]:
-    """A parameter for each argument of a tool's command; `words` are those without an option, in order.
+    """A parameter for each argument of a tool's command; `words` are those without an option, in order, which
+    must be given but for the `optional` ones.
 
-    `fixed` arguments get no parameter, `spelled` ones another option than their name.
+    `fixed` arguments get no parameter, `spelled` ones another option than their name;
+    `named` are names of something that a shell completes, other than `TYPES` has it.
     """
     schema, defaults, spelled = schema_of(kind), defaults or {}, spelled or {}
     rules = {
         name: rule
         for name, rule in schema["properties"].items()
-        if name not in FILLED_IN and name not in fixed
+        if name not in filled_in and name not in fixed
     }
-    if "id" in rules:  # a pack by its name or by its id
+    kinds = {**TYPES, **(named or {})}
+    if "id" in rules and "id" not in (named or {}):  # a pack by its name or by its id
         rules.pop("name", None)
         words = ("id", *words)
-    required = {*schema.get("required", ()), "id"} - defaults.keys()
+    required = {*schema.get("required", ()), *words} - defaults.keys() - set(optional)
     given: dict[str, click.Parameter] = {
-        name: _parameter(name, rule, name in required, defaults.get(name), spelled.get(name))
+        name: _parameter(name, rule, kinds, name in required, defaults.get(name), spelled.get(name))
         for name, rule in rules.items()
     }
     for name in words:
-        given[name] = _argument(name, rules[name], name in required)
+        given[name] = _argument(name, rules[name], kinds, name in required)
     return [*(given[name] for name in words), *(each for name, each in given.items() if name not in words)]
 
 
-def _type(name: str, rule: Mapping[str, Any]) -> Any:
-    if name in TYPES:
-        return TYPES[name]
+Kinds = Mapping[str, click.ParamType[Any]]
+
+
+def _type(name: str, rule: Mapping[str, Any], kinds: Kinds) -> Any:
+    if name in kinds:
+        return kinds[name]
     if name.endswith("_minutes"):
         return Minutes()
     if "enum" in rule:
-        return click.Choice(rule["enum"])
+        return click.Choice([str(each) for each in rule["enum"]])
     low, high = rule.get("minimum"), rule.get("maximum")
     if rule["type"] == "integer":
         return click.IntRange(low, high)
     return click.FloatRange(low, high) if rule["type"] == "number" else click.STRING
 
 
-def _argument(name: str, rule: Mapping[str, Any], required: bool) -> click.Argument:
+def _argument(name: str, rule: Mapping[str, Any], kinds: Kinds, required: bool) -> click.Argument:
     many = rule["type"] == "array"
-    shown = "PACK" if name == "id" else name.upper()
+    shown = {"id": "PACK", "refs": "SECTION/REF"}.get(name, name.upper())
     metavar = f"[{shown}]..." if many else shown if required else f"[{shown}]"
-    kind = _type(name, rule["items"] if many else rule)
+    kind = _type(name, rule["items"] if many else rule, kinds)
     return click.Argument([name], type=kind, nargs=-1 if many else 1, required=required, metavar=metavar)
 
 
 def _parameter(
-    name: str, rule: Mapping[str, Any], required: bool, default: Any, option: str | None
+    name: str, rule: Mapping[str, Any], kinds: Kinds, required: bool, default: Any, option: str | None
 ) -> click.Option:
     option = option or "--" + re.sub(r"(?<=[a-z])(?=[A-Z])|_", "-", name.removesuffix("_minutes")).lower()
     about = str(rule["description"]).replace(BUDGET, "Most tokens of the answer; without it, all of it")
@@ -97,7 +107,7 @@ def _parameter(
         about += f" [default: {rule['default']}]"
     elif default is not None:
         about += f" [default: {default}]"
-    kind = _type(name, rule["items"] if many else rule)
+    kind = _type(name, rule["items"] if many else rule, kinds)
     shown = "N" if rule["type"] in ("integer", "number") else "TIME" if isinstance(kind, Minutes) else None
     if isinstance(kind, Minutes):
         shown = "TIME"
@@ -129,4 +139,6 @@ def generate(
         }
         return run(click.get_current_context().ensure_object(App), asked)
 
-    REGISTERED[name] = Command(name.split()[-1], params=list(params), callback=callback, help=about, **rules)
+    REGISTERED[name] = Command(
+        name.split()[-1], params=list(params), callback=callback, help=cleandoc(about), **rules
+    )

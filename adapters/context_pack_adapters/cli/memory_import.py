@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
+
+import click
 
 from context_pack.kernel.errors import Failure
 from context_pack.memory.discovery import DiscoveryType
 from context_pack.memory.notes import Note, notes_in
-from context_pack.memory.record import ContextRecord
-from context_pack_adapters.cli.arguments import argument, command, flag
-from context_pack_adapters.cli.memory import TYPES
-from context_pack_adapters.cli.shell import Shell, WrongUsage
+from context_pack_adapters.cli import output
+from context_pack_adapters.cli.app import App, command, flag
+from context_pack_adapters.cli.names import MODULE
 from context_pack_adapters.files.folder import Folder, read_named
 from context_pack_adapters.files.opening import Place
 from context_pack_adapters.files.walking import Level, walk
@@ -24,14 +24,27 @@ SUFFIXES = (".md", ".markdown", ".mdx")
 MOST_BYTES = 4 * 1024 * 1024
 
 
-@command(
-    argument("paths", nargs="+", metavar="PATH", help="Markdown files, or folders of them"),
-    argument("--type", choices=TYPES, help="the type of notes that nothing else tells one of"),
-    argument("--module", metavar="NAME", help="the part of the project they are about"),
-    flag("--dry-run", "only say what would be recorded"),
-    flag("--json", "print the outcome as JSON"),
+class ImportOptions(NamedTuple):
+    """What holds for every note."""
+
+    kind: str | None
+    module: str | None
+    dry_run: bool
+
+
+@command("memory import")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option(
+    "--type",
+    "kind",
+    type=click.Choice([each.value for each in DiscoveryType]),
+    help="The type of notes that tell none.",
 )
-def import_notes(options: Namespace, shell: Shell) -> int:
+@click.option("--module", type=MODULE, metavar="NAME", help="The part of the project they are about.")
+@flag("--dry-run", "Only say what would be recorded.")
+def import_notes(
+    app: App, paths: tuple[str, ...], kind: str | None, module: str | None, dry_run: bool
+) -> int:
     """Record what Markdown notes and decision records say.
 
     A note is a list item or a paragraph under a heading that names its type (Rules, Decisions, Patterns,
@@ -44,16 +57,17 @@ def import_notes(options: Namespace, shell: Shell) -> int:
       context-pack memory import NOTES.md --type pattern --module billing
       context-pack memory import docs/adr --dry-run
     """
+    options = ImportOptions(kind, module, dry_run)
     rows: list[dict[str, Any]] = []
     failed = False
     rehearsed: set[str] = set()
-    for file, read in [found for path in options.paths for found in _markdown(path)]:
+    for file, read in [found for path in paths for found in _markdown(path)]:
         try:
-            rows += _imported(file, read().decode("utf-8-sig"), options, shell, rehearsed)
+            rows += _imported(file, read().decode("utf-8-sig"), options, app, rehearsed)
         except (OSError, UnicodeDecodeError, Failure) as error:
             failed = True
             rows.append({"file": file, "line": 0, "outcome": "failed", "reason": _reason(error)})
-    _show(rows, options, shell)
+    _show(rows, options, app)
     return 1 if failed else 0
 
 
@@ -61,7 +75,7 @@ def _markdown(path: str) -> Iterator[tuple[str, Callable[[], bytes]]]:
     """The Markdown files that a path means, each with how to read it; no link in a folder is followed."""
     if not os.path.isdir(path):
         if not os.path.exists(path):
-            raise WrongUsage(f"{path}: there is no such file or folder")
+            raise click.UsageError(f"{path}: there is no such file or folder")
         yield path, lambda: read_named(path, MOST_BYTES)
         return
     for inside in _names(path):
@@ -90,11 +104,11 @@ def _names(root: str) -> list[str]:
 
 
 def _imported(
-    file: str, text: str, options: Namespace, shell: Shell, rehearsed: set[str]
+    file: str, text: str, options: ImportOptions, app: App, rehearsed: set[str]
 ) -> Iterator[dict[str, Any]]:
     """The outcome of each note of a file; `rehearsed` are the ids that a dry run would have recorded."""
-    kind = None if options.type is None else DiscoveryType(options.type)
-    recorder = shell.cases().recorder
+    kind = None if options.kind is None else DiscoveryType(options.kind)
+    recorder = app.cases.recorder
     for note in notes_in(text, os.path.basename(file), kind):
         row: dict[str, Any] = {"file": file, "line": note.line}
         if not isinstance(note, Note):
@@ -102,7 +116,7 @@ def _imported(
             continue
         module = options.module or note.module
         row |= {"type": note.type.value, "content": note.content}
-        command = ContextRecord(note.type.value, note.content, module)
+        command = recorder.of_note(note, module)
         if options.dry_run:
             would = recorder.rehearse(command)
             merged = would.merged or would.discovery.id in rehearsed
@@ -120,14 +134,14 @@ def _reason(error: Exception) -> str:
     return "not UTF-8" if isinstance(error, UnicodeDecodeError) else str(getattr(error, "strerror", error))
 
 
-def _show(rows: list[dict[str, Any]], options: Namespace, shell: Shell) -> None:
+def _show(rows: list[dict[str, Any]], options: ImportOptions, app: App) -> None:
     counts = Counter({"would be recorded": 0} if options.dry_run else {})
     counts.update(row["outcome"] for row in rows)
-    if options.json:
-        shell.terminal.json({"dryRun": options.dry_run, "counts": counts, "notes": rows})
+    if app.json:
+        output.value({"dryRun": options.dry_run, "counts": counts, "notes": rows})
         return
     for row in rows:
         said = row.get("reason") or f"{row['type']}: {row['content']}"
-        shell.terminal.line(f"{row['file']}:{row['line']}: {row['outcome']}: {said}")
+        output.line(f"{row['file']}:{row['line']}: {row['outcome']}: {said}")
     told = counts or {"notes": 0}
-    shell.terminal.note(", ".join(f"{count} {what}" for what, count in told.items()))
+    output.note(", ".join(f"{count} {what}" for what, count in told.items()))

@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.text import is_pack_id
+from context_pack.packs.commands import ListPacks
 from context_pack.packs.ports import patiently
 from context_pack.packs.tools import choose_input, payload_of
 from context_pack.toolkit.arguments import parse
 from context_pack_adapters.cli.app import App
 from context_pack_adapters.cli.words import PACKS
 from context_pack_adapters.files.folder import Folder
-from context_pack_adapters.storage import storage_place
+from context_pack_adapters.private_places import storage_place
 
 PAGE = 500
 ATTEMPTS = 5
@@ -47,10 +48,11 @@ def change(app: App, handle: str, action: str, **arguments: Any) -> dict[str, An
 
 
 def every_pack(app: App, **filters: Any) -> Iterator[dict[str, Any]]:
-    """The summary of every pack that passes the filters."""
+    """The summary of every pack that passes the filters; a first page of defaults needs no jsonschema."""
     offset, more = 0, True
     while more:
-        page = ask(app, "list", limit=PAGE, offset=offset, **filters)
+        rest: dict[str, Any] = {"limit": PAGE, "offset": offset} if offset else {}
+        page = payload_of(app.cases.packs, app.ports.clock, ListPacks(**filters, **rest), patiently)
         yield from page["packs"]
         offset, more = offset + page["count"], page["has_more"]
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
@@ -32,7 +34,6 @@ DEFAULT_TTL = "90d"
 """Long enough that no build turns red because a pack that it checks has expired."""
 TTL = click.option(
     "--ttl",
-    "--ttl-minutes",
     "ttl",
     type=Minutes(),
     default=DEFAULT_TTL,
@@ -147,12 +148,24 @@ def diff(app: App, pack: str, revisions: tuple[int, ...]) -> None:
 
 
 @command("packs draft", walks=True)
-@click.argument("question")
+@click.argument("question", required=False)
+@click.option(
+    "--diff", metavar="BASE", is_flag=False, flag_value="HEAD", help="What changed since a revision."
+)
+@click.option("--trace", metavar="FILE|-", help="The functions that a stack trace goes through.")
 @click.option("--max-tokens", type=int, metavar="N", help="Most tokens of the pack. [default: 8000]")
 @click.option("--name", help="A unique name for the pack.")
 @TTL
-def draft(app: App, question: str, max_tokens: int | None, name: str | None, ttl: int) -> None:
-    """Make a draft pack that answers a question: the best passages of code, documents and memory.
+def draft(
+    app: App,
+    question: str | None,
+    diff: str | None,
+    trace: str | None,
+    max_tokens: int | None,
+    name: str | None,
+    ttl: int,
+) -> None:
+    """Make a draft pack: of a question, of the changes since a revision, or of a stack trace.
 
     Each passage is an anchored ref that says why it is there; together they fill the budget of tokens and
     never pass it. Edit the pack like any other.
@@ -160,8 +173,22 @@ def draft(app: App, question: str, max_tokens: int | None, name: str | None, ttl
     Examples:
       context-pack packs draft "how are passwords checked"
       context-pack packs draft "where invoices come from" --max-tokens 4000 --name invoices --ttl 12h
+      context-pack packs draft --diff origin/main --name review
+      pytest 2>&1 | context-pack packs draft --trace -
     """
-    pack = ask(app, "draft", query=question, ttl_minutes=ttl, name=name, max_tokens=max_tokens)
+    if sum(each is not None for each in (question, diff, trace)) != 1:
+        raise click.UsageError("give one of a QUESTION, --diff BASE and --trace FILE")
+    trace = trace if trace is None else sys.stdin.read() if trace == "-" else Path(trace).read_text("utf-8")
+    pack = ask(
+        app,
+        "draft",
+        query=question,
+        diff=diff,
+        trace=trace,
+        ttl_minutes=ttl,
+        name=name,
+        max_tokens=max_tokens,
+    )
     if app.json:
         output.value(pack)
         return
@@ -203,12 +230,12 @@ def export(app: App, pack: str, target: str | None, html: bool, compact: bool, f
     if target == "-":
         output.raw(text)
         return
-    path = _destination(target or "", f"{_file_stem(exported)}{'.html' if page else '.md'}")
+    path = _destination(target or "", f"{file_stem(exported)}{'.html' if page else '.md'}")
     write(path, text.encode("utf-8", "backslashreplace"), replace=force)
     app.tell({"file": path}, path)
 
 
-def _file_stem(pack: Pack) -> str:
+def file_stem(pack: Pack) -> str:
     """A file name for the pack that is safe everywhere: from its name, else its id."""
     words = re.sub(r"[^A-Za-z0-9._-]+", "-", pack.name or "").strip(".-_")
     return words or pack.id
@@ -283,7 +310,10 @@ def delete(app: App, packs: tuple[str, ...], revision: int | None) -> int:
 
     done = each_pack(packs, remove)
     deleted = [gone["id"] for gone in done.payloads]
+    restorable = [gone["id"] for gone in done.payloads if "deleted" in gone]
     app.complain(done.failures)
     body = {"ok": not done.failures, "deleted": deleted, "failed": done.failed}
     app.tell(body, *(f"deleted {pack_id}" for pack_id in deleted))
+    if restorable and not app.json:
+        output.note(f"For 30 days this brings it back: context-pack packs restore {restorable[0]}")
     return 1 if done.failures else 0

@@ -94,7 +94,8 @@ def verify(app: App, packs: tuple[str, ...], every: bool, strict: bool, github: 
 
 def _expired(app: App, handles: Sequence[str], done: PackOutcomes) -> list[dict[str, Any]]:
     """The expired packs, or those of them that were asked for; these have not failed."""
-    packs = app.workspace.packs.expired()
+    # One that was deleted ended when it was last changed: nobody misses it.
+    packs = [pack for pack in app.workspace.packs.expired() if pack.expires_at != pack.updated_at]
     if handles:
         missing = [one for one, why in done.failures.items() if why.code is Code.NOT_FOUND]
         asked = {one: pack for one in missing if (pack := last_expired(packs, one)) is not None}

@@ -20,22 +20,21 @@ from context_pack.kernel.languages import language_of
 from context_pack.kernel.ports import Reason, SourceFile, Unreadable
 from context_pack.kernel.text import counted, split_lines
 from context_pack.packs import values
-from context_pack.packs.changes import WORDS
 from context_pack.packs.model import Pack, Ref, Section
+from context_pack.packs.states import WORDS
 from context_pack.packs.tools import COMMANDS
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command
 from context_pack_adapters.cli.generated import generate, parameters
 from context_pack_adapters.cli.names import PART, SECTION
 from context_pack_adapters.cli.pack_calls import ask, change
-from context_pack_adapters.cli.packs import DEFAULT_TTL, ONE, TTL
+from context_pack_adapters.cli.packs import DEFAULT_TTL, ONE
+from context_pack_adapters.cli.packs_text import file_text, text_of
 from context_pack_adapters.cli.places import WrittenPlace, place_of
 from context_pack_adapters.cli.words import notes_in_words, place_text
-from context_pack_adapters.files.folder import read_named
 
 DEFAULT_SECTION = "main"
 KEY_CHARS = 64
-MOST_BYTES = 4 * 1024 * 1024
 HEAD_LINES, TAIL_LINES = 6, 2
 """How many lines of what was taken are printed."""
 
@@ -163,76 +162,8 @@ def _brief(body: Mapping[str, Any]) -> dict[str, Any]:
     return {key: body[key] for key in ("id", "name", "revision")}
 
 
-def _text_of(written: str) -> str:
-    """A text of an option; `-` is what stands on stdin, and `@FILE` what is in a file."""
-    if written == "-":
-        return sys.stdin.read()
-    return _file_text(written[1:]) if written.startswith("@") else written
-
-
-def _file_text(path: str) -> str:
-    """The text of a file that was named.
-
-    Raises:
-        OSError: it cannot be read; names the file.
-    """
-    try:
-        return read_named(path, MOST_BYTES).decode("utf-8-sig")
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, path) from None
-    except UnicodeDecodeError:
-        raise click.UsageError(f"{path} is not UTF-8 text") from None
-
-
 def _heading(key: str) -> str:
     return key.replace("-", " ").capitalize()
-
-
-@command("packs import")
-@click.argument("file", type=click.Path(allow_dash=True), metavar="FILE.md")
-@click.option("--name", help="The pack's name; without it, the name of the file.")
-@TTL
-def import_text(app: App, file: str, name: str | None, ttl: int) -> int:
-    """Make a pack of a Markdown file that names code; of a draft of that name, replace what it says.
-
-    Headings become sections, `src/login.py:10-40`, `src/login.py#Session.renew` and `Session.renew` become
-    refs, and mermaid fences diagrams. A place whose code is as it was keeps its anchor. The exit code is 1
-    where a place was not found.
-
-    Examples:
-      context-pack packs import HANDOVER.md
-      context-pack packs import notes.md --name auth --ttl 30d
-      git show main:HANDOVER.md | context-pack packs import - --name auth
-    """
-    if name is None:
-        if file == "-":
-            raise click.UsageError("--name says how a pack that comes from stdin is called")
-        name = os.path.splitext(os.path.basename(file))[0]
-    return put_text(app, name, sys.stdin.read() if file == "-" else _file_text(file), ttl)
-
-
-def put_text(app: App, name: str, text: str, ttl: int | None = None) -> int:
-    """Write a pack of that name, at the revision that it has now, and tell what became of its places."""
-    try:
-        old = ask(app, "get", id=name)
-    except Failure as failure:
-        if failure.code is not Code.NOT_FOUND:
-            raise
-        body = ask(app, "write", text=text, name=name, ttl_minutes=ttl)
-    else:
-        body = ask(app, "write", text=text, id=old["id"], expected_revision=old["revision"])
-    parts = [
-        counted(body["sections"], "section"),
-        counted(sum(len(each.split(", ")) for each in body["found"].values()), "ref"),
-        counted(body["diagrams"], "diagram"),
-        f"{body['without_code']} statements without code",
-    ]
-    lines = [f"wrote {body['name'] or body['id']}, revision {body['revision']}: {', '.join(parts)}"]
-    lines += [f"  {path}  {refs}" for path, refs in body["found"].items()]
-    app.tell(body, *lines)
-    for place, reason in body.get("not_found", {}).items():
-        output.complain(f"{place}: {reason}")
-    return 1 if body.get("not_found") else 0
 
 
 @command("packs section")
@@ -258,7 +189,7 @@ def section(
         "upsert_section",
         section_key=key,
         section_title=title or (_heading(key) if old is None else old.title),
-        section_description=None if text is None else _text_of(text),
+        section_description=None if text is None else text_of(text),
         section_order=order,
         section_scope=scope,
     )
@@ -284,7 +215,7 @@ def diagram(app: App, pack: str, key: str, source: str, title: str | None, why: 
     home, slash, name = key.partition("/")
     if not slash:
         home, name = DEFAULT_SECTION, key
-    text = sys.stdin.read() if source == "-" else _file_text(source)
+    text = sys.stdin.read() if source == "-" else file_text(source)
     known = _with_section(app, app.workspace.packs.get(pack), home)
     old = next((each for each in known.section(home).diagrams if each.key == name), None)  # type: ignore[union-attr]
     body = change(
@@ -364,28 +295,25 @@ def add(
     meant = _meant(app, place)
     if meant.path:
         _check_readable(app, meant)
+    if meant.symbol:
+        _check_defined(app, meant, place)
     before = known.section(home)
     key = key or _free_key(ref_key(str(meant)), before, meant)
     done = "added" if before is None or before.ref(key) is None else "replaced"
     known = _with_section(app, known, home)
-    try:
-        body = change(
-            app,
-            known.id,
-            "upsert_ref",
-            section_key=home,
-            ref_key=key,
-            path=meant.path or None,
-            line_start=meant.start,
-            line_end=meant.end,
-            symbol=meant.symbol,
-            ref_title=title,
-            ref_why=why,
-        )
-    except Failure:
-        if language_of(place) and not meant.path:  # a file that is not there, and no symbol
-            _check_readable(app, WrittenPlace(place))
-        raise
+    body = change(
+        app,
+        known.id,
+        "upsert_ref",
+        section_key=home,
+        ref_key=key,
+        path=meant.path or None,
+        line_start=meant.start,
+        line_end=meant.end,
+        symbol=meant.symbol,
+        ref_title=title,
+        ref_why=why,
+    )
     ref = body["changed"]
     to = "to" if done == "added" else "in"
     words = f"{done} {home}/{key} {to} {body['name'] or body['id']}, revision {body['revision']}"
@@ -445,6 +373,21 @@ def _check_readable(app: App, place: WrittenPlace) -> None:
     count = len(split_lines(file.text))
     if place.end is not None and place.end > count:
         raise invalid(f"there is no line {place.end}: {place.path} has {counted(count, 'line')}", "line_end")
+
+
+def _check_defined(app: App, meant: WrittenPlace, place: str) -> None:
+    """Refuse a name that nothing has, before a section is made for it.
+
+    Raises:
+        Failure: with names that are near; of a word that looks like a file, with files that are near.
+    """
+    try:
+        inside = values.path(meant.path) if meant.path else None
+        app.cases.knowledge.definitions.located(str(meant.symbol), inside)
+    except Failure:
+        if language_of(place) and not meant.path:
+            _check_readable(app, WrittenPlace(place))
+        raise
 
 
 def _free_key(key: str, section: Section | None, place: WrittenPlace) -> str:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
+import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -12,10 +16,15 @@ import click
 
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
+from context_pack_adapters.cli.config_file import ConfigFile, Edit
 from context_pack_adapters.cli.config_text import (
     UnreadableConfig,
+    drop_block,
+    drop_hooks,
     drop_json,
     drop_toml,
+    put_block,
+    put_hooks,
     put_json,
     put_toml,
 )
@@ -23,7 +32,6 @@ from context_pack_adapters.files.folder import Folder
 
 NAME = "context-pack"
 ENVIRON = {"CONTEXT_PACK_TOOLS": "auto"}
-BACKUP = ".before-context-pack"
 NEXT = """
 Start your agent anew, then ask it to "list the context packs".
 'context-pack doctor' checks this side, 'context-pack demo' shows a first pack."""
@@ -31,10 +39,9 @@ SHARED = """
 These files can be shared: they name the bare command, so everybody needs context-pack on the PATH
 ('uv tool install context-pack' or 'pipx install context-pack'). The client asks each of them for
 approval before it starts a server that a project names."""
-TRIES = 5
-"""How often a file is read anew because its client wrote it meanwhile."""
-MOST_BYTES = 16 * 1024 * 1024
 
+CLIENT_SECONDS = 60.0
+"""How long a client's own command may take."""
 Entry = Callable[[list[str]], Mapping[str, Any]]
 
 
@@ -93,6 +100,89 @@ CLIENTS: Mapping[str, Client] = {
 }  # fmt: skip
 
 
+class OwnCommand(NamedTuple):
+    """A client's own command that changes its configuration: it may hold the file open."""
+
+    program: str
+    add: Callable[[Mapping[str, Any], str], list[str]]
+    remove: Callable[[str], list[str]] | None
+    scopes: tuple[str, ...] = ("user", "project")
+
+
+def _variables(entry: Mapping[str, Any], option: str) -> list[str]:
+    return [word for name, value in entry["env"].items() for word in (option, f"{name}={value}")]
+
+
+OWN_COMMANDS: Mapping[str, OwnCommand] = {
+    "claude": OwnCommand(
+        "claude",
+        lambda entry, scope: ["mcp", "add-json", "--scope", scope, NAME, json.dumps(entry)],
+        lambda scope: ["mcp", "remove", "--scope", scope, NAME],
+    ),
+    "codex": OwnCommand(
+        "codex",
+        lambda entry, _: [
+            "mcp", "add", NAME, *_variables(entry, "--env"), "--", entry["command"], *entry["args"],
+        ],
+        lambda _: ["mcp", "remove", NAME],
+        ("user",),
+    ),
+    "gemini": OwnCommand(
+        "gemini",
+        lambda entry, scope: [
+            "mcp", "add", "--scope", scope, *_variables(entry, "-e"), NAME, entry["command"], *entry["args"],
+        ],
+        lambda scope: ["mcp", "remove", "--scope", scope, NAME],
+    ),
+    "vscode": OwnCommand(
+        "code", lambda entry, _: ["--add-mcp", json.dumps({"name": NAME, **entry})], None, ("user",)
+    ),
+}  # fmt: skip
+
+
+class Hooks(NamedTuple):
+    """Where a client keeps hooks, and which of its events run us."""
+
+    user: str
+    project: str
+    events: Mapping[str, str]
+    note: str = ""
+
+
+HOOKS: Mapping[str, Hooks] = {
+    "claude": Hooks(
+        ".claude/settings.json",
+        ".claude/settings.json",
+        {"SessionStart": "start", "PreCompact": "compact", "SessionEnd": "end"},
+    ),
+    "codex": Hooks(
+        ".codex/hooks.json",
+        ".codex/hooks.json",
+        {"SessionStart": "start", "PreCompact": "compact"},
+        "Codex runs new hooks once you trusted them: it asks, or see /hooks.",
+    ),
+    "gemini": Hooks(
+        ".gemini/settings.json",
+        ".gemini/settings.json",
+        {"SessionStart": "start", "PreCompress": "compact", "SessionEnd": "end"},
+    ),
+}
+"""Clients that can run commands at the start and the end of a session."""
+AGENTS_FILE = "AGENTS.md"
+AGENTS_BLOCK = """\
+## What is known here
+
+This project keeps context packs and discoveries: notes that know which code they are about. If you have no
+context-pack tools (sub-agents often have none), the command does the same:
+
+- before you change a file: `context-pack about FILE` (rules, decisions and claims about it)
+- to take over: `context-pack packs list`, then `context-pack packs show NAME`; read again what it lists first
+- to find code or notes: `context-pack search "how does …"`
+- after a change: `context-pack verify`; exit code 1 means that a note's code changed, so read and correct it
+- what you found out and code does not say: `context-pack memory add rule "…" --path FILE --symbol NAME`
+"""
+
+
 class SetupOptions(NamedTuple):
     """What is asked of every client."""
 
@@ -100,43 +190,74 @@ class SetupOptions(NamedTuple):
     project: bool
     show: bool
     remove: bool
+    hooks: bool
+
+    @property
+    def scope(self) -> str:
+        """The scope, as clients call it."""
+        return "project" if self.project else "user"
 
 
 @command("setup", anywhere=True)
 @click.argument("clients", nargs=-1, metavar="[CLIENT]...")
 @click.option("--user", "where", flag_value="user", help="For every project of this user (the default).")
 @click.option("--project", "where", flag_value="project", help="For this project, in files to share.")
+@flag("--hooks", "Also tell each session what is known here, and keep what it did (claude, codex, gemini).")
+@flag("--agents-md", "Write how to ask us into AGENTS.md of this project, for agents without our tools.")
 @flag("--print", "Print what would be written or removed, and change nothing.", "show")
 @flag("--remove", "Take it out again.")
-def setup(app: App, clients: tuple[str, ...], where: str | None, show: bool, remove: bool) -> int:
+def setup(
+    app: App,
+    clients: tuple[str, ...],
+    where: str | None,
+    hooks: bool,
+    agents_md: bool,
+    show: bool,
+    remove: bool,
+) -> int:
     """Write this server into the configuration of your agents.
 
-    Without names, every client is set up whose folder is in your home. Everything else in those files stays,
-    and what a file held before is kept beside it under the name FILE.before-context-pack. A file with
-    comments in JSON is left alone, and the entry to paste is printed. Doing it twice changes nothing.
-    --remove takes it out wherever it is, and the copy with it.
+    Without names, every client is set up whose folder is in your home. Clients with a command of their own
+    for this (claude, codex, gemini, code) are asked to do it; files of the others are changed. Everything
+    else in those files stays, and what a file held before is kept beside it under the name
+    FILE.before-context-pack. A file with comments in JSON is left alone, and what to paste is printed. Doing
+    it twice changes nothing. --remove takes out the server and the hooks wherever they are.
 
     Examples:
       context-pack setup                        the clients that are here, for all projects
+      context-pack setup claude --hooks         and tell each session what is known
       context-pack setup codex gemini --print   what their files would be given
       context-pack setup claude --project       .mcp.json of this project
+      context-pack setup --agents-md            ten lines in AGENTS.md
       context-pack setup --remove               take it out of all of them
     """
-    options = SetupOptions(clients, where == "project", show, remove)
+    options = SetupOptions(clients, where == "project", show, remove, hooks)
     named = [name.lower() for name in clients]
     unknown = [name for name in named if name not in CLIENTS]
     if unknown:
         raise click.UsageError(f"unknown client {unknown[0]!r}; there are {', '.join(CLIENTS)}")
+    without = [name for name in named if hooks and name not in HOOKS]
+    if without:
+        raise click.UsageError(f"{without[0]} has no hooks that we know; those that have: {', '.join(HOOKS)}")
+    if agents_md:
+        done = _report(AGENTS_FILE, _agents_file(app), app.settings.source_root, options)
+        if not named:
+            return 0 if done else 1
     chosen = named or [name for name, client in CLIENTS.items() if _is_meant(client, options)]
     if not chosen:
         output.complain(f"no client was found; name one of: {', '.join(CLIENTS)}")
         return 1
     failed = 0
     for name in chosen:
-        failed += not _set_up(CLIENTS[name], options, app)
+        failed += not _set_up(name, options, app)
     if not options.remove and not options.show and failed < len(chosen):
         output.note((SHARED if options.project else "") + NEXT)
     return 1 if failed else 0
+
+
+def _agents_file(app: App) -> ConfigFile:
+    edit = Edit(lambda text: put_block(text, AGENTS_BLOCK), drop_block)
+    return ConfigFile(Folder(app.settings.source_root), AGENTS_FILE, edit)
 
 
 def _is_meant(client: Client, options: SetupOptions) -> bool:
@@ -161,127 +282,101 @@ def user_place(relative: str) -> str:
     return os.path.join(given if os.path.isabs(given) else os.path.expanduser(f"~/{top}"), rest).rstrip("/")
 
 
-def _set_up(client: Client, options: SetupOptions, app: App) -> bool:
+def _set_up(name: str, options: SetupOptions, app: App) -> bool:
     """Change the configuration of one client and report it; False if that failed."""
+    client = CLIENTS[name]
     relative = client.project if options.project else client.user
     if relative is None:
         output.complain(f"{client.title} has no configuration of a project; leave --project out")
         return False
+    start = [NAME] if options.project else command_line()
+    entry, place = client.entry(start), (client.section, NAME)
+    edit = Edit(lambda text: put_json(text, *place, entry), lambda text: drop_json(text, *place))
+    if relative.endswith(".toml"):
+        edit = Edit(lambda text: put_toml(text, *place, entry), lambda text: drop_toml(text, *place))
+    hooks = HOOKS.get(name)
+    place_of_hooks = hooks and (hooks.project if options.project else hooks.user)
+    if hooks is not None and (options.hooks or options.remove):
+        commands = {event: f"{shlex.join(start)} hook {ours}" for event, ours in hooks.events.items()}
+        both = Edit(lambda text: put_hooks(text, commands), drop_hooks)
+        if place_of_hooks == relative:
+            edit = edit.then(both)
+        elif not _report(f"{client.title}, hooks", *_file(str(place_of_hooks), both, options, app), options):
+            return False
+        if hooks.note and not options.remove:
+            output.note(hooks.note)
+    file, path = _file(relative, edit, options, app)
+    if not options.show and _ask_client(name, entry, file, options, app):
+        output.line(f"{client.title}: {'removed' if options.remove else 'added'} by its own command: {path}")
+        options = options._replace(clients=())
+        if not options.remove and not file.is_behind():
+            return True
+    return _report(client.title, file, path, options)
+
+
+def _file(relative: str, edit: Edit, options: SetupOptions, app: App) -> tuple[ConfigFile, str]:
+    """A file of a client, and the path that people know it by."""
     path = os.path.join(app.settings.source_root, relative) if options.project else user_place(relative)
     *inside, name = relative.split("/")
     # A link in a project may be a stranger's; one in the user's own home is theirs.
     top = Folder(app.settings.source_root)
     folder = top.below(*inside) if options.project else Folder(os.path.dirname(path))
-    file = ClientConfig(client, folder, name, [NAME] if options.project else command_line())
+    return ConfigFile(folder, name, edit), path
+
+
+def _ask_client(
+    name: str, entry: Mapping[str, Any], file: ConfigFile, options: SetupOptions, app: App
+) -> bool:
+    """Let a client that is installed change its own file; whether it did: if not, we do it."""
+    own = OWN_COMMANDS.get(name)
+    program = own and shutil.which(own.program)
+    if own is None or program is None or options.scope not in own.scopes:
+        return False
+    if options.remove and own.remove is None:
+        return False
+    with suppress(OSError, UnreadableConfig, subprocess.TimeoutExpired):
+        if (file.read() == file.after(remove=True)) is options.remove:
+            return False  # nothing to add, or nothing to remove
+        file.keep_copy()
+        words = own.remove(options.scope) if options.remove and own.remove else own.add(entry, options.scope)
+        where = app.settings.source_root if options.project else os.path.expanduser("~")
+        subprocess.run(
+            [program, *words],
+            cwd=where,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=CLIENT_SECONDS,
+            check=False,
+        )
+        return (file.read() == file.after(remove=True)) is options.remove
+    return False
+
+
+def _report(title: str, file: ConfigFile, path: str, options: SetupOptions) -> bool:
+    """Change one file, or print what would be changed, and say so; False if that failed."""
     try:
         if options.show and not options.remove:
-            output.line(f"# {client.title}: {path}")
+            output.line(f"# {title}: {path}")
             output.raw(file.changed("", remove=False))
         elif options.show:
             if file.read() != file.after(remove=True):
-                output.line(f"{client.title}: would be removed from {path}")
+                output.line(f"{title}: would be removed from {path}")
         elif file.change(remove=options.remove):
-            output.line(f"{client.title}: {'removed from' if options.remove else 'written to'} {path}")
+            output.line(f"{title}: {'removed from' if options.remove else 'written to'} {path}")
         elif not options.remove:
-            output.line(f"{client.title}: {path} is as it should be")
+            output.line(f"{title}: {path} is as it should be")
         elif options.clients:
-            output.line(f"{client.title}: it is not in {path}")
+            output.line(f"{title}: it is not in {path}")
     except UnreadableConfig as fault:
-        output.complain(f"{client.title}: {path} cannot be changed: {fault}")
+        output.complain(f"{title}: {path} cannot be changed: {fault}")
         if not options.remove:
             output.line(f"# put this into {path} by hand:")
             output.raw(file.changed("", remove=False))
         return False
     except OSError as error:
-        output.complain(f"{client.title}: {path}: {error.strerror or error}; see --print")
+        output.complain(f"{title}: {path}: {error.strerror or error}; see --print")
         return False
     return True
-
-
-class ClientConfig(NamedTuple):
-    """The configuration of one client in a folder, and the command that starts us from there."""
-
-    client: Client
-    folder: Folder
-    name: str
-    command: list[str]
-
-    def change(self, *, remove: bool) -> bool:
-        """Put our entry in, or take it out; says whether anything changed.
-
-        A client may write its file at any moment: what was read is compared once more before it is replaced.
-        """
-        for _ in range(TRIES):
-            before = self.read()
-            after = self.after(remove=remove)
-            if after == before:
-                if remove:
-                    self._forget_copy()
-                return False
-            if self.read() == before:
-                self._write(before, after)
-                if remove:
-                    self._forget_copy()
-                return True
-        raise UnreadableConfig("its client keeps writing it; close the client and try again")
-
-    def after(self, *, remove: bool) -> str | None:
-        """The text of the file with our entry, or without; None for a file that had nothing else.
-
-        With the entry gone, a file that nobody else has changed is what it was before us to the byte.
-        """
-        before, copy = self.read(), self.read(BACKUP)
-        if copy is not None and self.changed(copy, remove=True) != copy:
-            copy = None  # it has an entry of ours, so it is not what was there before us
-        if remove and copy is not None and self.changed(copy, remove=False) == before:
-            return copy
-        after = self.changed(before or "", remove=remove)
-        if remove and after != before and after.strip() in ("", "{}") and copy is None:
-            return None
-        return before if remove and after == (before or "") else after
-
-    def read(self, ending: str = "") -> str | None:
-        """The text of the file, exactly; None if there is none."""
-        try:
-            return self.folder.read(self.name + ending, MOST_BYTES)[0].decode("utf-8")
-        except FileNotFoundError:
-            return None
-        except UnicodeDecodeError:
-            raise UnreadableConfig("it is not UTF-8") from None
-
-    def changed(self, text: str, *, remove: bool) -> str:
-        """The text of a configuration with our entry, or without it; its line ends and its mark stay."""
-        mark = text[: text.startswith("\ufeff")]
-        plain = text.removeprefix(mark).replace("\r\n", "\n")
-        ends = "\r\n" if "\r\n" in text else "\n"
-        place = (self.client.section, NAME)
-        if self.name.endswith(".toml"):
-            after = (
-                drop_toml(plain, *place)
-                if remove
-                else put_toml(plain, *place, self.client.entry(self.command))
-            )
-        elif remove:
-            after = drop_json(plain, *place)
-        else:
-            after = put_json(plain, *place, self.client.entry(self.command))
-        return text if after == plain else mark + after.replace("\n", ends)
-
-    def _write(self, before: str | None, after: str | None) -> None:
-        """Replace the file; what it held before us is kept beside it, for the same eyes only."""
-        self.folder.make()
-        if after is None:
-            self.folder.remove(self.name)
-            self.folder.remove_if_empty()
-            return
-        mode = None if before is None else self.folder.status(self.name).st_mode & 0o777
-        if before is not None and self.changed(before, remove=True) == before:
-            self.folder.write(self.name + BACKUP, before.encode(), mode)
-        self.folder.write(self.name, after.encode(), mode)
-
-    def _forget_copy(self) -> None:
-        with suppress(FileNotFoundError):
-            self.folder.remove(self.name + BACKUP)
 
 
 def _is_here(client: Client) -> bool:

@@ -6,22 +6,20 @@ with the next run.
 
 from __future__ import annotations
 
-import ctypes
 import os
-import signal
 import sys
-from argparse import Namespace
 from collections.abc import Callable
 from threading import Event, Thread
 
+import click
+
 from context_pack.composition import UseCases
 from context_pack.kernel.errors import Code, Failure
-from context_pack.memory.entries import CORPORA
+from context_pack.memory.entries import NOTES
 from context_pack.memory.refresh import CodeIndexer
 from context_pack.retrieval.model import Scope
 from context_pack.retrieval.ports import EmbedderFailed
-from context_pack_adapters.cli.arguments import argument, command
-from context_pack_adapters.cli.shell import Shell
+from context_pack_adapters.cli.app import App, command
 from context_pack_adapters.private_places import open_places
 from context_pack_adapters.settings import Settings
 
@@ -31,11 +29,11 @@ GRACE_SECONDS = 2.0
 """How long a task may take to notice that it should stop."""
 MOST_ROUNDS = 5
 """A tree may change while it is indexed; one that always does must not keep the task for ever."""
-_SET_PARENT_DEATH_SIGNAL = 1
 
 
-@command(argument("task", choices=["documents", "memory"], help="what to do"))
-def task(options: Namespace, shell: Shell) -> int:
+@command("task")
+@click.argument("kind", type=click.Choice(["documents", "memory"]))
+def task(app: App, kind: str) -> int:
     """Do long work for a server that started this process, until it is done or the server is gone.
 
     Not meant to be started by hand: 'context-pack docs sync' does the same in the foreground.
@@ -46,7 +44,7 @@ def task(options: Namespace, shell: Shell) -> int:
     stop = Event()
     follow_parent(stop)
     give_way()
-    return perform(options.task, shell.settings, stop.is_set)
+    return perform(kind, app.settings, stop.is_set)
 
 
 def perform(task: str, settings: Settings, stop: Stop) -> int:
@@ -66,9 +64,7 @@ def perform(task: str, settings: Settings, stop: Stop) -> int:
 
 
 def follow_parent(stop: Event) -> None:
-    """Exit when the parent does: its end closes our standard input, or the system signals it."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    """Exit when the parent does: its end closes our standard input."""
     Thread(target=_await_end, args=(stop,), daemon=True, name="parent").start()
 
 
@@ -120,7 +116,7 @@ def _memory(cases: UseCases, stop: Stop) -> int:
         indexer.carry_out(plan, stop)
     try:
         if not stop():
-            memory.searching.fill(Scope(CORPORA), stop, lambda _: None)
+            memory.searching.fill(Scope(NOTES), stop, lambda _: None)
         memory.index.tend(stop)
     except EmbedderFailed as failed:
         sys.stdout.write(f"{failed}\n")  # whoever searches is told; it is tried again later

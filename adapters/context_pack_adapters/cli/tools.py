@@ -7,9 +7,10 @@ import os
 import re
 import sys
 import textwrap
-from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+import click
 
 from context_pack.kernel.text import first_sentence
 from context_pack.toolkit.arguments import schema_of
@@ -17,19 +18,20 @@ from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import describe
 from context_pack.toolkit.schema_errors import rule_in_words
 from context_pack.toolkit.spec import Answer, Tool
-from context_pack_adapters.cli.arguments import argument, command, flag
-from context_pack_adapters.cli.shell import Shell, WrongUsage, nearest
+from context_pack_adapters.cli import output
+from context_pack_adapters.cli.app import App, command
+from context_pack_adapters.cli.names import TOOL
+from context_pack_adapters.cli.words import nearest
+from context_pack_adapters.disk_ports import load_registry
 
 WIDTH = 96
 STDIN_BYTES = 65536
 _WORD = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 
 
-@command(
-    argument("name", nargs="?", metavar="TOOL", help="explain this tool"),
-    flag("--json", "print tool definitions as MCP has them"),
-)
-def tools(options: Namespace, shell: Shell) -> None:
+@command("tools")
+@click.argument("name", required=False, type=TOOL, metavar="[TOOL]")
+def tools(app: App, name: str | None) -> None:
     """List the tools, or explain one.
 
     Examples:
@@ -37,51 +39,48 @@ def tools(options: Namespace, shell: Shell) -> None:
       context-pack tools input           its arguments, action by action
       context-pack tools --json          exactly what an MCP client sees
     """
-    registry = shell.registry()
-    if options.name is not None:
-        tool = registry.tools.get(options.name)
+    registry = load_registry(app.settings, app.log)
+    if name is not None:
+        tool = registry.tools.get(name)
         if tool is None:
-            raise WrongUsage(f"unknown tool {options.name!r}{nearest(options.name, list(registry.tools))}")
-        shell.terminal.json(describe(tool)) if options.json else _explain(tool, shell)
-    elif options.json:
-        shell.terminal.json(registry.describe())
+            raise click.UsageError(f"unknown tool {name!r}{nearest(name, list(registry.tools))}")
+        output.value(describe(tool)) if app.json else _explain(tool)
+    elif app.json:
+        output.value(registry.describe())
     else:
         rows = [[each.name, each.title, first_sentence(each.description)] for each in registry.tools.values()]
-        shell.terminal.table(rows, "TOOL", "TITLE", "WHAT IT DOES")
-        shell.terminal.note("\n'context-pack tools TOOL' explains one; 'context-pack call TOOL' runs it.")
+        output.table(rows, "TOOL", "TITLE", "WHAT IT DOES")
+        output.note("\n'context-pack tools TOOL' explains one; 'context-pack call TOOL' runs it.")
 
 
-def _explain(tool: Tool, shell: Shell) -> None:
+def _explain(tool: Tool) -> None:
     """One tool for a person: what it does, then each command's arguments."""
-    terminal = shell.terminal
-    terminal.styled_line(("bold", tool.name), f" — {tool.title}")
-    terminal.line(textwrap.fill(" ".join(tool.description.split()), WIDTH))
+    output.line(("bold", tool.name), f" — {tool.title}")
+    output.line(textwrap.fill(" ".join(tool.description.split()), WIDTH))
     for name, kind in tool.commands.items():
         schema = schema_of(kind)
-        terminal.line()
-        terminal.styled_line(("bold", f"action={name}" if tool.selector is not None else "arguments"))
+        output.line()
+        output.line(("bold", f"action={name}" if tool.selector is not None else "arguments"))
         shown = {key: value for key, value in schema["properties"].items() if key != "action"}
         if not shown:
-            terminal.line("  (none)")
+            output.line("  (none)")
         for key, value in shown.items():
-            _explain_argument(key, value, key in schema.get("required", ()), shell)
+            _explain_argument(key, value, key in schema.get("required", ()))
 
 
-def _explain_argument(name: str, schema: Mapping[str, Any], required: bool, shell: Shell) -> None:
+def _explain_argument(name: str, schema: Mapping[str, Any], required: bool) -> None:
     """One argument: name, whether it must be there, its type and bounds, its description."""
     presence = ", required" if required else f", default {schema['default']}" if "default" in schema else ""
-    shell.terminal.styled_line("  ", ("cyan", name), f": {rule_in_words(dict(schema))}{presence}")
+    output.line("  ", ("cyan", name), f": {rule_in_words(dict(schema))}{presence}")
     about = " ".join(str(schema.get("description", "")).split())
     if about:
-        shell.terminal.line(textwrap.fill(about, WIDTH, initial_indent="      ", subsequent_indent="      "))
+        output.line(textwrap.fill(about, WIDTH, initial_indent="      ", subsequent_indent="      "))
 
 
-@command(
-    argument("tool", metavar="TOOL", help="a name that 'context-pack tools' lists"),
-    argument("arguments", nargs="*", default=[], metavar="JSON | key=value", help="the tool's arguments"),
-    flag("--json", "print the raw MCP result"),
-)
-def call(options: Namespace, shell: Shell) -> int:
+@command("call")
+@click.argument("tool", type=TOOL, metavar="TOOL")
+@click.argument("words", nargs=-1, metavar="[JSON | KEY=VALUE]...")
+def call(app: App, tool: str, words: tuple[str, ...]) -> int:
     """Run any tool and print its answer.
 
     Arguments are one JSON object, or key=value words, or - for a JSON object on stdin. A value that reads as
@@ -98,16 +97,16 @@ def call(options: Namespace, shell: Shell) -> int:
 
     Exit code: 0 answered, 1 the tool answered with an error, 2 wrong usage.
     """
-    registry = shell.registry()
-    tool = registry.tools.get(options.tool)
-    if tool is None:
-        hint = nearest(options.tool, list(registry.tools))
-        raise WrongUsage(f"unknown tool {options.tool!r}{hint}\nTools: {', '.join(registry.tools)}.")
-    arguments = read_arguments(options.arguments, tool.schema["properties"])
+    registry = load_registry(app.settings, app.log)
+    asked = registry.tools.get(tool)
+    if asked is None:
+        hint = nearest(tool, list(registry.tools))
+        raise click.UsageError(f"unknown tool {tool!r}{hint}\nTools: {', '.join(registry.tools)}.")
+    arguments = read_arguments(words, asked.schema["properties"])
     caller = QuietCall()
-    answer = registry.call(options.tool, arguments, caller)
-    _show(answer, options.json, shell)
-    shell.terminal.flush()
+    answer = registry.call(tool, arguments, caller)
+    _show(answer, app.json)
+    sys.stdout.flush()
     caller.settle()
     return 1 if answer.is_error else 0
 
@@ -116,7 +115,7 @@ def read_arguments(words: Sequence[str], properties: Mapping[str, Mapping[str, A
     """The arguments that the words spell.
 
     Raises:
-        Usage: they are neither one JSON object nor key=value words.
+        click.UsageError: they are neither one JSON object nor key=value words.
     """
     if len(words) == 1 and words[0] == "-":
         return _object(_all_of_stdin(), "stdin")
@@ -126,10 +125,10 @@ def read_arguments(words: Sequence[str], properties: Mapping[str, Mapping[str, A
     for word in words:
         match = _WORD.fullmatch(word)
         if match is None:
-            raise WrongUsage(f"{word!r} is neither key=value nor, alone, a JSON object")
+            raise click.UsageError(f"{word!r} is neither key=value nor, alone, a JSON object")
         name, value = match.groups()
         if name in arguments:
-            raise WrongUsage(f"{name!r} is given twice")
+            raise click.UsageError(f"{name!r} is given twice")
         arguments[name] = _value(value, properties.get(name, {}).get("type"))
     return arguments
 
@@ -159,29 +158,30 @@ def _object(body: bytes, where: str) -> dict[str, Any]:
     try:
         value = decode(body)
     except ProtocolError as fault:
-        raise WrongUsage(f"{where} is not JSON: {fault.message.removeprefix('Parse error: ')}") from None
+        raise click.UsageError(
+            f"{where} is not JSON: {fault.message.removeprefix('Parse error: ')}"
+        ) from None
     if not isinstance(value, dict):
-        raise WrongUsage(f'{where} must be a JSON object, like \'{{"name": "auth"}}\'')
+        raise click.UsageError(f'{where} must be a JSON object, like \'{{"name": "auth"}}\'')
     return value
 
 
-def _show(answer: Answer, raw: bool, shell: Shell) -> None:
+def _show(answer: Answer, raw: bool) -> None:
     """Print an answer: as the client would get it, or as its text, laid out where a person reads it."""
-    terminal = shell.terminal
     if raw:
         from context_pack_adapters.server.jsonrpc import answer_fields
 
-        terminal.json(json.loads(f"{{{answer_fields(answer)}}}"))  # exactly as the server would send it
+        output.value(json.loads(f"{{{answer_fields(answer)}}}"))  # exactly as the server would send it
         return
-    if terminal.interactive and (parsed := _as_json(answer.text)) is not None:
-        terminal.json(parsed)
+    if output.interactive() and (parsed := _as_json(answer.text)) is not None:
+        output.value(parsed)
         return
     # For programs JSON is one line: its own line breaks stand only between values.
     text = answer.text if _as_json(answer.text) is None else answer.text.replace("\n", "")
-    terminal.raw(text if text.endswith("\n") else text + "\n")
-    if answer.is_error and not terminal.interactive:
+    output.raw(text if text.endswith("\n") else text + "\n")
+    if answer.is_error and not output.interactive():
         refusal = _as_json(answer.text)
-        terminal.complain(answer.text if refusal is None else _in_words(refusal))
+        output.complain(answer.text if refusal is None else _in_words(refusal))
 
 
 def _in_words(refusal: Mapping[str, Any]) -> str:

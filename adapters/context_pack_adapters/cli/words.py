@@ -28,6 +28,7 @@ SPELLINGS: Mapping[str, str] = {
     "ttl_minutes": "--ttl",
     "extend_minutes": "--ttl",
     "expected_revision": "--revision",
+    "set_status to draft": "'context-pack packs reopen' makes it a draft",
     "list_contexts": "'context-pack contexts status'",
     "check_freshness": "'context-pack contexts status'",
     "query_context": "'context-pack contexts show'",
@@ -88,7 +89,7 @@ def words_for(failure: Failure, root: str = "") -> list[str]:
     """The lines that tell a person what failed and where; with the storage root, also what to do about it."""
     below, advice = ADVICE.get(failure.code, (PACKS, "")) if root else ("", "")
     details = _details(failure.details, os.path.join(root, below))
-    lines = [f"{failure.code}: {_message(failure)}", *(f"  {line}" for line in details)]
+    lines = [_message(failure), *(f"  {line}" for line in details)]
     lines = list(map(command_words, lines))
     if len(lines) > MOST_LINES:
         lines = [*lines[:MOST_LINES], f"  and {len(lines) - MOST_LINES} more"]
@@ -124,8 +125,6 @@ def _details(details: Mapping[str, Any], folder: str) -> Iterator[str]:
         yield f"{ref['section']}/{ref['ref']}  {ref['state']}  {way_of(ref)} ({ref['reason']})"
     for problem in details.get("problems", ())[1:]:
         yield str(problem.get("message"))
-    if details.get("status") == "finalized":
-        yield "'context-pack packs reopen PACK' makes it a draft again"
     if "hint" in details:
         yield str(details["hint"])
 

@@ -18,19 +18,20 @@ from itertools import islice
 
 from attrs import evolve
 
-from context_pack.documents.manifest import DocumentManifest
-from context_pack.documents.model import DocumentText, Failed, Survey
-from context_pack.documents.reading import (
+from context_pack.documents.manifest import (
     IGNORED,
     MAX_DOCUMENT_BYTES,
     NOT_WANTED,
     UNLISTED,
     WORDS,
+    DocumentManifest,
     document,
     failure,
+    is_text,
     marked,
     unspeakable,
 )
+from context_pack.documents.model import DocumentText, Failed, Survey
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.retrieval.upkeep import File
@@ -170,7 +171,7 @@ class FolderSource:
         return found
 
     def _skipped(self, files: Container[str], failed: Sequence[Failed]) -> Iterator[Failed]:
-        """Files of the folder that are no documents, and why."""
+        """Texts of the folder that are no documents, and why; other files nobody would take for one."""
         reported = {one.document for one in failed}
         found: list[Failed] = []
 
@@ -178,24 +179,23 @@ class FolderSource:
             for entry in sorted(level.entries, key=lambda entry: entry.name):
                 path = level.prefix + entry.name
                 if not entry.is_dir(follow_symlinks=False):
-                    why = unspeakable(path) or Failed(path, self._why_not(path, entry))
-                    if path not in files and why.document not in reported:
+                    why = unspeakable(path) or self._why_not(path, entry)
+                    if why is not None and path not in files and why.document not in reported:
                         found.append(why)
-                elif self._policy.denies_name(entry.name):
-                    found.append(Failed(f"{path}/", WORDS[Reason.DENIED]))
-                elif path not in self._except_for:
+                elif path not in self._except_for and not self._policy.denies_name(entry.name):
                     yield entry.name, None
 
-        walk(self._rooted.root, look, None)
+        if self._manifest.files is None:
+            walk(self._rooted.root, look, None)
         return iter(found)
 
-    def _why_not(self, path: str, entry: os.DirEntry[str]) -> str:
-        if self._policy.denies(RelativePath(path)):
-            return WORDS[Reason.DENIED]
+    def _why_not(self, path: str, entry: os.DirEntry[str]) -> Failed | None:
         if not self._manifest.wants(path):
-            return NOT_WANTED
+            return Failed(path, NOT_WANTED) if is_text(path) else None
+        if self._policy.denies(RelativePath(path)):
+            return Failed(path, WORDS[Reason.DENIED])
         is_file = entry.is_symlink() or entry.is_file(follow_symlinks=False)
-        return IGNORED if is_file else WORDS[Reason.NOT_A_FILE]
+        return Failed(path, IGNORED if is_file else WORDS[Reason.NOT_A_FILE])
 
 
 def _is_folder(found: os.stat_result | Reason) -> bool:

@@ -2,8 +2,7 @@
 
 One shallow commit is fetched into a bare repository of our own in the user's cache, and read from there
 object by object: there is never a working tree, so no link is followed, no hook and no filter runs. How git
-is run, and with what, is in `git_process`. A repository in our place that we did not make is thrown away: git
-does what the configuration of a repository tells it to.
+is run, and with what, is in `git_process`.
 """
 
 from __future__ import annotations
@@ -20,26 +19,27 @@ from context_pack.documents.config import SourceAddress
 from context_pack.documents.manifest import (
     MANIFEST_FILE,
     MAX_BYTES,
+    MAX_DOCUMENT_BYTES,
     DocumentManifest,
+    TreeItem,
+    below,
+    document,
     manifest_of,
     parse_manifest,
+    ruled,
+    surveyed,
 )
 from context_pack.documents.model import DocumentText, Failed, Survey
-from context_pack.documents.reading import MAX_DOCUMENT_BYTES, TreeItem, below, document, ruled, surveyed
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.collections.git_process import Git, failed, kill
 from context_pack_adapters.files.faults import translated
-from context_pack_adapters.files.folder import Folder
 from context_pack_adapters.files.ignore import MAX_IGNORE_BYTES, IgnoredPaths
-from context_pack_adapters.files.private import FILE_MODE, FOLDER_MODE
+from context_pack_adapters.files.private import FOLDER_MODE
 
 MAX_ENTRIES = 200_000
 CURRENT = "refs/context-pack/current"
 
-_CONFIG = b"[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
-_ELSEWHERE = ("commondir", "objects/info/alternates", "objects/info/http-alternates")
-"""Files by which a repository takes its configuration or its objects from another place."""
 _LEFT = ("*.lock", "refs/**/*.lock", "objects/tmp_*", "objects/*/tmp_*")
 _COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
 
@@ -64,7 +64,7 @@ class GitStore:
         Raises:
             Failure: `io_error`, in our own words.
         """
-        if self._is_ours():
+        if self._is_there():
             self._sweep()
         else:
             self._make()
@@ -81,27 +81,15 @@ class GitStore:
             commit = self.git.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
             self.git.run("update-ref", CURRENT, commit.decode("ascii").strip())
 
-    def _is_ours(self) -> bool:
-        """Whether the repository's configuration is exactly the one that we wrote."""
-        folder = self._folder
-        if any(path.is_symlink() for path in (folder, folder / "config", folder / "objects")):
-            return False
-        if not (folder / "HEAD").exists() or any(os.path.lexists(folder / name) for name in _ELSEWHERE):
-            return False
-        try:
-            return Folder(folder).read("config", len(_CONFIG))[0] == _CONFIG
-        except OSError:
-            return False
+    def _is_there(self) -> bool:
+        return (self._folder / "HEAD").exists()
 
     def _make(self) -> None:
         """Make an empty repository in place of whatever is there."""
         with translated("git"):
-            if self._folder.is_symlink():
-                self._folder.unlink()
             shutil.rmtree(self._folder, ignore_errors=True)
             os.mkdir(self._folder, FOLDER_MODE)
             self.git.run("init", "--quiet", "--bare", "--template=", str(self._folder))
-            Folder(self._folder).write("config", _CONFIG, FILE_MODE)
 
     def _sweep(self) -> None:
         """Remove what a killed git left: locks, which stop every later fetch, and halves of packs."""
@@ -114,7 +102,7 @@ class GitStore:
 
     def commit(self) -> str | None:
         """The commit that is here; None before the first fetch."""
-        if not self._is_ours():
+        if not self._is_there():
             return None
         try:
             found = self.git.run("rev-parse", "--verify", "--quiet", f"{CURRENT}^{{commit}}")

@@ -1,15 +1,16 @@
-"""Runs the `git` command without prompts, without credentials unless trusted, and kills it with us.
+"""Runs the `git` command without prompts, without credentials unless trusted, and for a limited time.
 
 Git works on a repository of our own, over one protocol, with a time limit. For a repository that a project
 names it gets none of the user's credentials: no configuration, no credential helper, no netrc, no keys, no
 agent. What git says is never repeated: it quotes what it reads, which may be a line of a private file; it is
-only used to choose one of our own sentences. A fetch is held by a pipe: when this process ends, however it
-ends, the pipe closes and the whole process group of git is killed.
+only used to choose one of our own sentences. A call that is withdrawn kills git with all that it started; of
+a process that is killed git is left behind, and gives up when nothing comes for a minute.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -25,34 +26,20 @@ from context_pack_adapters.files.private import FOLDER_MODE
 FETCH_SECONDS = 300.0
 QUICK_SECONDS = 30.0
 LOOK_SECONDS = 0.2
-LARGEST_FETCH_BLOCKS = 4 * 1024 * 1024
-"""The largest file that a fetch may write, in blocks of 512 bytes."""
 
-_SHELL = "/bin/sh"
-# The shell's own input is the pipe that we hold; git gets none. The watcher is a child of the shell, which
-# takes its exit code.
-_HELD = f"""
-ulimit -f {LARGEST_FETCH_BLOCKS}
-exec 3<&0
-{{ read -r _ <&3; kill -9 0; }} >/dev/null 2>&1 &
-watcher=$!
-"$@" 3<&- </dev/null
-code=$?
-kill -9 $watcher
-wait $watcher 2>/dev/null
-exit $code
-"""
 _QUIET = (
     *("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0"),
     *("-c", "maintenance.auto=false", "-c", "protocol.allow=never", "-c", "credential.interactive=false"),
+    *("-c", "http.lowSpeedLimit=1", "-c", "http.lowSpeedTime=60"),
 )
 _WITHOUT_CREDENTIALS = (
     *("-c", "credential.helper=", "-c", "core.askPass=true", "-c", "http.emptyAuth=false"),
     # An allowed host must not send us to another one.
     *("-c", "http.followRedirects=false"),
 )
+_SSH = "ssh -oBatchMode=yes -oConnectTimeout=60 -oServerAliveInterval=30"
 _ANONYMOUS_SSH = (
-    "ssh -F /dev/null -oBatchMode=yes -oIdentitiesOnly=yes -oIdentityFile=none -oIdentityAgent=none "
+    f"{_SSH} -F /dev/null -oIdentitiesOnly=yes -oIdentityFile=none -oIdentityAgent=none "
     "-oPubkeyAuthentication=no -oGSSAPIAuthentication=no -oHostbasedAuthentication=no"
 )
 _KINDS = (
@@ -85,9 +72,7 @@ class Git:
         Raises:
             Failure: `io_error`, saying which kind of thing went wrong.
         """
-        command = [_SHELL, "-c", _HELD, "sh"] if os.path.exists(_SHELL) else []
-        with self._popen([*command, *self._command(words)], subprocess.PIPE) as process:
-            code, _, errors = self._awaited(process, FETCH_SECONDS)
+        code, _, errors = self._finished(words, FETCH_SECONDS)
         if code:
             raise failed(f"the repository could not be fetched: {_kind(errors)}{self._hint()}")
 
@@ -97,28 +82,21 @@ class Git:
         Raises:
             Failure: `io_error` when it fails or takes too long.
         """
-        with self.started(words, subprocess.DEVNULL) as process:
-            code, out, _ = self._awaited(process, QUICK_SECONDS)
+        code, out, _ = self._finished(words, QUICK_SECONDS)
         if code:
             raise failed("git cannot read what was fetched")
         return out
 
     def started(self, words: Sequence[str], stdin: int) -> subprocess.Popen[bytes]:
         """Start a command on the local repository."""
-        return self._popen(self._command(words), stdin)
-
-    def _command(self, words: Sequence[str]) -> list[str]:
         binary = shutil.which("git", path=_absolute(os.environ.get("PATH", os.defpath)))
         if binary is None:
             raise failed("there is no git command; install git")
         allowed = ("-c", f"protocol.{self.protocol}.allow=always")
         quiet = _QUIET if self.trusted else (*_QUIET, *_WITHOUT_CREDENTIALS)
-        return [binary, f"--git-dir={self.folder}", *quiet, *allowed, *words]
-
-    def _popen(self, command: Sequence[str], stdin: int) -> subprocess.Popen[bytes]:
         try:
             return subprocess.Popen(
-                list(command),
+                [binary, f"--git-dir={self.folder}", *quiet, *allowed, *words],
                 stdin=stdin,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -130,52 +108,46 @@ class Git:
         except OSError as error:
             raise failed("git could not be started") from error
 
-    def _awaited(self, process: subprocess.Popen[bytes], seconds: float) -> tuple[int, bytes, bytes]:
-        """The exit code and both outputs; the process is killed if the call is cancelled."""
+    def _finished(self, words: Sequence[str], seconds: float) -> tuple[int, bytes, bytes]:
+        """The exit code and both outputs; the process is killed if the call is withdrawn."""
         end = time.monotonic() + seconds
-        try:
-            while True:
-                try:
-                    out, errors = _outputs(process, LOOK_SECONDS)
-                    return process.returncode, out, errors
-                except subprocess.TimeoutExpired:
-                    self.check()
-                    if time.monotonic() > end:
-                        raise failed(f"git took longer than {seconds:.0f} s") from None
-        finally:
-            kill(process)
+        with self.started(words, subprocess.DEVNULL) as process:
+            try:
+                while True:
+                    try:
+                        out, errors = process.communicate(timeout=LOOK_SECONDS)
+                        return process.returncode, out, errors
+                    except subprocess.TimeoutExpired:
+                        self.check()
+                        if time.monotonic() > end:
+                            raise failed(f"git took longer than {seconds:.0f} s") from None
+            finally:
+                kill(process)
 
     def _hint(self) -> str:
         return "" if self.trusted or self.protocol == "file" else "; it was asked without your credentials"
 
 
-def _outputs(process: subprocess.Popen[bytes], seconds: float) -> tuple[bytes, bytes]:
-    """What the process printed, once it has ended; its input stays open until then, because it holds it."""
-    stdin, process.stdin = process.stdin, None
-    try:
-        out, errors = process.communicate(timeout=seconds)
-    except BaseException:
-        process.stdin = stdin
-        raise
-    if stdin is not None:
-        stdin.close()
-    return out, errors
+_USERS = ("GIT_SSL", "GIT_HTTP", "GIT_SSH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
+_OPEN = re.compile(
+    r"(?:https?|all|no)_proxy|lang|lc_.*|tmpdir|ssl_cert_(?:file|dir)|git_ssl_(?:no_verify|ca.*)",
+    re.IGNORECASE,
+)
+"""The variables without secrets that a fetch may need."""
 
 
 def environment(environ: Mapping[str, str], protocol: str, trusted: bool) -> dict[str, str]:
     """The environment of git: nothing that points it elsewhere or makes it ask; secrets only if trusted."""
-    kept = {name: value for name, value in environ.items() if not _is_unsafe(name, trusted)}
     if trusted:
-        kept.setdefault("GIT_SSH_COMMAND", "ssh -oBatchMode=yes")
+        kept = {
+            name: value for name, value in environ.items() if name.startswith(_USERS) or name[:4] != "GIT_"
+        }
+        kept.setdefault("GIT_SSH_COMMAND", _SSH)
     else:
-        kept.update(
-            HOME=os.devnull,
-            XDG_CONFIG_HOME=os.devnull,
-            GIT_CONFIG_NOSYSTEM="1",
-            GIT_CONFIG_GLOBAL=os.devnull,
-            GIT_CONFIG_SYSTEM=os.devnull,
-            GIT_SSH_COMMAND=_ANONYMOUS_SSH,
-        )
+        nowhere = ("HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM")
+        kept = {name: value for name, value in environ.items() if _OPEN.fullmatch(name)}
+        kept |= dict.fromkeys(nowhere, os.devnull)
+        kept |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_SSH_COMMAND": _ANONYMOUS_SSH}
     return {
         **kept,
         "PATH": _absolute(environ.get("PATH", os.defpath)),
@@ -186,24 +158,11 @@ def environment(environ: Mapping[str, str], protocol: str, trusted: bool) -> dic
         "GIT_ALLOW_PROTOCOL": protocol,
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_LFS_SKIP_SMUDGE": "1",
-        # Our own repository has the configuration that we wrote, whatever the user has new ones made like.
+        # Our own repository is as we make it, whatever the user has new ones made like.
         "GIT_DEFAULT_HASH": "sha1",
         "GIT_DEFAULT_REF_FORMAT": "files",
         "LC_ALL": "C",
     }
-
-
-_SECRETS = ("SSH_AUTH_SOCK", "KRB5CCNAME", "GIT_SSL_CERT", "GIT_SSL_KEY", "NETRC")
-_HARMLESS = ("GIT_SSL", "GIT_HTTP")
-_USERS = ("GIT_SSH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
-
-
-def _is_unsafe(name: str, trusted: bool) -> bool:
-    """Whether a variable must not reach git."""
-    if not trusted and name.startswith(_SECRETS):
-        return True
-    kept = (*_HARMLESS, *_USERS) if trusted else _HARMLESS
-    return name.startswith("GIT_") and not name.startswith(kept)
 
 
 def _absolute(path: str) -> str:

@@ -5,48 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from threading import Event, Lock
+from threading import Lock
 
 from context_pack_adapters.files.faults import translated
 from context_pack_adapters.files.private import PrivateFolder
 
 LONGEST_WAIT = 3600.0
-LOOK_SECONDS = 0.05
 
 
-class ThreadLocks:
-    """Locks between the threads of one process, by locks in memory."""
+class FileLocks:
+    """Between threads by locks in memory, between processes by lock files in the user's cache."""
 
-    def __init__(self) -> None:
-        self._guard = Lock()
+    def __init__(self, cache: PrivateFolder) -> None:
+        self._cache, self._guard = cache, Lock()
         self._locks: dict[str, Lock] = {}
 
     def in_process(self, name: str) -> AbstractContextManager[object]:
         """Held by one thread at a time."""
         with self._guard:
             return self._locks.setdefault(name, Lock())
-
-    @contextmanager
-    def across_processes(self, name: str, check: Callable[[], None]) -> Iterator[None]:
-        """Held by one thread: in memory there are no other processes."""
-        check()
-        with self.in_process(f"across processes {name}"):
-            yield
-
-    def wait_until(self, done: Callable[[], bool], check: Callable[[], None]) -> None:
-        """Check at short intervals until the condition holds."""
-        pause = Event()
-        while not done():
-            check()
-            pause.wait(LOOK_SECONDS)
-
-
-class FileLocks(ThreadLocks):
-    """Locks between processes too, by lock files in the user's cache."""
-
-    def __init__(self, cache: PrivateFolder) -> None:
-        super().__init__()
-        self._cache = cache
 
     @contextmanager
     def across_processes(self, name: str, check: Callable[[], None]) -> Iterator[None]:

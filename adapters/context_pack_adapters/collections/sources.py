@@ -34,9 +34,8 @@ from context_pack.documents.manifest import (
     parse_manifest,
 )
 from context_pack.documents.manifest import MAX_BYTES as MAX_MANIFEST_BYTES
-from context_pack.documents.model import Catalogue, Collection
+from context_pack.documents.model import Catalogue, Collection, SourceDescription, collection_id
 from context_pack.documents.ports import CollectionSource
-from context_pack.documents.sections import collection_id
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
@@ -165,12 +164,15 @@ class DiskCollections:
         if names is not None:
             text = self._manifest_text(place, MANIFEST_FILE) if MANIFEST_FILE in names else None
             return self._folder(place, manifest_of(text, where.name))
-        if where.kind is not PlaceKind.MANIFEST:
-            raise Failure(Code.NOT_FOUND, f"there is no folder {self._shown(place)}")
         folder, name = place.split()
-        if (text := self._manifest_text(folder, name)) is None:
+        if where.kind is not PlaceKind.MANIFEST:
+            if not Rooted(folder, self._policy).is_file(RelativePath(name)):
+                raise Failure(Code.NOT_FOUND, f"there is no {self._shown(place)}")
+            manifest = DocumentManifest(SourceDescription(name), files={name: None})
+        elif (text := self._manifest_text(folder, name)) is None:
             raise Failure(Code.NOT_FOUND, f"there is no {self._shown(place)}")
-        manifest = parse_manifest(text)
+        else:
+            manifest = parse_manifest(text)
         _names(folder)
         return self._folder(folder, manifest)
 

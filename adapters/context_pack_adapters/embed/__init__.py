@@ -27,7 +27,7 @@ class Embedders(NamedTuple):
     warning: str | None = None
 
 
-def choose(setting: str, model_dir: str | None, environ: Mapping[str, str]) -> Embedders:
+def choose(setting: str, folder: str | None, environ: Mapping[str, str]) -> Embedders:
     """The embedders for `auto`, `fast`, `semantic` or the URL of an endpoint; any other word is `auto`.
 
     A model folder takes the place of the installed model; the key and the model's name for a URL come from
@@ -38,9 +38,9 @@ def choose(setting: str, model_dir: str | None, environ: Mapping[str, str]) -> E
         return Embedders(fast)
     if name.lower().startswith(("http://", "https://")):
         return Embedders(fast, HttpEmbedder(name, embedder_key(environ, name), embedder_model(environ)))
-    if model_dir:
+    if folder:
         try:
-            return Embedders(fast, FolderEmbedder(model_dir))
+            return Embedders(fast, FolderEmbedder(folder))
         except EmbedderFailed as failed:
             return Embedders(fast, None, f"{failed}; searching without it")
     if granite.installed():

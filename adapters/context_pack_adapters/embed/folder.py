@@ -32,8 +32,9 @@ SAMPLE_BYTES = 1024 * 1024
 ONNX_INSTALL = install_command("onnx")
 STATIC_INSTALL = install_command("model2vec")
 NO_MODEL = (
-    "the folder of CONTEXT_PACK_MODEL_DIR has no model that can be run: it needs tokenizer.json and "
-    "model.onnx, or a static model of model2vec (tokenizer.json, model.safetensors and its config.json)"
+    "the folder of CONTEXT_PACK_MODEL has no model that can be run: it needs tokenizer.json and model.onnx, "
+    "or a static model of model2vec (tokenizer.json, model.safetensors and its config.json); a "
+    "model.safetensors of another kind has to be exported to ONNX first"
 )
 UNRELATED = (
     "The bakery on the corner opens at six in the morning.",
@@ -66,9 +67,7 @@ class FolderEmbedder:
             (("onnxruntime", "tokenizers"), ONNX_INSTALL) if self._onnx else (("model2vec",), STATIC_INSTALL)
         )
         if missing := [name for name in needed if find_spec(name) is None]:
-            raise EmbedderFailed(
-                f"the model of CONTEXT_PACK_MODEL_DIR needs {' and '.join(missing)}: {install}"
-            )
+            raise EmbedderFailed(f"the model of CONTEXT_PACK_MODEL needs {' and '.join(missing)}: {install}")
         self.dimension = 0
         self.weight = 0.7 if self._onnx else 0.3
         self.unrelated: float | None = None
@@ -82,7 +81,7 @@ class FolderEmbedder:
             self.id = self._name()
         except OSError as error:
             raise EmbedderFailed(
-                f"the model of CONTEXT_PACK_MODEL_DIR cannot be read: {error.strerror}"
+                f"the model of CONTEXT_PACK_MODEL cannot be read: {error.strerror}"
             ) from None
 
     def _name(self) -> str:
@@ -114,9 +113,9 @@ class FolderEmbedder:
                 some = order[start : start + BATCH]
                 vectors[some] = _unit(run([prompt + texts[at] for at in some]))
         except Exception as error:  # of whatever kind a library raises
-            raise TextRefused(f"the model of CONTEXT_PACK_MODEL_DIR failed: {self._words(error)}") from None
+            raise TextRefused(f"the model of CONTEXT_PACK_MODEL failed: {self._words(error)}") from None
         if not np.isfinite(vectors).all():
-            raise TextRefused("the model of CONTEXT_PACK_MODEL_DIR makes vectors that are no numbers")
+            raise TextRefused("the model of CONTEXT_PACK_MODEL makes vectors that are no numbers")
         return vectors
 
     def _loaded(self) -> Run:
@@ -126,7 +125,7 @@ class FolderEmbedder:
                     run = self._load_onnx(self._onnx) if self._onnx else self._load_static()
                     probes = _unit(run(list(UNRELATED)))
                 except Exception as error:
-                    message = f"the model of CONTEXT_PACK_MODEL_DIR cannot be loaded: {self._words(error)}"
+                    message = f"the model of CONTEXT_PACK_MODEL cannot be loaded: {self._words(error)}"
                     raise EmbedderFailed(message) from None
                 self.dimension = probes.shape[1]
                 pairs = (probes @ probes.T)[np.triu_indices(len(UNRELATED), 1)]

@@ -12,8 +12,6 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeout
 from hashlib import sha256
 from http.client import HTTPException
 from typing import Any, NamedTuple
@@ -25,7 +23,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from context_pack.retrieval.ports import EmbedderFailed, Kind, TextRefused
-from context_pack_adapters.system import start_thread
 
 MOST_TEXTS = 64
 MOST_CHARACTERS = 200_000
@@ -101,36 +98,20 @@ class HttpEmbedder:
 
     def _ask(self, texts: list[str], patience: RetryLimits) -> bytes:
         """The endpoint's answer, with retries while they may help."""
-        wait, repeats = FIRST_WAIT, patience.repeats
         if self._monotonic() - self._late < patience.rest:
             raise EmbedderFailed(f"{self._place()} did not answer in time a moment ago")
-        while isinstance(outcome := self._post_within(texts, patience.timeout), EndpointRefusal):
+        wait, left = FIRST_WAIT, patience.repeats
+        while isinstance(outcome := self._post(texts, patience.timeout), EndpointRefusal):
             pause = wait if outcome.wait is None else outcome.wait
             if outcome.late and patience.rest:
-                self._late = self._monotonic()
-                repeats = 0
-            if not outcome.passing or not repeats or pause > patience.longest_wait:
-                kind = TextRefused if outcome.of_text else EmbedderFailed
-                raise kind(f"{self._place()} {outcome.words}")
+                self._late, left = self._monotonic(), 0
+            if outcome.of_text:  # some servers answer 500 to a text that is too long
+                left = min(left, 1)
+            if not left or not outcome.passing or pause > patience.longest_wait:
+                raise (TextRefused if outcome.of_text else EmbedderFailed)(f"{self._place()} {outcome.words}")
             self._pause(pause)
-            wait, repeats = min(wait * 2, patience.longest_wait), repeats - 1
+            wait, left = min(wait * 2, patience.longest_wait), left - 1
         return outcome
-
-    def _post_within(self, texts: list[str], timeout: float) -> bytes | EndpointRefusal:
-        """One request with a total time limit, because an endpoint may send a byte now and then for ever."""
-        future: Future[bytes | EndpointRefusal] = Future()
-
-        def post() -> None:
-            try:
-                future.set_result(self._post(texts, timeout))
-            except BaseException as error:
-                future.set_exception(error)
-
-        start_thread(post, "embedder")
-        try:
-            return future.result(timeout)
-        except FutureTimeout:
-            return _late(timeout)
 
     def _post(self, texts: list[str], timeout: float) -> bytes | EndpointRefusal:
         """One request: the body of a 200, or why there is none."""
@@ -180,7 +161,7 @@ class HttpEmbedder:
         words = f"answered with status {status}" + (f": {said}" if said else "")
         passing = status in (408, 409, 425, 429) or status >= 500
         wait = _seconds(error.headers.get("Retry-After"))
-        return EndpointRefusal(words, passing, wait, of_text=status in (400, 413, 422))
+        return EndpointRefusal(words, passing, wait, of_text=status in (400, 413, 422, 500))
 
     def _place(self) -> str:
         """The endpoint as it may be shown: a path may hold secrets."""

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from subprocess import DEVNULL, PIPE, Popen
-from threading import Event, Lock, Thread
+from threading import Lock, Thread
 
 from context_pack_adapters.files.locking import PathLock
 from context_pack_adapters.files.private import PrivateFolder
@@ -23,7 +23,6 @@ RETRY_SECONDS = 30.0
 STOP_SECONDS = 2.0
 LOCK_SECONDS = 0.3
 """How long a child waits for its lock, which another process may hold while it checks it."""
-
 
 Done = Callable[[str], None]
 """Called with the name of a finished task, in that task's thread."""
@@ -78,11 +77,16 @@ class ChildBackground:
                 return child.is_alive()
             if self._held_elsewhere(task):
                 return True
-            command = [*self._command, task]
-            child = _Child(command, self._environ, self._cwd, lambda: self._on_done(task))
-            self._children[task] = child
-            child.begin()
-            return child.is_alive()
+            try:
+                process = Popen(
+                    [*self._command, task],
+                    env=self._environ, cwd=self._cwd, stdin=PIPE, stdout=PIPE, stderr=DEVNULL,
+                )  # fmt: skip
+            except (OSError, ValueError):
+                return False
+            child = self._children[task] = _Child(process, lambda: self._on_done(task))
+            child.start()
+            return True
 
     def running(self, task: str) -> bool:
         """Whether the task is under way in this process's worker."""
@@ -106,9 +110,11 @@ class ChildBackground:
         with self._lock:
             children, self._children = list(self._children.values()), {}
         for child in children:
-            child.ask_to_end()
+            child.process.terminate()
         for child in children:
-            child.end()
+            child.join(STOP_SECONDS)
+            child.process.kill()
+            child.join()
 
     def _held_elsewhere(self, task: str) -> bool:
         lock = task_lock(self._folder, task)
@@ -122,43 +128,21 @@ class ChildBackground:
 
 
 class _Child(Thread):
-    """One run of a task, and the thread that started it: Linux ends a child with the thread of its parent."""
+    """One run of a task: reads what it says, and waits for its end."""
 
-    def __init__(
-        self, command: Sequence[str], environ: Mapping[str, str], cwd: str | None, done: Callable[[], None]
-    ) -> None:
+    def __init__(self, process: Popen[bytes], done: Callable[[], None]) -> None:
         super().__init__(daemon=True, name="task")
-        self._command, self._environ, self._cwd, self._done = command, environ, cwd, done
-        self._process: Popen[bytes] | None = None
-        self._begun = Event()
-        self._ended_at = 0.0
+        self.process, self._done, self._ended_at = process, done, 0.0
         self.code: int | None = None
         self.said = ""
 
-    def begin(self) -> None:
-        """Start the thread and wait until the process is there, or cannot be."""
-        self.start()
-        self._begun.wait()
-        if self._process is None:
-            self.join()
-
     def run(self) -> None:
-        """Start the process, read what it says, and wait for its end."""
-        try:
-            process = self._process = Popen(
-                self._command, env=self._environ, cwd=self._cwd, stdin=PIPE, stdout=PIPE, stderr=DEVNULL
-            )
-        except (OSError, ValueError):
-            self.code = -1
-            self._ended_at = time.monotonic()
-            return
-        finally:
-            self._begun.set()
-        assert process.stdin is not None
-        assert process.stdout is not None
-        with process.stdin, process.stdout:
-            said = process.stdout.read().decode("utf-8", "replace")
-            code = process.wait()
+        """Read until the process ends."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        with self.process.stdin, self.process.stdout:
+            said = self.process.stdout.read().decode("utf-8", "replace")
+            code = self.process.wait()
         self.said, self.code, self._ended_at = said.strip()[:MOST_SAID], code, time.monotonic()
         if code == 0:
             self._done()
@@ -166,15 +150,3 @@ class _Child(Thread):
     def failed_lately(self) -> bool:
         """Whether the child failed a short while ago."""
         return bool(self.code) and time.monotonic() - self._ended_at < RETRY_SECONDS
-
-    def ask_to_end(self) -> None:
-        """Ask the child to end."""
-        if self._process is not None:
-            self._process.terminate()
-
-    def end(self) -> None:
-        """Wait briefly for the child to end, then kill it."""
-        self.join(STOP_SECONDS)
-        if self._process is not None and self.is_alive():
-            self._process.kill()
-            self.join()

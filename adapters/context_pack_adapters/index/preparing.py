@@ -7,14 +7,12 @@ the file only while it writes.
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from context_pack.retrieval.model import IndexEntry
 from context_pack.retrieval.ports import Embedder, EmbedderFailed
 from context_pack.retrieval.words import tokens
-from context_pack_adapters.index.keyword_search import NAMES_WEIGHT
 from context_pack_adapters.index.values import digest_of, embedding_text
 from context_pack_adapters.index.vectors import to_blobs
 
@@ -25,20 +23,10 @@ EMBED_TEXTS = 256
 class Passage(NamedTuple):
     """What is written for a piece: the tokens of its names and of its text, and what is embedded of it."""
 
-    names: list[str]
-    body: list[str]
+    names: str
+    body: str
     text: str
     digest: bytes
-
-    @property
-    def counts(self) -> Mapping[str, int]:
-        """How much each word counts, a name three times."""
-        return Counter(self.body + self.names * NAMES_WEIGHT)
-
-    @property
-    def length(self) -> int:
-        """How many words there are."""
-        return len(self.names) + len(self.body)
 
 
 class Prepared(NamedTuple):
@@ -79,7 +67,7 @@ def prepare(
         passages = []
         for piece in entry.pieces:
             text = embedding_text(piece.context, piece.text)
-            passages.append(Passage(tokens(piece.names), tokens(piece.text), text, digest_of(text)))
+            passages.append(Passage(_words(piece.names), _words(piece.text), text, digest_of(text)))
         prepared.append(Prepared(entry, passages))
     texts = {passage.digest: passage.text for each in prepared for passage in each.passages}
     vectors = dict(recall(list(texts)))
@@ -92,3 +80,8 @@ def prepare(
             break
         vectors.update(zip(some, to_blobs(made, embedder.dimension), strict=True))
     return prepared, vectors
+
+
+def _words(text: str) -> str:
+    """The tokens of a text as the keyword index takes them."""
+    return " ".join(tokens(text)).encode("utf-8", "replace").decode()

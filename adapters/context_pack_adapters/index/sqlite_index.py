@@ -192,12 +192,8 @@ def _put(
                 (number, at, piece.start, piece.end, piece.heading, to_facts(piece.facts), passage.digest,
                  piece.text, piece.context, piece.names),
             )  # fmt: skip
-            words = [
-                " ".join(each).encode("utf-8", "replace").decode() for each in (passage.names, passage.body)
-            ]
-            connection.execute(
-                "INSERT INTO words (rowid, names, body) VALUES (?, ?, ?)", (made.lastrowid, *words)
-            )
+            words = (made.lastrowid, passage.names, passage.body)
+            connection.execute("INSERT INTO words (rowid, names, body) VALUES (?, ?, ?)", words)
     connection.executemany(
         "INSERT OR IGNORE INTO vectors (embedder, digest, vector) VALUES (?, ?, ?)",
         [(embedder, digest, blob) for digest, blob in vectors.items()],

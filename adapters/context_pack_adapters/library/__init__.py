@@ -1,4 +1,4 @@
-"""The library API: every use case as typed, synchronous calls, without a server.
+"""The library: every use case as typed, synchronous calls, without a server.
 
 A workspace owns nothing global: two of them in one process know nothing of each other, and none prints,
 starts a thread, or reads settings from the environment. What cannot be done is raised as a `Failure`.
@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from threading import RLock
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from context_pack.composition import Ports, UseCases
 from context_pack.kernel.errors import Code, Failure
+from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
+from context_pack.toolkit.registry import Registry
+from context_pack.toolkit.spec import Answer
 from context_pack_adapters.settings import (
     DEFAULT_MAX_SOURCE_BYTES,
     Settings,
@@ -25,14 +27,7 @@ from context_pack_adapters.settings import (
 )
 
 if TYPE_CHECKING:
-    from context_pack.toolkit.registry import Registry
-    from context_pack.toolkit.spec import Answer
-    from context_pack_adapters.library.bundles import Bundles
-    from context_pack_adapters.library.code import SourceCode
-    from context_pack_adapters.library.contexts import Contexts
-    from context_pack_adapters.library.documents import Documents
-    from context_pack_adapters.library.memory import Memory
-    from context_pack_adapters.library.packs import Packs
+    from context_pack_adapters.library import bundles, code, contexts, documents, memory, packs
 
 T = TypeVar("T")
 
@@ -42,18 +37,23 @@ Place = str | os.PathLike[str]
 
 
 class Workspace:
-    """Packs over one storage root and one source root.
+    """An opened project: `packs`, `code`, `documents`, `memory`, `contexts`, `bundles`, `call` for any tool.
 
     Safe to share between threads. Works as a context manager; after `close` it refuses every call.
     """
 
-    def __init__(self, ports: Ports, max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES) -> None:
-        self._ports = ports
+    def __init__(
+        self, ports: Ports, max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES, place: str = ""
+    ) -> None:
+        self._ports, self._place = ports, place
         self._lock = RLock()
         self._cases = UseCases(ports, max_source_bytes)
-        self._made: dict[object, Any] = {}
-        self._registry: Registry | None = None
+        self._features: dict[Callable[[UseCases], Any], Any] = {}
         self._closed = False
+
+    def __repr__(self) -> str:
+        state = "closed" if self._closed else "open"
+        return f"<Workspace of {self._place or 'ports of your own'}, {state}>"
 
     @property
     def cases(self) -> UseCases:
@@ -62,72 +62,66 @@ class Workspace:
         return self._cases
 
     @property
-    def packs(self) -> Packs:
-        """The pack use cases."""
+    def packs(self) -> packs.Packs:
+        """Packs: create, draft, change, render, verify, repair."""
         from context_pack_adapters.library.packs import Packs
 
         return self._feature(Packs)
 
     @property
-    def code(self) -> SourceCode:
-        """The code use cases."""
+    def code(self) -> code.SourceCode:
+        """Code: read, search, outline, usages."""
         from context_pack_adapters.library.code import SourceCode
 
         return self._feature(SourceCode)
 
     @property
-    def bundles(self) -> Bundles:
-        """The bundle use cases."""
+    def bundles(self) -> bundles.Bundles:
+        """Bundles: list, export, neighbours, documents."""
         from context_pack_adapters.library.bundles import Bundles
 
         return self._feature(Bundles)
 
     @property
-    def contexts(self) -> Contexts:
-        """The use cases of directory contexts."""
+    def contexts(self) -> contexts.Contexts:
+        """Directory contexts: list, query, check, refresh."""
         from context_pack_adapters.library.contexts import Contexts
 
         return self._feature(Contexts)
 
     @property
-    def documents(self) -> Documents:
-        """The document use cases."""
+    def documents(self) -> documents.Documents:
+        """Documents: collections, search, outline, section, sync."""
         from context_pack_adapters.library.documents import Documents
 
         return self._feature(Documents)
 
     @property
-    def memory(self) -> Memory:
-        """The memory use cases."""
+    def memory(self) -> memory.Memory:
+        """Memory: record, search, list, forget."""
         from context_pack_adapters.library.memory import Memory
 
         return self._feature(Memory)
 
-    def _feature(self, kind: Callable[[UseCases], T]) -> T:
-        """The use cases of one feature, made when they are first asked for."""
-        self._check_open()
-        with self._lock:
-            if kind not in self._made:
-                self._made[kind] = kind(self._cases)
-            feature: T = self._made[kind]
-            return feature
-
     @property
     def tools(self) -> Sequence[str]:
         """The names that `call` takes."""
-        return tuple(self._loaded().tools)
+        return tuple(self._registry.tools)
 
     def call(
         self, tool: str, arguments: Mapping[str, Any] | None = None, *, page_tokens: int = DEFAULT_MAX_TOKENS
     ) -> Answer:
-        """Call any tool as an MCP client would that shows so much; what it refuses comes back as an answer.
+        """Call a tool as an MCP client would; what it refuses comes back as an answer.
+
+        Args:
+            tool: one of `tools`.
+            arguments: what the tool is asked, as JSON has it.
+            page_tokens: the largest answer, where the arguments do not say otherwise.
 
         Raises:
             Failure: `not_found`, there is no such tool.
         """
-        from context_pack.toolkit.call import QuietCall
-
-        call, registry = QuietCall(page_tokens=page_tokens), self._loaded()
+        call, registry = QuietCall(page_tokens=page_tokens), self._registry
         if tool not in registry.tools:
             raise Failure(Code.NOT_FOUND, f"there is no tool '{tool}'", {"tools": list(registry.tools)})
         answer = registry.call(tool, {} if arguments is None else arguments, call)
@@ -143,20 +137,23 @@ class Workspace:
         self._check_open()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _loaded(self) -> Registry:
-        """The registry, built on the first call that needs it."""
+    @property
+    def _registry(self) -> Registry:
         from context_pack.app import build
 
+        return self._feature(build)
+
+    def _feature(self, make: Callable[[UseCases], T]) -> T:
+        """What is made of the use cases, once, by the first who asks for it."""
         self._check_open()
         with self._lock:
-            if self._registry is None:
-                self._registry = build(self._cases)
-            return self._registry
+            if make not in self._features:
+                self._features[make] = make(self._cases)
+            feature: T = self._features[make]
+            return feature
 
     def _check_open(self) -> None:
         if self._closed:
@@ -214,4 +211,4 @@ def open_workspace(
         user_config="" if user_config is None else os.path.join(here, os.fspath(user_config)),
         cache=given_cache(os.environ) if cache is None else resolve_source_root(os.fspath(cache), here),
     )
-    return Workspace(open_ports(settings), max_source_bytes)
+    return Workspace(open_ports(settings), max_source_bytes, source)

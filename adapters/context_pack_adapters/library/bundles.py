@@ -11,6 +11,7 @@ from context_pack.bundles.exports import (
     ExportedText,
     ExportMarkdown,
     GetContext,
+    Target,
     WrittenDocument,
     export,
     look_around,
@@ -22,13 +23,12 @@ from context_pack.composition import UseCases
 from context_pack.toolkit.budget import room_of
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
-from context_pack_adapters.library.spelling import spelled
 
 
 class Bundles:
-    """Every use case of bundles; each raises `Failure` as the tools would answer it.
+    """Graphs of entities in files; each method raises `Failure` where the tools would refuse.
 
-    Where there is one bundle, it need not be named.
+    An entity is named by its type and its id; where there is one `bundle`, it need not be named.
     """
 
     def __init__(self, cases: UseCases) -> None:
@@ -47,25 +47,32 @@ class Bundles:
         schemas: bool = True,
         relations: bool = True,
     ) -> ExportedText:
-        """Entities, each (type, id), with what they depend on; `data` is JSON text."""
-        command = spelled(
-            ExportContext,
-            targets=[{"entityType": kind, "entityId": name} for kind, name in targets],
-            bundleId=bundle,
-            dependencyDepth=depth,
-            includeSchemas=schemas,
-            includeRelationMetadata=relations,
+        """Entities with what they depend on; `data` is JSON text.
+
+        Args:
+            targets: each (type, id).
+            depth: how far to follow references, up to 5.
+            schemas: with the JSON Schemas of the types.
+            relations: with which field refers to what.
+        """
+        wanted = tuple(Target(entity_type=kind, entity_id=name) for kind, name in targets)
+        command = ExportContext(
+            targets=wanted,
+            bundle_id=bundle,
+            dependency_depth=depth,
+            include_schemas=schemas,
+            include_relations=relations,
         )
-        return self._shelf.serve(bundle, QuietCall(), lambda found: export(found, command, self._clock))
+        return export(self._shelf.open(bundle, QuietCall()), command, self._clock)
 
     def around(
         self, entity_type: str, entity_id: str, *, bundle: str | None = None, depth: int = 1, limit: int = 20
     ) -> EntityNeighbours:
-        """An entity and its neighbours: what it refers to, and what refers to it."""
-        command = spelled(
-            GetContext, entityType=entity_type, id=entity_id, bundleId=bundle, depth=depth, maxRelated=limit
+        """An entity and at most `limit` neighbours: what it refers to, and what refers to it."""
+        command = GetContext(
+            entity_type=entity_type, id=entity_id, bundle_id=bundle, depth=depth, max_related=limit
         )
-        return self._shelf.serve(bundle, QuietCall(), lambda found: look_around(found, command))
+        return look_around(self._shelf.open(bundle, QuietCall()), command)
 
     def document(
         self,
@@ -76,14 +83,13 @@ class Bundles:
         dependencies: bool = True,
         depth: int = 2,
     ) -> WrittenDocument:
-        """An entity, with what it depends on, as Markdown."""
-        command = spelled(
-            ExportMarkdown,
-            entityType=entity_type,
-            entityId=entity_id,
-            bundleId=bundle,
-            includeDependencies=dependencies,
-            dependencyDepth=depth,
+        """An entity, with what it depends on down to a depth, as `markdown`."""
+        command = ExportMarkdown(
+            entity_type=entity_type,
+            entity_id=entity_id,
+            bundle_id=bundle,
+            include_dependencies=dependencies,
+            dependency_depth=depth,
         )
         most = room_of(DEFAULT_MAX_TOKENS)
-        return self._shelf.serve(bundle, QuietCall(), lambda found: write_document(found, command, most))
+        return write_document(self._shelf.open(bundle, QuietCall()), command, most)

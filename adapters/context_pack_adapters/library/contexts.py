@@ -18,35 +18,36 @@ from context_pack.contexts.queries import (
     opened,
 )
 from context_pack.contexts.refresh import FolderOutcome, RefreshRequest
-from context_pack.kernel.errors import Code, Failure
-from context_pack_adapters.library.spelling import listed, spelled
+from context_pack.kernel.errors import Code, Failure, invalid
 
 T = TypeVar("T")
 
 
 class Contexts:
-    """Every use case of contexts over the source root; each raises `Failure` where the tools would refuse."""
+    """The contexts of the project's folders; each method raises `Failure` where the tools would refuse.
+
+    `scope` is a folder relative to the project, `path` another project than the opened one.
+    """
 
     def __init__(self, cases: UseCases) -> None:
-        if cases.ports.contexts is None:
-            raise ValueError("this workspace has no contexts")
         self._cases = cases.contexts
 
     def list(self, *, path: str | None = None) -> FolderListing:
-        """Every folder that has, or should have, a context."""
-        return answered(self._cases.queries.list(spelled(ListContexts, path=path)))
+        """Every folder that has, or should have, a context: `entries` with `scope` and `state`."""
+        return answered(self._cases.queries.list(ListContexts(path=path)))
 
     def query(
         self, scope: str, *, fields: Sequence[str] | None = None, path: str | None = None
     ) -> ContextPart:
-        """The context of a folder, whole or the fields asked for."""
-        chosen = None if fields is None else listed(fields)
-        wanted = spelled(QueryContext, scope=scope, filter=chosen, path=path)
-        return answered(self._cases.queries.query(wanted))
+        """The context of a folder as a mapping (`context`), whole or only these fields."""
+        if isinstance(fields, str):  # a type checker takes one text for a sequence of them
+            raise invalid("'fields' must be a list of texts", "fields")
+        command = QueryContext(scope=scope, filter=None if fields is None else tuple(fields), path=path)
+        return answered(self._cases.queries.query(command))
 
     def check(self, scope: str, *, path: str | None = None) -> CheckedContext:
-        """Whether the context of a folder is still true."""
-        return answered(self._cases.queries.check(spelled(CheckFreshness, scope=scope, path=path)))
+        """Whether the context of a folder is still true: `freshness.state`."""
+        return answered(self._cases.queries.check(CheckFreshness(scope=scope, path=path)))
 
     def refresh(
         self,
@@ -57,18 +58,25 @@ class Contexts:
         agents: bool = False,
         path: str | None = None,
     ) -> Sequence[FolderOutcome]:
-        """Make what is missing and bring the rest up to date; what people wrote stays."""
+        """Make what is missing and bring the rest up to date; what people wrote stays.
+
+        Args:
+            scope: only this folder.
+            only_missing: leave alone what is there.
+            method: how folders are fingerprinted from now on.
+            agents: also write a short block into `AGENTS.md`.
+        """
         project = answered(opened(self._cases.queries.projects, path))
         order = RefreshRequest(scope, only_missing, method, agents)
         return answered(self._cases.refresher.refresh(project, order))
 
 
-def answered(found: T | RefusedQuery) -> T:
+def answered(answer: T | RefusedQuery) -> T:
     """Return the answer, or raise a refusal as a failure.
 
     Raises:
         Failure: `not_found`, when the project or the scope was refused.
     """
-    if isinstance(found, RefusedQuery):
-        raise Failure(Code.NOT_FOUND, found.error, {} if found.reason is None else {"hint": found.reason})
-    return found
+    if isinstance(answer, RefusedQuery):
+        raise Failure(Code.NOT_FOUND, answer.error, {} if answer.reason is None else {"hint": answer.reason})
+    return answer

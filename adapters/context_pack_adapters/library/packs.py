@@ -6,12 +6,17 @@ is, so that calls chain. A pack may also be named by its id or name; then a chan
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from inspect import Signature, signature
+from typing import Any, Concatenate, ParamSpec
+
+import attrs
 
 from context_pack.composition import UseCases
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.paging import Page
 from context_pack.packs import commands
+from context_pack.packs.claims import Remark
 from context_pack.packs.commands import (
     DEFAULT_LIMIT,
     DRAFT_TOKENS,
@@ -27,14 +32,36 @@ from context_pack.packs.read import Compared
 from context_pack.packs.render import Rendered
 from context_pack.packs.verify import Repaired, Verified
 from context_pack.packs.write import DiagramFault
+from context_pack.packs.write_text import WrittenText, write_text
+from context_pack.toolkit.arguments import arguments_of
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 
+P = ParamSpec("P")
 Which = Pack | str
 """A pack as last seen, or its id or name."""
 
 
+def _change(operation: Callable[P, Operation]) -> Callable[Concatenate[Packs, Which, P], Pack]:
+    """The method that carries out one operation, with the operation's own arguments and words."""
+
+    def change(self: Packs, pack: Which, /, *args: P.args, **fields: P.kwargs) -> Pack:
+        return self.apply(pack, operation(*args, **fields))
+
+    kind: Any = operation
+    change.__name__ = attrs.fields(kind).action.default
+    told = (f"    {name}: {argument.description}" for name, argument, _ in arguments_of(kind))
+    change.__doc__ = "\n".join([kind.__doc__, "", "Args:", "    pack: as it was last seen.", *list(told)[1:]])
+    ours = signature(change).parameters
+    theirs = [each for name, each in signature(kind).parameters.items() if name != "action"]
+    change.__signature__ = Signature([ours["self"], ours["pack"], *theirs])  # type: ignore[attr-defined]
+    return change
+
+
 class Packs:
-    """Every use case of packs; each raises `Failure` as the tools would answer it."""
+    """Packs of anchored code; each method raises `Failure` where the tools would refuse.
+
+    `pack` is a pack as it was last seen, or its id or name.
+    """
 
     def __init__(self, cases: UseCases) -> None:
         self._cases = cases.packs
@@ -54,9 +81,16 @@ class Packs:
         limit: int = DEFAULT_LIMIT,
         offset: int = 0,
     ) -> Page[Pack]:
-        """Live packs, the last changed first."""
-        wanted = commands.ListPacks(status=status, query=query, limit=limit, offset=offset)
-        return self._cases.lister.list(wanted)
+        """Live packs, the last changed first.
+
+        Args:
+            status: only `draft` or `finalized` ones.
+            query: only those whose name, title, brief or tags contain it.
+            limit: at most so many.
+            offset: how many to skip.
+        """
+        command = commands.ListPacks(status=status, query=query, limit=limit, offset=offset)
+        return self._cases.lister.list(command)
 
     def diff(self, pack: Which, from_revision: int | None = None, to_revision: int | None = None) -> Compared:
         """What changed between two revisions: the last two, from one to the present, or between two."""
@@ -73,7 +107,14 @@ class Packs:
         max_tokens: int = DEFAULT_MAX_TOKENS,
         cursor: str | None = None,
     ) -> Rendered:
-        """One page of Markdown with the code in it; its `cursor` leads to the next."""
+        """One page of Markdown with the code in it: `text`, and the `cursor` that leads to the next.
+
+        Args:
+            status: refuse a pack of another status.
+            mode: `full`, or `compact` without the code.
+            max_tokens: how large a page may be.
+            cursor: that of the page before.
+        """
         command = commands.RenderPack(
             id=_handle(pack), status=status, mode=mode, max_tokens=max_tokens, cursor=cursor
         )
@@ -105,6 +146,14 @@ class Packs:
         """How the contexts of the folders that the pack's sections name stand."""
         return self._cases.reader.scopes(self.get(pack))
 
+    def markdown(self, pack: Which) -> str:
+        """The pack as a Markdown text; given back to `write` unchanged, it changes nothing."""
+        return self._cases.reader.markdown(NamedPack(id=_handle(pack)))
+
+    def lint(self, pack: Which) -> Sequence[Remark]:
+        """Sentences without code behind them, line numbers in prose, places that are huge."""
+        return self._cases.reader.lint(NamedPack(id=_handle(pack)))
+
     def expired(self) -> Sequence[Pack]:
         """Packs whose time is over and which can still be restored, the last that expired first."""
         return self._cases.lister.expired()
@@ -128,138 +177,99 @@ class Packs:
         brief: str | None = None,
         tags: Sequence[str] = (),
     ) -> Pack:
-        """A new draft."""
+        """A new draft.
+
+        Args:
+            ttl_minutes: how long it lives.
+            name: what to call it; no other pack that lives may have it.
+            title: its heading.
+            brief: a sentence or two on what it is for.
+            tags: words to find it by.
+        """
         command = commands.Create(
-            ttl_minutes=ttl_minutes, name=name, title=title, brief=brief, tags=_tags(tags)
+            ttl_minutes=ttl_minutes, name=name, title=title, brief=brief, tags=tuple(tags)
         )
         return self._cases.writer.create(command)
 
+    def write(
+        self,
+        text: str,
+        *,
+        pack: Which | None = None,
+        name: str | None = None,
+        ttl_minutes: int | None = None,
+        expected_revision: int | None = None,
+    ) -> WrittenText:
+        """Make a pack of a Markdown text, or put the text in place of what a draft says."""
+        revision = (
+            pack.revision if expected_revision is None and isinstance(pack, Pack) else expected_revision
+        )
+        command = commands.Write(
+            text=text,
+            id=None if pack is None else _handle(pack),
+            name=name,
+            ttl_minutes=ttl_minutes,
+            expected_revision=revision,
+        )
+        return write_text(self._cases.writer, command)
+
+    def rename(
+        self,
+        pack: Which,
+        *,
+        section_key: str,
+        new_key: str,
+        ref_key: str | None = None,
+        expected_revision: int | None = None,
+    ) -> Pack:
+        """Give a section, or a ref of it, another key."""
+        command = commands.Rename(
+            id=_handle(pack),
+            expected_revision=_revision(pack, expected_revision),
+            section_key=section_key,
+            ref_key=ref_key,
+            new_key=new_key,
+        )
+        return self._cases.writer.rename(command)
+
     def draft(
-        self, query: str, *, ttl_minutes: int, name: str | None = None, max_tokens: int = DRAFT_TOKENS
+        self,
+        query: str | None = None,
+        *,
+        ttl_minutes: int,
+        name: str | None = None,
+        max_tokens: int = DRAFT_TOKENS,
+        diff: str | None = None,
+        trace: str | None = None,
     ) -> Drafted:
-        """A new pack with the best passages for a question; its `tokens` are those of the rendered pack."""
-        command = Draft(query=query, ttl_minutes=ttl_minutes, name=name, max_tokens=max_tokens)
+        """A new pack for a question, a diff (its text, or a base revision) or a stack trace.
+
+        Its `tokens` are those of the rendered pack.
+        """
+        command = Draft(
+            query=query, ttl_minutes=ttl_minutes, name=name, max_tokens=max_tokens, diff=diff, trace=trace
+        )
         return self._cases.drafter.draft(command)
 
     def apply(self, pack: Which, *operations: Operation, expected_revision: int | None = None) -> Pack:
-        """Carry out one operation, or several as one change: one revision, all or nothing."""
+        """Carry out operations as one change: one revision, all or nothing.
+
+        Args:
+            pack: as it was last seen, which carries its revision.
+            operations: `UpsertSection`, `UpsertRef`, `SetMeta`, …
+            expected_revision: what a pack that is given by id or name must still be at.
+        """
         target = PackAtRevision(id=_handle(pack), expected_revision=_revision(pack, expected_revision))
         return self._cases.writer.apply(target, operations[0] if len(operations) == 1 else operations).pack
 
-    def upsert_section(
-        self,
-        pack: Which,
-        *,
-        section_key: str,
-        section_title: str,
-        section_description: str | None = None,
-        section_order: int | None = None,
-        section_scope: str | None = None,
-        expected_revision: int | None = None,
-    ) -> Pack:
-        """Add a section, or change its title, text, place or scope."""
-        operation = commands.UpsertSection(
-            section_key=section_key,
-            section_title=section_title,
-            section_description=section_description,
-            section_order=section_order,
-            section_scope=section_scope,
-        )
-        return self.apply(pack, operation, expected_revision=expected_revision)
-
-    def delete_section(self, pack: Which, *, section_key: str, expected_revision: int | None = None) -> Pack:
-        """Remove a section and what is in it."""
-        operation = commands.DeleteSection(section_key=section_key)
-        return self.apply(pack, operation, expected_revision=expected_revision)
-
-    def upsert_ref(
-        self,
-        pack: Which,
-        *,
-        section_key: str,
-        ref_key: str,
-        path: str | None = None,
-        line_start: int | None = None,
-        line_end: int | None = None,
-        symbol: str | None = None,
-        ref_title: str | None = None,
-        ref_why: str | None = None,
-        group: str | None = None,
-        expected_revision: int | None = None,
-    ) -> Pack:
-        """Anchor lines of a file, or a definition by its name; what is not given stays, "" clears it."""
-        operation = commands.UpsertRef(
-            section_key=section_key,
-            ref_key=ref_key,
-            path=path,
-            line_start=line_start,
-            line_end=line_end,
-            symbol=symbol,
-            ref_title=ref_title,
-            ref_why=ref_why,
-            group=group,
-        )
-        return self.apply(pack, operation, expected_revision=expected_revision)
-
-    def delete_ref(
-        self, pack: Which, *, section_key: str, ref_key: str, expected_revision: int | None = None
-    ) -> Pack:
-        """Remove a ref."""
-        operation = commands.DeleteRef(section_key=section_key, ref_key=ref_key)
-        return self.apply(pack, operation, expected_revision=expected_revision)
-
-    def upsert_diagram(
-        self,
-        pack: Which,
-        *,
-        section_key: str,
-        diagram_key: str,
-        title: str,
-        mermaid: str,
-        diagram_why: str | None = None,
-        expected_revision: int | None = None,
-    ) -> Pack:
-        """Put a Mermaid diagram into a section; a reason that is not given stays, "" clears it."""
-        operation = commands.UpsertDiagram(
-            section_key=section_key,
-            diagram_key=diagram_key,
-            title=title,
-            mermaid=mermaid,
-            diagram_why=diagram_why,
-        )
-        return self.apply(pack, operation, expected_revision=expected_revision)
-
-    def delete_diagram(
-        self, pack: Which, *, section_key: str, diagram_key: str, expected_revision: int | None = None
-    ) -> Pack:
-        """Remove a diagram."""
-        operation = commands.DeleteDiagram(section_key=section_key, diagram_key=diagram_key)
-        return self.apply(pack, operation, expected_revision=expected_revision)
-
-    def set_meta(
-        self,
-        pack: Which,
-        *,
-        title: str | None = None,
-        brief: str | None = None,
-        tags: Sequence[str] | None = None,
-        expected_revision: int | None = None,
-    ) -> Pack:
-        """Change title, brief or tags; an empty text clears one."""
-        operation = commands.SetMeta(title=title, brief=brief, tags=None if tags is None else _tags(tags))
-        return self.apply(pack, operation, expected_revision=expected_revision)
-
-    def touch_ttl(
-        self,
-        pack: Which,
-        *,
-        ttl_minutes: int | None = None,
-        extend_minutes: int | None = None,
-        expected_revision: int | None = None,
-    ) -> Pack:
-        """Set the time to live from now, or add to what is left of it."""
-        operation = commands.TouchTtl(ttl_minutes=ttl_minutes, extend_minutes=extend_minutes)
-        return self.apply(pack, operation, expected_revision=expected_revision)
+    upsert_section = _change(commands.UpsertSection)
+    delete_section = _change(commands.DeleteSection)
+    upsert_ref = _change(commands.UpsertRef)
+    delete_ref = _change(commands.DeleteRef)
+    upsert_diagram = _change(commands.UpsertDiagram)
+    delete_diagram = _change(commands.DeleteDiagram)
+    set_meta = _change(commands.SetMeta)
+    touch_ttl = _change(commands.TouchTtl)
 
     def set_status(self, pack: Which, status: str, *, expected_revision: int | None = None) -> Pack:
         """Finalize a draft (`finalized`), or reopen a finalized pack (`draft`)."""
@@ -305,10 +315,3 @@ def _revision(pack: Which, given: int | None) -> int:
         "'expected_revision' is required with an id or a name; or pass the pack as you last saw it",
         "expected_revision",
     )
-
-
-def _tags(given: Sequence[str]) -> tuple[str, ...]:
-    """The tags; one text is not many, though type checkers take it for a sequence of them."""
-    if isinstance(given, str):
-        raise invalid("'tags' must be a list of texts", "tags")
-    return tuple(given)

@@ -1,14 +1,14 @@
 """One pack as the bytes of its file, and back.
 
-The front matter is the sole truth. The body is a short summary for people who open the file: readers ignore
-it, every write makes it anew. The rules of a pack are the domain's; here they are only told which file
-broke them.
+The front matter is the sole truth. The body is the Markdown of the pack, for whoever opens the file or
+reviews a change of it: readers ignore it, every write makes it anew. The rules of a pack are the domain's;
+here they are only told which file broke them.
 """
 
 from __future__ import annotations
 
 from context_pack.kernel.errors import Code, Failure, invalid
-from context_pack.kernel.times import format_instant
+from context_pack.packs.handover import markdown_of
 from context_pack.packs.model import Pack
 from context_pack.packs.record import from_record, to_record
 from context_pack_adapters.files import front_matter
@@ -25,7 +25,7 @@ def encode(pack: Pack) -> bytes:
         Failure: `invalid_data` for a pack larger than readers accept.
     """
     try:
-        data = front_matter.render(to_record(pack), _body(pack))
+        data = front_matter.render(to_record(pack), f"{_NOTE}\n\n{markdown_of(pack)}")
     except UnicodeEncodeError:
         raise invalid("a text holds half of a character (a lone surrogate); send whole characters") from None
     if len(data) > MAX_FILE_BYTES:
@@ -52,17 +52,3 @@ def decode(data: bytes, pack_id: str) -> Pack:
 def broken(reason: str) -> Failure:
     """A file that holds no pack, for this reason."""
     return Failure(Code.MALFORMED_PACK, reason, {"reason": reason})
-
-
-def _body(pack: Pack) -> str:
-    lines = [_NOTE, "", f"# {pack.heading}", ""]
-    if pack.brief:
-        lines += [pack.brief, ""]
-    expires = format_instant(pack.expires_at, whole_seconds=True)
-    lines.append(f"{pack.status.value.capitalize()}, revision {pack.revision}, expires {expires}.")
-    if pack.sections:
-        lines.append("")
-    for section in pack.sections:
-        counts = f"{len(section.refs)} refs, {len(section.diagrams)} diagrams"
-        lines.append(f"- {section.title} [{section.key}]: {counts}")
-    return "\n".join(lines) + "\n"

@@ -52,7 +52,7 @@ def copy_packs(source: PackStore, target: Callable[[IdSource], PackStore]) -> Co
         if found == pack:
             done.same.append(pack.id)
         elif found is not None:
-            done.conflicts[pack.id] = f"revision {pack.revision} here and {found.revision} there differ"
+            done.conflicts[pack.id] = f"revision {pack.revision} differs from revision {found.revision} there"
         else:
             ids.wanted = pack.id
             _copy(pack, store, done)

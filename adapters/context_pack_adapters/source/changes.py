@@ -65,6 +65,14 @@ class GitChanges:
             )
         return diff.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
+    def head(self) -> str:
+        """The commit that the project is at.
+
+        Raises:
+            Failure: `not_found`, there is no repository or no commit yet.
+        """
+        return self._ask(NO_REVISION, "rev-parse", "--verify", "--quiet", "HEAD")
+
     def _ask(self, otherwise: str, *words: str) -> str:
         return self._run(otherwise, words, {}, Code.NOT_FOUND).strip()
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import math
 import sys
-from contextlib import suppress
 from typing import Any
 
 import pytest
 from hanging import never_hanging
-from hypothesis import example, given
 from hypothesis import strategies as st
 
 from context_pack.kernel.yaml_documents import Malformed, load
@@ -35,28 +31,13 @@ def refused(text: str | bytes) -> Malformed:
     return told.value
 
 
-@pytest.mark.clause("BD-10")
+@pytest.mark.clause("BD-11")
 @pytest.mark.parametrize("text", SCALARS)
 def test_a_scalar_means_what_the_core_schema_says(text: str) -> None:
     for spelled in (f"a: {text}", f"- {text}", f"{{a: {text} }}"):
         value = load(spelled)
         found = value[0] if isinstance(value, list) else value["a"]
         assert (found, type(found)) == (SCALARS[text], type(SCALARS[text]))
-
-
-@pytest.mark.clause("BD-10")
-def test_numbers_that_are_not_finite_are_refused_unless_asked_for() -> None:
-    assert load("[.inf, +.Inf, -.INF]", finite=False) == [math.inf, math.inf, -math.inf]
-    assert math.isnan(load("a: .NaN", finite=False)["a"])
-    for text in (".inf", "-.INF", ".nan", "1e999", "-1e400"):
-        told = refused(f"a: 1\nb: {text}")
-        assert (told.reason, told.line, told.column) == ("a number that is not finite", 2, 4)
-
-
-@pytest.mark.clause("BD-10")
-def test_mapping_keys_are_read_as_text_or_refused() -> None:
-    assert load("404: x\ntrue: y\n~: z\n'1': w") == {"404": "x", "true": "y", "~": "z", "1": "w"}
-    assert refused("1: a\n'1': b").reason == "a key appears twice"
 
 
 @pytest.mark.clause("BD-11")
@@ -96,18 +77,6 @@ def test_refused_yaml_names_the_reason_and_the_line(text: str, words: str, line:
 
 
 @pytest.mark.clause("BD-11")
-def test_bytes_that_are_not_utf8_are_refused_at_their_line() -> None:
-    assert refused(b"a: 1\nb: \xff").reason == "not UTF-8"
-    assert load(b"\xef\xbb\xbfa: \xc3\xbc") == {"a": "ü"}
-
-
-@pytest.mark.clause("BD-11")
-def test_an_alias_is_the_value_it_names_and_a_name_may_be_given_again() -> None:
-    assert load("a: &x {b: [1]}\nc: *x\nd: &x 2\ne: *x") == {"a": {"b": [1]}, "c": {"b": [1]}, "d": 2, "e": 2}
-    assert load("<<: &x {a: 1}\nb: *x") == {"<<": {"a": 1}, "b": {"a": 1}}
-
-
-@pytest.mark.clause("BD-11")
 def test_aliases_cannot_make_a_small_file_large_or_deep() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
@@ -130,15 +99,6 @@ def test_deep_nesting_is_refused_without_recursion() -> None:
     assert sys.getrecursionlimit() == limit
 
 
-@pytest.mark.clause("BD-11")
-@given(st.text(max_size=120) | st.binary(max_size=120))
-@example("%TAG ! tag:x,2000:\n---\na: !b c")
-@example("\ufeffa: 1")
-def test_random_bytes_are_loaded_or_refused_as_malformed(data: str | bytes) -> None:
-    with suppress(Malformed):
-        load(data)
-
-
 # What YAML 1.1 scanners call printable and no line break.
 TEXTS = st.text(st.characters(exclude_categories=("Cs", "Cc", "Cn", "Zl", "Zp"), exclude_characters="\ufeff"))
 VALUES = st.recursive(
@@ -146,9 +106,3 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
     max_leaves=8,
 )
-
-
-@pytest.mark.clause("BD-10")
-@given(VALUES)
-def test_json_documents_load_as_yaml(value: Any) -> None:
-    assert load(json.dumps({"v": value}, ensure_ascii=False)) == {"v": value}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from bundle_maker import Files, bundle_files, nodes, schema
+from bundle_maker import Files, nodes
 from hypothesis import given
 from hypothesis import strategies as st
 from inmemory.bundles import MemoryBundleFiles
@@ -13,7 +13,7 @@ from inmemory.bundles import MemoryBundleFiles
 from context_pack.bundles.exports import select
 from context_pack.bundles.loading import load
 from context_pack.bundles.markdown import mermaid
-from context_pack.bundles.model import Bundle, DiagnosticSubject, Unloadable
+from context_pack.bundles.model import Bundle, DiagnosticSubject
 from context_pack.packs.model import Diagram
 
 
@@ -47,15 +47,6 @@ def test_a_diagram_has_a_box_per_entity_and_an_arrow_per_pair() -> None:
 
 
 @pytest.mark.clause("BD-73")
-def test_fields_to_the_same_entity_share_an_arrow() -> None:
-    mark = {"x-sdd-refTargets": ["Node"]}
-    files = bundle_files(
-        {"Node": [{"id": "a", "x": "b", "y": "b"}, {"id": "b"}]}, {"Node": schema(x=mark, y=mark)}
-    )
-    assert '  e0 -->|"X, Y"| e1\n' in drawn(files, "a")
-
-
-@pytest.mark.clause("BD-73")
 @given(st.text(max_size=100), st.text(min_size=1, max_size=40).filter(str.strip))
 def test_no_entity_text_breaks_the_diagram_of_a_bundle(title: str, key: str) -> None:
     files = nodes({"a": []})
@@ -83,11 +74,3 @@ def test_a_check_finds_every_sort_of_trouble() -> None:
         (DiagnosticSubject.ORPHAN, "alone"),
         (DiagnosticSubject.ORPHAN, "selfish"),
     ]
-
-
-@pytest.mark.clause("BD-71")
-def test_a_sound_bundle_and_one_that_does_not_load() -> None:
-    assert list(bundle_of(nodes({"a": ["b"], "b": []})).findings()) == []
-    bundle = load(MemoryBundleFiles({}), None, "one", lambda _: None).bundle
-    assert isinstance(bundle, Unloadable)
-    assert [one.file for one in bundle.findings()] == ["sdd-bundle.yaml"]

@@ -92,34 +92,6 @@ def test_a_document_has_a_title_field_titles_and_related_entities() -> None:
 
 
 @pytest.mark.clause("BD-52")
-def test_the_depth_of_a_document_is_an_argument_and_is_shown() -> None:
-    desk = desk_of(FILES)
-    counts = {}
-    for depth in (0, 1, 2, 9):
-        body = desk.answer("export_entity_markdown", **target("login", "Feature"), dependencyDepth=depth)
-        counts[depth] = (body["meta"]["dependencyCount"], body["meta"]["dependencyDepth"])
-    assert counts == {0: (0, 0), 1: (2, 1), 2: (3, 2), 9: (3, 5)}
-    body = desk.answer("export_entity_markdown", **target("login", "Feature"), includeDependencies=False)
-    assert body["data"]["includedDependencies"] == []
-    assert "Related entities" not in body["data"]["markdown"]
-    body = desk.answer("export_entity_markdown", **target("login", "Feature"))
-    assert body["data"]["includedDependencies"] == [
-        {"entityType": "Requirement", "id": key} for key in ("R1", "R2", "R3")
-    ]
-    assert (body["data"]["entityType"], body["data"]["entityId"]) == ("Feature", "login")
-    assert body["meta"]["characterCount"] == len(body["data"]["markdown"])
-
-
-@pytest.mark.clause("BD-52")
-def test_unknown_entities_and_bad_arguments_have_the_usual_codes() -> None:
-    desk = desk_of(FILES)
-    assert desk.refused("export_entity_markdown", **target("x", "Feature"))["code"] == "NOT_FOUND"
-    assert desk.refused("export_entity_markdown", entityType="Feature")["code"] == "BAD_REQUEST"
-    error = desk.refused("export_entity_markdown", **target("login", "Feature"), dependencyDepth=-1)
-    assert (error["code"], error["details"]["field"]) == ("BAD_REQUEST", "dependencyDepth")
-
-
-@pytest.mark.clause("BD-52")
 def test_a_document_shows_the_nearest_as_far_as_there_is_room_and_says_so() -> None:
     near = {f"n{number}": [f"far{number}"] for number in range(50)}
     edges = {"t": list(near), **near, **{key: [] for keys in near.values() for key in keys}}
@@ -140,11 +112,6 @@ def test_a_document_shows_the_nearest_as_far_as_there_is_room_and_says_so() -> N
         desk_of(nodes({"t": []})).answer("export_entity_markdown", **target("t"))["meta"]["truncated"]
         is False
     )
-
-
-@pytest.mark.clause("BD-52")
-def test_the_same_bundle_makes_the_same_document() -> None:
-    assert markdown() == markdown()
 
 
 EVIL = st.text(st.sampled_from("#>-*+`~=|[]().1 \n\r\t\\<a/b!\u2028\x85:_"), max_size=25)
@@ -172,13 +139,3 @@ def test_no_value_forges_the_structure_of_the_document(title: str, text: str, ke
     found = headings(markdown(files, "a", "Node"))
     assert [tag for tag, _ in found] == ["h1", "h2", "h3", "h4"]
     assert [name for _, name in found[1:]] == ["Related entities", "Node", "b"]
-
-
-@pytest.mark.clause("BD-52")
-def test_values_of_any_depth_are_shown() -> None:
-    deep: Any = "end"
-    for _ in range(90):
-        deep = {"in": [deep]}
-    files = nodes({"a": []})
-    files["bundle/node/0000.yaml"]["deep"] = deep
-    assert '"end"' in markdown(files, "a", "Node")

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from bundle_maker import MANIFEST, TYPE_FILE, BundleDesk, Files, bundle_files, desk_of, ids_of, nodes, target
-from inmemory.bundles import MemoryBundleFiles, MemoryBundleStore
+from bundle_maker import MANIFEST, TYPE_FILE, Files, bundle_files, desk_of, ids_of, nodes, target
+from inmemory.bundles import MemoryBundleFiles
 
 from context_pack.bundles.loading import Loaded, load
 from context_pack.bundles.model import Bundle, Unloadable
-from context_pack.bundles.ports import BundlePlace, Flaw
-from context_pack.kernel.errors import Failure
 
 
 def loaded(files: Files, before: Loaded | None = None) -> Loaded:
@@ -51,25 +49,6 @@ def test_a_manifest_without_a_bundle_type_does_not_load(manifest: Any, words: st
     error = desk_of(files).refused("export_context", targets=[target("a")])
     assert error["code"] == "NOT_FOUND"
     assert words in error["details"]["diagnostics"][0]["message"]
-
-
-@pytest.mark.clause("BD-06")
-@pytest.mark.parametrize("value", [[], {}, {"entities": {}}, {"entities": "Node"}, None, 5])
-def test_a_bundle_type_without_entities_does_not_load(value: Any) -> None:
-    files = {**nodes({"a": []}), TYPE_FILE: value}
-    assert isinstance(loaded(files).bundle, Unloadable)
-    assert troubles(files) == [(TYPE_FILE, "$.entities must be a list of entity types")]
-
-
-@pytest.mark.clause("BD-06")
-def test_unreadable_files_are_reported_with_their_reason() -> None:
-    files = nodes({"a": ["b"], "b": []})
-    flawed = Flaw(TYPE_FILE, "not valid JSON: Expecting value, line 3, column 7")
-    assert troubles({**files, TYPE_FILE: flawed}) == [(TYPE_FILE, flawed.reason)]
-    entity = Flaw("bundle/node/0001.yaml", "not valid YAML: oops, line 2")
-    assert troubles({**files, entity.path: entity}) == [(entity.path, entity.reason)]
-    del files[TYPE_FILE]
-    assert troubles(files) == [(TYPE_FILE, "there is no such file")]
 
 
 @pytest.mark.clause("BD-06")
@@ -136,22 +115,6 @@ def test_a_path_that_stays_inside_may_be_spelled_in_many_ways(path: str) -> None
 
 
 @pytest.mark.clause("BD-06")
-def test_a_broken_part_of_the_manifest_is_reported_and_the_rest_loads() -> None:
-    files = nodes({"a": ["b"], "b": []})
-    files[MANIFEST] |= {"kind": "Box", "metadata": "none"}
-    files[MANIFEST]["spec"]["schemas"] = {"documents": {"Node": 5}}
-    files[MANIFEST]["spec"]["layout"] = [1]
-    told = loaded(files).bundle.diagnostics
-    assert [(one.severity, one.message.split()[0]) for one in told] == [
-        ("warning", "$.kind"),
-        ("error", "$.metadata"),
-        ("error", "$.spec.layout"),
-        ("error", "$.spec.schemas.documents.Node"),
-    ]
-    assert len(bundle_of(files).entities) == 2
-
-
-@pytest.mark.clause("BD-07")
 def test_entities_are_the_yaml_files_right_in_the_folder_of_their_type_by_name() -> None:
     files = bundle_files({"Node": []})
     names = ["b.yaml", "a.yml", ".hidden.yaml", "c.json", "d.YAML", "sub/e.yaml", "yaml", "x.yaml.bak"]
@@ -159,7 +122,7 @@ def test_entities_are_the_yaml_files_right_in_the_folder_of_their_type_by_name()
     assert list(bundle_of(files).entities) == ["id of .hidden.yaml", "id of a.yml", "id of b.yaml"]
 
 
-@pytest.mark.clause("BD-07")
+@pytest.mark.clause("BD-06")
 @pytest.mark.parametrize("value", [None, "", "  ", 5, True, ["a"], {"a": 1}])
 def test_an_entity_without_a_text_for_its_id_is_left_out(value: Any) -> None:
     files = nodes({"a": []})
@@ -168,50 +131,14 @@ def test_an_entity_without_a_text_for_its_id_is_left_out(value: Any) -> None:
     assert troubles(files) == [("bundle/node/9.yaml", "$.id must be the id, a text")]
 
 
-@pytest.mark.clause("BD-07")
-@pytest.mark.parametrize("value", [[], "text", 5, None, True])
-def test_a_file_that_is_no_mapping_is_left_out(value: Any) -> None:
-    files = {**nodes({"a": []}), "bundle/node/9.yaml": value}
-    assert list(bundle_of(files).entities) == ["a"]
-    assert troubles(files) == [("bundle/node/9.yaml", "$ must be a mapping of fields")]
-
-
-@pytest.mark.clause("BD-07")
-def test_the_id_is_at_the_id_field_and_the_file_name_says_nothing() -> None:
-    files = bundle_files({"Node": [{"id": "not this", "key": "this"}]}, id_fields={"Node": "key"})
-    assert list(bundle_of(files).entities) == ["this"]
-    del files[TYPE_FILE]["entities"][0]["idField"]
-    assert list(bundle_of(files).entities) == ["not this"]
-
-
-@pytest.mark.clause("BD-07")
-def test_the_layout_of_the_manifest_only_fills_a_gap() -> None:
-    files = nodes({"a": []})
-    files["other/1.yaml"] = {"id": "o"}
-    files[MANIFEST]["spec"]["layout"] = {"documents": {"Node": {"dir": "other"}}}
-    assert list(bundle_of(files).entities) == ["a"]
-    del files[TYPE_FILE]["entities"][0]["directory"]
-    assert list(bundle_of(files).entities) == ["o"]
-
-
-@pytest.mark.clause("BD-07")
-def test_a_type_may_live_beside_the_manifest_which_is_no_entity() -> None:
-    files = nodes({})
-    files["entity.yaml"] = {"id": "here"}
-    for directory in (".", "./", "./."):
-        files[TYPE_FILE]["entities"][0]["directory"] = directory
-        assert list(bundle_of(files).entities) == ["here"]
-        assert troubles(files) == []
-
-
-@pytest.mark.clause("BD-07")
+@pytest.mark.clause("BD-06")
 def test_a_folder_that_is_not_there_is_a_warning() -> None:
     files = nodes({})
     (told,) = loaded(files).bundle.diagnostics
     assert (told.severity, told.file, told.entity_type) == ("warning", "bundle/node", "Node")
 
 
-@pytest.mark.clause("BD-08")
+@pytest.mark.clause("BD-06")
 def test_the_first_of_an_id_wins_in_the_order_of_types_then_of_names() -> None:
     files = bundle_files(
         {"Second": [{"id": "x", "n": 1}, {"id": "x", "n": 2}], "First": [{"id": "x", "n": 3}, {"id": "y"}]}
@@ -231,24 +158,6 @@ def test_the_first_of_an_id_wins_in_the_order_of_types_then_of_names() -> None:
     assert len(answer["diagnostics"]) == 2
 
 
-@pytest.mark.clause("BD-13")
-@pytest.mark.parametrize(
-    "path", ["../x.json", "/etc/x.json", "a/../../x.json", "C:/x.json", "..", "a\\..\\..\\x"]
-)
-def test_a_path_that_leaves_the_bundle_is_reported_and_not_followed(path: str) -> None:
-    files = nodes({"a": []})
-    files[TYPE_FILE]["entities"][0]["directory"] = path
-    assert "inside the bundle" in troubles(files)[0][1]
-    files = nodes({"a": []})
-    files[MANIFEST]["spec"]["schemas"]["documents"]["Node"] = path
-    assert "inside the bundle" in troubles(files)[0][1]
-    assert list(bundle_of(files).entities) == ["a"]
-    files = nodes({"a": []})
-    files[MANIFEST]["spec"]["bundleTypeDefinition"] = path
-    assert "inside the bundle" in troubles(files)[0][1]
-    assert isinstance(loaded(files).bundle, Unloadable)
-
-
 @pytest.mark.clause("BD-09")
 def test_the_schema_is_the_one_the_manifest_names_else_the_one_of_the_type() -> None:
     files = nodes({"a": []})
@@ -257,97 +166,3 @@ def test_the_schema_is_the_one_the_manifest_names_else_the_one_of_the_type() -> 
     assert bundle_of(files).schemas["Node"] == {"title": "Other"}
     del files[MANIFEST]["spec"]["schemas"]
     assert bundle_of(files).schemas["Node"] == files["schemas/Node.json"]
-
-
-@pytest.mark.clause("BD-16")
-def test_an_unchanged_bundle_is_the_same_object() -> None:
-    files = nodes({"a": ["b"], "b": []})
-    source = MemoryBundleFiles(files)
-    first = load(source, None, "one", lambda _: None)
-    assert load(source, first, "one", lambda _: None) is first
-
-
-@pytest.mark.clause("BD-16")
-def test_only_changed_entities_are_validated_again() -> None:
-    files = nodes({"a": ["b"], "b": [], "c": []})
-    source = MemoryBundleFiles(files)
-    first = load(source, None, "one", lambda _: None)
-    files["bundle/node/0000.yaml"] = {"id": "a", "refs": ["c"]}
-    second = load(source, first, "one", lambda _: None)
-    assert isinstance(first.bundle, Bundle)
-    assert isinstance(second.bundle, Bundle)
-    assert second.bundle.entities["b"] is first.bundle.entities["b"]
-    assert second.bundle.entities["a"] is not first.bundle.entities["a"]
-    assert [edge.target.id for edge in second.bundle.edges["a"]] == ["c"]
-
-
-@pytest.mark.clause("BD-16")
-@pytest.mark.parametrize(
-    "what", ["manifest", "type", "schema", "added", "removed", "flawed", "mended", "broken"]
-)
-def test_every_change_is_seen_by_the_next_call(what: str) -> None:
-    files = nodes({"a": ["b"], "b": []})
-    flawed = "bundle/node/0002.yaml"
-    files[flawed] = Flaw(flawed, "not valid YAML")
-    desk = desk_of(files)
-    before = desk.export("a")
-    changes: dict[str, Any] = {
-        "manifest": lambda: files[MANIFEST]["metadata"].update(name="Renamed"),
-        "type": lambda: files[TYPE_FILE].update(relations=[{"fromEntity": "Node", "fromField": "title"}]),
-        "schema": lambda: files["schemas/Node.json"]["properties"].update(title={"type": "integer"}),
-        "added": lambda: files.update({"bundle/node/0003.yaml": {"id": "b"}}),
-        "removed": lambda: files.pop("bundle/node/0001.yaml"),
-        "flawed": lambda: files.update({flawed: Flaw(flawed, "worse")}),
-        "mended": lambda: files.update({flawed: {"id": "mended"}}),
-        "broken": lambda: files["bundle/node/0000.yaml"].update(refs=["b", "gone"]),
-    }
-    files["schemas/Node.json"] = {
-        **files["schemas/Node.json"],
-        "properties": {**files["schemas/Node.json"]["properties"]},
-    }
-    changes[what]()
-    after = desk.export("a")
-    changed = {part for part in ("data", "diagnostics") if after[part] != before[part]}
-    assert changed, what
-
-
-@pytest.mark.clause("BD-16")
-def test_a_load_checks_for_cancellation_at_intervals() -> None:
-    class Enough(Exception):
-        """The caller has gone."""
-
-    heard: list[int] = []
-
-    def pulse(count: int) -> None:
-        heard.append(count)
-        if count > 100:
-            raise Enough
-
-    files = nodes({f"n{number}": [] for number in range(300)})
-    with pytest.raises(Enough):
-        load(MemoryBundleFiles(files), None, "one", pulse)
-    assert heard == [0, 64, 128]
-
-
-@pytest.mark.clause("BD-05")
-def test_a_store_without_bundles_says_so() -> None:
-    store = MemoryBundleStore()
-    desk = BundleDesk(store=store)
-    assert desk.refused("get_context", entityType="Node", id="a")["code"] == "NOT_FOUND"
-    for ask in (store.files, lambda place: store.load(place, lambda _, __: 1, lambda: None)):
-        with pytest.raises(Failure):
-            ask(BundlePlace("x", "x"))
-
-
-@pytest.mark.clause("BD-17")
-def test_a_diagnostic_omits_unknown_fields() -> None:
-    files = nodes({"a": ["gone"]})
-    files["bundle/node/9.yaml"] = {}
-    files["bundle/node/8.yaml"] = Flaw("bundle/node/8.yaml", "not valid YAML, line 1")
-    body = desk_of(files).export("a")
-    assert [set(told) for told in body["diagnostics"]] == [
-        {"severity", "message", "filePath", "entityType"},
-        {"severity", "message", "filePath", "entityType"},
-        {"severity", "message", "filePath", "entityType", "entityId"},
-    ]
-    assert {told["severity"] for told in body["diagnostics"]} == {"error"}

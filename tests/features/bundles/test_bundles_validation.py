@@ -6,17 +6,12 @@ import contextlib
 import time
 from typing import Any
 
-import jsonschema
 import pytest
 from bundle_maker import Files, bundle_files, desk_of, schema
 from hanging import never_hanging
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
 from inmemory.bundles import MemoryBundleFiles
 
 from context_pack.bundles.loading import load
-from context_pack.bundles.ports import Flaw
-from context_pack.bundles.schemas import Schemas
 from context_pack.toolkit.call import Overdue
 
 
@@ -80,20 +75,6 @@ def test_an_invalid_entity_is_reported_by_place_and_still_loaded(rule: Any, valu
             "entityId": "a",
         }
     ]
-
-
-@pytest.mark.clause("BD-09")
-def test_formats_and_our_own_keywords_never_matter() -> None:
-    rule: dict[str, Any] = {"type": "string", "format": "date-time", "x-sdd-refTargets": []}
-    rule |= {"x-sdd-widget": {"type": "integer"}}
-    rule |= {"x-sdd-anything": False, "nonsense": [1, 2]}
-    assert messages(bundle(schema(x=rule), {"x": "no date"})) == []
-
-
-@pytest.mark.clause("BD-09")
-def test_the_number_of_reported_problems_is_bounded() -> None:
-    files = bundle(schema(x={"items": {"type": "string"}}), {"x": list(range(1000))})
-    assert messages(files) == [f"$.x[{number}]: {number} is not of type 'string'" for number in range(20)]
 
 
 @pytest.mark.clause("BD-15")
@@ -172,45 +153,6 @@ def test_a_ref_outside_the_bundle_is_reported_and_never_fetched(ref: str) -> Non
     assert found[1:] == [("bundle/node/0000.yaml", "$.y: 5 is not of type 'string'")]
 
 
-@pytest.mark.clause("BD-14")
-@given(
-    st.one_of(
-        st.text(max_size=12),
-        st.lists(
-            st.sampled_from(["#", "/", "properties", "id", "type", "0", "~", "%", "[", "]", ":", "//"])
-        ).map("".join),
-    )
-)
-@example("//[")
-@example("http://[x/y")
-def test_no_ref_and_no_id_makes_a_bundle_fail(text: str) -> None:
-    node = schema(id={"type": "string"}, y={"type": "string"}, x={"$ref": text}, z={"$id": text, "$ref": "#"})
-    assert told(bundle(node, {"x": {"y": [text]}, "z": 1, "y": 1}))
-
-
-@pytest.mark.clause("BD-14")
-def test_a_missing_file_behind_a_ref_is_reported() -> None:
-    found = told(bundle(schema(x={"$ref": "gone.json"}), {"x": 1}))
-    assert found == [("schemas/Node.json", "schema: $ref gone.json leads to nothing in the bundle")]
-
-
-@pytest.mark.clause("BD-14")
-def test_a_malformed_file_behind_a_ref_is_reported_with_its_reason() -> None:
-    flaw = Flaw("schemas/bad.json", "not valid JSON: Expecting value, line 1, column 1")
-    found = told(bundle(schema(x={"$ref": "bad.json"}), {"x": 1}, extra={"schemas/bad.json": flaw}))
-    assert found[0] == ("schemas/bad.json", flaw.reason)
-    assert found[1][1] == "schema: $ref bad.json leads to nothing in the bundle"
-
-
-@pytest.mark.clause("BD-09")
-@pytest.mark.parametrize(
-    "dialect", ["http://json-schema.org/draft-07/schema#", "https://example.org/mine", "x"]
-)
-def test_draft_2020_12_is_meant_whatever_a_schema_declares(dialect: str) -> None:
-    own = {**schema(x={"prefixItems": [{"type": "string", "$schema": dialect}]}), "$schema": dialect}
-    assert messages(bundle(own, {"x": [1]})) == ["$.x[0]: 1 is not of type 'string'"]
-
-
 @pytest.mark.clause("BD-15")
 @pytest.mark.parametrize(
     "pattern", ["(", "[", "*a", "a{2,1}", "(?P<x>a)(?P<x", "\\", "(" * 3000, "(((a{1000}){1000}){1000})"]
@@ -267,58 +209,6 @@ def test_a_circular_schema_is_abandoned_and_reported(value: dict[str, Any]) -> N
         found = told(bundle(value, {"x": 5}))
     assert [file for file, _ in found] == ["schemas/Node.json"]
     assert "refers to itself without end" in found[0][1]
-
-
-@pytest.mark.clause("BD-15")
-def test_unique_items_are_compared_quickly_and_as_json_does() -> None:
-    files = bundle(schema(x={"uniqueItems": True}), {"x": [{"n": number} for number in range(20_000)]})
-    with never_hanging():  # each compared with each, that would be two hundred million comparisons
-        assert messages(files) == []
-    for same in ([1, 1.0], [[1], [1.0]], ["a", "a"], [None, None], [{"a": 1, "b": 2}, {"b": 2, "a": 1}]):
-        assert messages(bundle(schema(x={"uniqueItems": True}), {"x": same})) != []
-    others: list[list[Any]] = [[1, True], [0, False], ["1", 1], [[], {}], [None, "null"]]
-    for different in others:
-        assert messages(bundle(schema(x={"uniqueItems": True}), {"x": different})) == []
-
-
-SCHEMAS = st.fixed_dictionaries(
-    {},
-    optional={
-        "type": st.sampled_from(["object", "string", "integer", "number", "array", "null", "boolean"]),
-        "enum": st.lists(st.integers(0, 2) | st.text("ab", max_size=2), min_size=1, max_size=3),
-        "minLength": st.integers(0, 2),
-        "maximum": st.integers(0, 2),
-        "minItems": st.integers(0, 2),
-        "uniqueItems": st.booleans(),
-        "required": st.lists(st.sampled_from("ab"), unique=True, max_size=2),
-        "pattern": st.sampled_from(["^a", "b$", "[ab]{2}"]),
-        "properties": st.dictionaries(
-            st.sampled_from("ab"), st.sampled_from([{"type": "string"}, {}, False]), max_size=2
-        ),
-        "patternProperties": st.dictionaries(
-            st.sampled_from(["^a", "b"]), st.sampled_from([{"type": "null"}, True])
-        ),
-        "additionalProperties": st.sampled_from([True, False, {"type": "integer"}]),
-        "items": st.sampled_from([{"type": "string"}, True, {"minLength": 1}]),
-    },
-)
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from([1.0, 1.5]) | st.text("ab", max_size=3),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.text("ab", min_size=1, max_size=2), inner, max_size=3)
-    ),
-    max_leaves=5,
-)
-
-
-@pytest.mark.clause("BD-09")
-@given(SCHEMAS, VALUES)
-def test_our_keywords_agree_with_jsonschema(of: dict[str, Any], value: Any) -> None:
-    document = {"properties": {"x": of}}
-    ours = Schemas({"s.json": document}).checker("s.json").problems({"x": value})
-    theirs = jsonschema.Draft202012Validator(document).is_valid({"x": value})
-    assert (ours == []) is theirs
 
 
 def nested(count: int, inner: Any, wrap: Any) -> Any:
@@ -399,73 +289,3 @@ def test_costly_schemas_end_with_the_deadline_of_the_call(case: str) -> None:
     rule, value = COSTLY[case]
     with never_hanging():  # each of these would take many minutes, some longer than the universe lasts
         load_with_a_deadline(bundle(schema(x=rule), {"x": value}))
-
-
-@pytest.mark.slow
-@pytest.mark.clause("BD-15")
-def test_finding_references_ends_with_the_deadline_of_the_call() -> None:
-    mark = {"x-sdd-refTargets": ["Node"]}
-    of = schema(x={"items": {"properties": {f"p{number}": mark for number in range(5000)}}})
-    with never_hanging():
-        load_with_a_deadline(bundle(of, {"x": [{} for _ in range(200_000)]}))
-
-
-@pytest.mark.clause("BD-15")
-def test_a_cancelled_load_stops_in_the_middle_of_one_entity() -> None:
-    class Enough(Exception):
-        """The caller has gone."""
-
-    asked = 0
-
-    def check() -> None:
-        nonlocal asked
-        asked += 1
-        if asked > 3:
-            raise Enough
-
-    files = bundle(schema(x={"items": {"type": "integer"}}), {"x": [1] * 20_000})
-    with pytest.raises(Enough):
-        load(MemoryBundleFiles(files), None, "one", lambda _: None, check)
-
-
-UNEVALUATED = st.recursive(
-    st.sampled_from([True, False, {}, {"type": "integer"}, {"properties": {"a": {"type": "integer"}}}]),
-    lambda inner: st.fixed_dictionaries(
-        {},
-        optional={
-            "properties": st.dictionaries(st.sampled_from("ab"), inner, max_size=2),
-            "patternProperties": st.dictionaries(st.sampled_from(["^a", "b"]), inner, max_size=1),
-            "additionalProperties": inner,
-            "unevaluatedProperties": inner,
-            "unevaluatedItems": inner,
-            "prefixItems": st.lists(inner, min_size=1, max_size=2),
-            "items": inner,
-            "contains": inner,
-            "allOf": st.lists(inner, min_size=1, max_size=2),
-            "anyOf": st.lists(inner, min_size=1, max_size=2),
-            "oneOf": st.lists(inner, min_size=1, max_size=2),
-            "not": inner,
-            "if": inner,
-            "then": inner,
-            "else": inner,
-            "const": st.integers(0, 2),
-            "dependentSchemas": st.dictionaries(st.sampled_from("ab"), inner, max_size=1),
-            "$ref": st.just("#/$defs/other"),
-        },
-    ),
-    max_leaves=6,
-)
-
-
-@pytest.mark.clause("BD-09")
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow], deadline=None)
-@given(UNEVALUATED, UNEVALUATED, VALUES)
-def test_validation_without_flaws_agrees_with_jsonschema(of: Any, other: Any, value: Any) -> None:
-    document = {"properties": {"x": of}, "$defs": {"other": other}}
-    checked = Schemas({"s.json": document}).checker("s.json")
-    ours = checked.problems({"x": value})
-    try:
-        theirs = jsonschema.Draft202012Validator(document).is_valid({"x": value})
-    except BaseException:
-        return
-    assert checked.flaws or (ours == []) is theirs

@@ -261,7 +261,7 @@ def test_usages_say_that_the_time_was_over_and_a_command_looks_into_every_file()
     ports = memory_ports(files, FixedClock(), SystemIds(), ())
     seconds = iter(range(0, 1_000, 3))
     assert ports.search is not None
-    finder = UsageFinder(ports.source, ports.syntax, ports.search, lambda: next(seconds))
+    finder = UsageFinder(ports.source, ports.syntax, ports.search(), lambda: next(seconds))
     usages = finder.find(FindUsages("load"), QuietCall(request_id=1))
     assert (usages.total, usages.unsearched, usages.complete) == (3, 2, False)
     told = usages_within(usages, 4_000).split("\n")

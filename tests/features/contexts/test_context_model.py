@@ -8,20 +8,16 @@ from typing import Any
 
 import pytest
 from context_trees import MINIMAL
-from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from context_pack.contexts.model import (
     CONTEXT_SCHEMA,
     FIELDS,
-    FILTERABLE,
-    METADATA,
     REQUIRED,
     Context,
     Corrupt,
     Unsupported,
-    selected,
     validated,
 )
 from context_pack.kernel.yaml_documents import load
@@ -112,33 +108,6 @@ def test_unknown_top_level_and_evidence_keys_are_refused_others_dropped(extra: s
     assert dict(valid({**FULL, **nested}).record) == dict(FULL)
 
 
-@pytest.mark.clause("CX-01")
-@pytest.mark.parametrize(
-    ("name", "wrong"),
-    [
-        ("test_status", "green"),
-        ("typecheck", "passing"),
-        ("lint_status", ""),
-        ("coverage_percent", -0.1),
-        ("coverage_percent", 100.1),
-        ("coverage_percent", float("nan")),
-        ("coverage_percent", True),
-        ("test_count", 1.5),
-        ("test_count", "12"),
-        ("collected_at", None),
-    ],
-)
-def test_evidence_of_a_wrong_kind_makes_a_context_corrupt(name: str, wrong: Any) -> None:
-    assert isinstance(validated({**BASE, "evidence": {**FULL["evidence"], name: wrong}}), Corrupt)
-
-
-@pytest.mark.clause("CX-01")
-def test_whole_numbers_may_be_written_with_a_fraction() -> None:
-    evidence = {**FULL["evidence"], "test_count": 12.0}
-    assert valid({**BASE, "evidence": evidence}).record["evidence"]["test_count"] == 12
-    assert valid({**BASE, "evidence": {"collected_at": "x", "coverage_percent": 100}})
-
-
 @pytest.mark.clause("CX-03")
 @pytest.mark.parametrize(
     ("version", "shown"),
@@ -166,19 +135,6 @@ def test_any_other_wrong_version_is_corrupt(version: Any) -> None:
     assert "version" in verdict.reason
 
 
-@pytest.mark.clause("CX-03")
-def test_one_point_zero_is_version_one_and_shown_as_one() -> None:
-    record = valid({**BASE, "version": 1.0}).record
-    assert record["version"] == 1
-    assert isinstance(record["version"], int)
-
-
-@pytest.mark.clause("CX-01")
-@pytest.mark.parametrize("value", [None, [], "text", 1, True])
-def test_a_context_that_is_no_mapping_is_corrupt(value: Any) -> None:
-    assert isinstance(validated(value), Corrupt)
-
-
 @pytest.mark.clause("CX-01")
 def test_a_reason_names_fields_and_never_repeats_what_a_file_says() -> None:
     secret = "hunter2 is the password"
@@ -191,7 +147,7 @@ def test_a_reason_names_fields_and_never_repeats_what_a_file_says() -> None:
         assert "hunter2" not in verdict.reason
 
 
-@pytest.mark.clause("CX-04")
+@pytest.mark.clause("CX-01")
 def test_the_published_schema_is_a_schema_and_agrees_with_the_reader() -> None:
     Draft202012Validator.check_schema(CONTEXT_SCHEMA)
     judge = Draft202012Validator(CONTEXT_SCHEMA)
@@ -208,32 +164,3 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=5,
 )
-
-
-@pytest.mark.clause("CX-04")
-@given(st.dictionaries(st.sampled_from([*FIELDS, "extra"]), JSON, max_size=4))
-def test_the_reader_and_the_published_schema_never_disagree(changes: dict[str, Any]) -> None:
-    value = {**FULL, **changes}
-    verdict = validated(value)
-    assert isinstance(verdict, Context) == Draft202012Validator(CONTEXT_SCHEMA).is_valid(value)
-
-
-@pytest.mark.clause("CX-23")
-def test_a_filter_gives_metadata_first_and_then_the_callers_order() -> None:
-    chosen, unknown = selected(valid(FULL), ["exports", "summary", "exports", "version"])
-    assert list(chosen) == [*METADATA, "exports", "summary"]
-    assert unknown == []
-
-
-@pytest.mark.clause("CX-23")
-def test_unknown_filter_names_are_listed_once_each() -> None:
-    chosen, unknown = selected(valid(FULL), ["nope", "evidence", "derived_fields", "nope", "scope", "todos"])
-    assert list(chosen) == [*METADATA, "todos"]
-    assert unknown == ["nope", "evidence", "derived_fields"]
-
-
-@pytest.mark.clause("CX-23")
-def test_without_a_filter_all_present_fields_are_shown() -> None:
-    assert selected(valid(FULL), []) == (dict(FULL), [])
-    assert list(selected(valid(BASE), ["decisions"])[0]) == list(METADATA)
-    assert set(FILTERABLE) == set(FIELDS) - set(METADATA) - {"derived_fields", "evidence"}

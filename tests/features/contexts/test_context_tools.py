@@ -13,7 +13,6 @@ from context_pack.contexts.ports import Projects
 from context_pack.contexts.queries import ContextQueries
 from context_pack.contexts.resources import PREFIX
 from context_pack.contexts.resources import build as build_resources
-from context_pack.contexts.tools import build
 
 MISSING = (
     'No .context.yaml found at scope "{}". This scope may be below the min_tokens threshold; '
@@ -43,7 +42,7 @@ def asked(ports: Projects) -> Asked:
     return Asked(ports)
 
 
-@pytest.mark.clause("CX-15")
+@pytest.mark.clause("CX-14")
 def test_a_list_has_the_promised_fields_with_reasons_and_warnings(asked: Asked) -> None:
     listed = asked.ok("list_contexts")
     assert list(listed) == [
@@ -114,26 +113,11 @@ def test_a_scope_is_echoed_as_given_and_found_as_meant(asked: Asked, scope: str)
 
 
 @pytest.mark.clause("CX-20")
-@pytest.mark.parametrize("scope", ["", ".", "./", "src/.."])
-def test_a_dot_or_an_empty_scope_is_the_root(asked: Asked, scope: str) -> None:
-    assert asked.error("query_context", scope=scope) == {
-        "found": False,
-        "scope": scope,
-        "error": MISSING.format(scope),
-    }
-
-
-@pytest.mark.clause("CX-21")
 @pytest.mark.parametrize("scope", ["..", "../x", "..\\..\\etc", "/etc", "src/../../x", "../../etc"])
 def test_a_scope_that_leads_out_is_a_traversal(asked: Asked, scope: str) -> None:
     words = "Invalid scope: path traversal detected"
     assert asked.error("query_context", scope=scope) == {"found": False, "scope": scope, "error": words}
     assert asked.error("check_freshness", scope=scope) == {"scope": scope, "state": "missing", "error": words}
-
-
-@pytest.mark.clause("CX-21")
-def test_a_folder_whose_name_begins_with_dots_is_inside(asked: Asked) -> None:
-    assert asked.ok("query_context", scope="..foo")["context"]["scope"] == "..foo"
 
 
 @pytest.mark.clause("CX-24")
@@ -183,24 +167,7 @@ def test_a_filter_selects_fields_and_lists_unknown_names(asked: Asked) -> None:
     assert "unknown_fields" not in whole
 
 
-@pytest.mark.clause("CX-22")
-def test_a_path_is_another_root_and_must_be_allowed(asked: Asked) -> None:
-    listed = asked.ok("list_contexts", path="src")
-    assert (listed["root"], [entry["scope"] for entry in listed["entries"]]) == ("/project/src", ["."])
-    assert asked.ok("query_context", scope="core", path="src")["context"]["scope"] == "src/core"
-    assert asked.ok("list_contexts", path="")["root"] == "/project"
-    outside = asked.error("list_contexts", path="/etc")
-    assert outside == {
-        "root": "/etc", "total_directories": 0, "skipped_directories": 0, "tracked": 0, "entries": [],
-        "error": 'Path not allowed: "/etc"',
-    }  # fmt: skip
-    assert asked.error("query_context", scope=".", path="../x") == {
-        "found": False, "scope": ".", "error": 'Path not allowed: "../x"',
-    }  # fmt: skip
-    assert asked.error("check_freshness", scope=".", path="/")["error"] == 'Path not allowed: "/"'
-
-
-@pytest.mark.clause("CX-16")
+@pytest.mark.clause("CX-24")
 def test_a_root_that_is_no_folder_is_a_scan_error(asked: Asked) -> None:
     words = 'Failed to scan project at "/project/nope"'
     assert asked.error("list_contexts", path="nope") == {
@@ -239,14 +206,6 @@ def test_bad_arguments_are_refused_in_the_tools_own_shape(
 def test_arguments_that_a_tool_does_not_know_are_ignored(asked: Asked) -> None:
     assert asked.ok("query_context", scope="src/core", bogus=1) == asked.ok("query_context", scope="src/core")
     assert asked.ok("list_contexts", bogus=1) == asked.ok("list_contexts")
-
-
-def test_the_tools_are_described_shortly_and_closed_to_unknown_arguments(ports: Projects) -> None:
-    for tool in build(ContextQueries(ports)):
-        assert tool.annotations.read_only
-        assert tool.schema["additionalProperties"] is False
-        assert tool.output_schema is not None
-        assert len(tool.description) < 220
 
 
 @pytest.mark.clause("CX-27")

@@ -1,4 +1,4 @@
-"""`context.json`: what it configures, what is wrong with it, and edits that keep the rest."""
+"""`context.json`: what it configures, its places, its faults, and edits that keep the rest."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ import json
 
 import pytest
 
-from context_pack.documents.config import edited, merged, parse_config
+from context_pack.documents.config import (
+    PlaceKind,
+    SourceAddress,
+    edited,
+    entry_of,
+    parse_config,
+    parse_where,
+)
 from context_pack.kernel.errors import Failure
 
 
@@ -15,44 +22,34 @@ def config(**collections: object) -> str:
 
 
 @pytest.mark.clause("DC-01")
-def test_collections_are_read_with_their_descriptions() -> None:
-    found = parse_config(config(docs={"url": "./docs", "description": "ours"}, api={"url": "api"}))
-    assert found.problems == ()
-    assert [(one.alias, one.url, one.description) for one in found.entries] == [
-        ("docs", "./docs", "ours"),
-        ("api", "api", None),
-    ]
-
-
-@pytest.mark.clause("DC-01")
-def test_a_bad_collection_entry_is_reported_and_others_load() -> None:
-    found = parse_config(config(good={"url": "a"}, bad={"url": 3}, worse="x", far={"url": "http://x/y"}))
-    assert [one.alias for one in found.entries] == ["good"]
-    assert [problem.split(":")[1] for problem in found.problems] == [
-        " collection 'bad'",
-        " collection 'worse'",
-        " collection 'far'",
-    ]
+def test_a_bad_entry_is_reported_and_the_others_load() -> None:
+    good = {"url": "a", "description": "ours", "shared": True}
+    wrong: dict[str, object] = {
+        "number": {"url": 3},
+        "text": "x",
+        "far": {"url": "https://x/y"},
+        "told": {"url": "a", "description": 3},
+        "team": {"url": "a", "shared": "yes"},
+        "line\nbreak": {"url": "a"},
+    }
+    found = parse_config(config(good=good, **wrong))
+    (entry,) = found.entries
+    assert (entry.alias, entry.url, entry.description, entry.shared) == ("good", "a", "ours", True)
+    assert len(found.problems) == len(wrong)
+    assert all(problem.startswith("context.json: collection '") for problem in found.problems)
+    assert "a repository is git+https://…" in found.problems[2]
 
 
 @pytest.mark.clause("DC-01")
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"collections": []}', "[" * 100_000])
-def test_an_unreadable_configuration_is_a_reported_problem(text: str) -> None:
+def test_a_file_that_is_no_configuration_is_a_problem_and_is_not_overwritten(text: str) -> None:
     found = parse_config(text)
     assert found.entries == ()
     assert len(found.problems) == 1
     assert found.problems[0].startswith("context.json: ")
-
-
-@pytest.mark.clause("DC-02")
-def test_the_project_wins_over_the_user() -> None:
-    project = parse_config(config(docs={"url": "./docs"}))
-    user = parse_config(config(docs={"url": "/elsewhere"}, notes={"url": "/notes"}))
-    found = merged(project, user)
-    assert {alias: (entry.url, mine) for alias, (entry, mine) in found.items()} == {
-        "docs": ("./docs", False),
-        "notes": ("/notes", True),
-    }
+    if text:
+        with pytest.raises(Failure, match="mend it first"):
+            edited(text, "a", {"url": "x"})
 
 
 @pytest.mark.clause("DC-30")
@@ -64,16 +61,88 @@ def test_an_edit_keeps_everything_else() -> None:
     assert changed["collections"]["a"] == {"url": "z", "mine": 1}
     assert json.loads(edited(before, "a", None)) == {"theme": "dark", "collections": {}}
     assert json.loads(edited(None, "a", {"url": "x"})) == {"collections": {"a": {"url": "x"}}}
-
-
-@pytest.mark.clause("DC-30")
-@pytest.mark.parametrize("text", ["{", "[]", '{"collections": 3}'])
-def test_a_broken_file_is_not_overwritten(text: str) -> None:
     with pytest.raises(Failure):
-        edited(text, "a", {"url": "x"})
+        edited(None, "x" * 201, {"url": "x"})
 
 
-@pytest.mark.parametrize("alias", ["", " ", "a ", "a\nb", "x" * 201])
-def test_a_collection_name_with_odd_characters_is_refused(alias: str) -> None:
-    with pytest.raises(Failure):
-        edited(None, alias, {"url": "x"})
+@pytest.mark.clause("DC-03")
+@pytest.mark.parametrize(
+    "url, expected",
+    [
+        ("./docs", SourceAddress(PlaceKind.FOLDER, "./docs")),
+        (" docs/ ", SourceAddress(PlaceKind.FOLDER, "docs/")),
+        ("pkg/manifest.json", SourceAddress(PlaceKind.MANIFEST, "pkg/manifest.json")),
+        ("file:///srv/my%20docs", SourceAddress(PlaceKind.FOLDER, "/srv/my docs")),
+        ("file://localhost/srv/a", SourceAddress(PlaceKind.FOLDER, "/srv/a")),
+        ("git+file:///srv/repo", SourceAddress(PlaceKind.GIT, "file:///srv/repo")),
+        ("git+https://host/a/b.git#v1.2", SourceAddress(PlaceKind.GIT, "https://host/a/b.git", "v1.2")),
+        (
+            "git+ssh://git@host/a/b.git#main?manifest=docs/manifest.json",
+            SourceAddress(PlaceKind.GIT, "ssh://git@host/a/b.git", "main", "docs/manifest.json"),
+        ),
+        (
+            "git+https://me:secret@[::1]:8443/a",
+            SourceAddress(PlaceKind.GIT, "https://me:secret@[::1]:8443/a"),
+        ),
+        (
+            "git+https://host/a?manifest=./m.json#feature/x",
+            SourceAddress(PlaceKind.GIT, "https://host/a", "feature/x", "m.json"),
+        ),
+    ],
+)
+def test_every_shape_of_a_place_is_understood(url: str, expected: SourceAddress) -> None:
+    assert parse_where(url) == expected
+
+
+@pytest.mark.clause("DC-03")
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "   ",
+        "http://host/docs",
+        "https://host/docs.tar.gz",
+        "ftp://host/x",
+        "file://host/x",
+        "file://docs",
+        "git+http://host/a",
+        "git+ext::sh -c id",
+        "git+https://",
+        "git+ssh://-oProxyCommand=id/x",
+        "git+ssh://git@-oProxyCommand=id/x",
+        "git+https://host/a#--upload-pack=id",
+        "git+https://host/a#a..b",
+        "git+https://host/a#x y",
+        "git+https://host/a#main?manifest=../m.json",
+        "git+https://host/a#main?manifest=/etc/passwd",
+        "git+https://host/a?depth=1",
+        "git+https://me:pass/word@host/a",
+        "git+https://me:p@ss@host/a",
+        "git+https://me:pass#word@host/a",
+        "docs\x00evil",
+        "d" * 3000,
+    ],
+)
+def test_a_url_that_is_no_place_or_looks_like_an_option_is_refused(url: str) -> None:
+    with pytest.raises(Failure) as refused:
+        parse_where(url)
+    assert "'url' is not a place for documents" in refused.value.message
+
+
+@pytest.mark.clause("DC-36")
+@pytest.mark.parametrize(
+    "url, shown, name",
+    [
+        ("git+https://me:hidden@host/a/b.git", "https://host/a/b.git", "b"),
+        ("git+https://hidden@host:8443/@scope/b", "https://host:8443/@scope/b", "b"),
+        ("git+https://me:hidden@host", "https://host", "host"),
+        ("git+ssh://git:hidden@host/a", "ssh://git@host/a", "a"),
+        ("git+ssh://git@host/a", "ssh://git@host/a", "a"),
+        ("git+file:///srv/a@b/c", "file:///srv/a@b/c", "c"),
+        ("./me:some@folder", "./me:some@folder", "me:some@folder"),
+    ],
+)
+def test_a_place_is_shown_without_its_credentials(url: str, shown: str, name: str) -> None:
+    where = parse_where(url)
+    assert (where.shown, where.name) == (shown, name)
+    assert "hidden" not in repr(where) + repr(entry_of("x", {"url": url}))

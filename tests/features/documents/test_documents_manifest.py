@@ -6,10 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from context_pack.documents.manifest import PLAIN_GLOBS, expanded, matcher, parse_manifest
+from context_pack.documents.manifest import PLAIN_GLOBS, matcher, parse_manifest
 from context_pack.kernel.errors import Failure
 
 HASH = "ab" * 32
@@ -17,25 +15,6 @@ HASH = "ab" * 32
 
 def manifest(sources: Any, **more: Any) -> str:
     return json.dumps({"name": "guide", "version": "1.0", "sources": sources, **more})
-
-
-@pytest.mark.clause("DC-04")
-def test_a_manifest_says_what_it_is_and_which_files_are_documents() -> None:
-    found = parse_manifest(manifest({"glob": ["**/*.md", "!drafts/**"]}, description="All of it"))
-    assert (found.about.name, found.about.version, found.about.description) == ("guide", "1.0", "All of it")
-    assert [path for path in ("a.md", "x/y.md", "a.txt", "drafts/a.md") if found.wants(path)] == [
-        "a.md",
-        "x/y.md",
-    ]
-
-
-@pytest.mark.clause("DC-04", "DC-07")
-def test_named_files_carry_hashes_in_both_spellings() -> None:
-    entries = ["a.md", {"path": "./b.md"}, {"path": "c.md", "hash": HASH.upper()}]
-    entries.append({"path": "d.md", "hash": f"sha256:{HASH}"})
-    found = parse_manifest(manifest({"files": entries}))
-    assert found.files == {"a.md": None, "b.md": None, "c.md": HASH, "d.md": HASH}
-    assert found.failed == ()
 
 
 @pytest.mark.clause("DC-06")
@@ -115,17 +94,5 @@ def test_globs_mean_what_people_expect(globs: list[str], wanted: list[str], unwa
     assert [path for path in [*wanted, *unwanted] if found.wants(path)] == wanted
 
 
-@given(st.text("ab*?[]{},!/.", min_size=1, max_size=40), st.text("ab/.", min_size=1, max_size=60))
-@settings(max_examples=100)
-def test_no_glob_crashes_or_hangs(glob: str, path: str) -> None:
-    try:
-        found = matcher((glob, "!" + glob))
-    except Failure:
-        return
-    assert found.wants(path) is False
-
-
 def test_a_hostile_glob_is_quick() -> None:
-    found = matcher(("**/a*" * 60 + "/b",))
-    assert found.wants("/".join(["aaaa"] * 200)) is False
-    assert len(expanded("{a,b}{c,d}")) == 4
+    assert matcher(("**/a*" * 60 + "/b",)).wants("/".join(["aaaa"] * 200)) is False

@@ -33,10 +33,9 @@ def test_an_embedder_records_searches_and_forgets(workspace: Callable[[], Worksp
         assert opened.memory.record("rule", "a zebra eats hay.").merged
         assert [each.id for each in opened.memory.discoveries()] == [kept.discovery.id]
         found = opened.memory.search("hay for the zebra", limit=10)
-        assert {hit.found.corpus for hit in found.hits} == {"code", "discovery"}
-        assert found.indexing is None
+        assert {hit.source for hit in found.hits} == {"code", "discovery"}
         only = opened.memory.search("hay for the zebra", type="rule", module="zoo")
-        assert [hit.found.key for hit in only.hits] == [kept.discovery.id]
+        assert [hit.id for hit in only.hits] == [kept.discovery.id]
         opened.memory.forget(kept.discovery.id)
         with pytest.raises(Failure):
             opened.memory.forget(kept.discovery.id)
@@ -52,7 +51,7 @@ def test_a_discovery_about_code_says_when_it_has_moved_or_changed(tmp_path: Path
 
         def told() -> dict[str, Any]:
             (hit,) = opened.memory.search("what a zebra eats", type="rule").hits
-            code: dict[str, Any] = hit.found.entry_facts["code"]
+            code: dict[str, Any] = hit.facts["code"]
             return code
 
         kept = opened.memory.record("rule", "A zebra eats hay", symbol="feed_zebra").discovery
@@ -79,7 +78,7 @@ def test_edited_lines_without_a_definition_are_changed_while_their_file_is_there
 
         def state() -> str:
             (hit,) = opened.memory.search("what zebras get", type="rule").hits
-            return str(hit.found.entry_facts["code"]["state"])
+            return str(hit.facts["code"]["state"])
 
         assert state() == "exact"
         notes.write_text("# Feeding\n\nhay last\n")
@@ -119,7 +118,7 @@ def test_a_superseded_discovery_is_found_behind_its_successor(workspace: Callabl
             "rule", "What it eats, a zebra may choose itself", supersedes=mid
         ).discovery.id
         found = opened.memory.search("a zebra eats hay and only hay", type="rule").hits
-        assert [hit.found.key for hit in found] == [new, mid, old]
+        assert [hit.id for hit in found] == [new, mid, old]
 
 
 @pytest.mark.clause("ME-10")

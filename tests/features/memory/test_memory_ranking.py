@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from context_pack.memory.entries import CODE, DISCOVERY
@@ -10,9 +12,16 @@ from context_pack.retrieval.model import FoundPiece, Ranked
 
 
 def hit(
-    key: str, heading: str = "thing", *, share: float = 0.5, lines: int = 10, corpus: str = CODE
+    key: str,
+    heading: str = "thing",
+    *,
+    share: float = 0.5,
+    lines: int = 10,
+    corpus: str = CODE,
+    facts: Mapping[str, bool] | None = None,
 ) -> Ranked:
-    found = FoundPiece(1, corpus, key, key, 1, 1, "text", 1, lines, heading, "python" if "." in key else "")
+    language = "python" if "." in key else ""
+    found = FoundPiece(1, corpus, key, key, 1, 1, "text", 1, lines, heading, language, facts=facts or {})
     return Ranked(found, 1 - share, share, share, share)
 
 
@@ -78,7 +87,7 @@ def test_path_words_and_further_hits_break_ties() -> None:
     ],
 )
 def test_copies_and_old_versions_rank_behind_the_original(worse: Ranked, query: str, unless: str) -> None:
-    better = hit("v4/b.py", share=0.45)
+    better = hit("v4/b.py", share=0.47)
     assert order(query, worse, better)[0].startswith("v4/b.py")
     if unless:
         assert not order(unless, worse, better)[0].startswith("v4/b.py")
@@ -103,3 +112,11 @@ def test_relevance_never_rises_and_a_named_definition_has_some() -> None:
     assert [each.relevance for each in found] == sorted((each.relevance for each in found), reverse=True)
     assert found[0].relevance == 0.5
     assert ranked([], "Visitor", 0.2) == []
+
+
+@pytest.mark.clause("ME-38")
+@pytest.mark.parametrize("query", ["Shelf", "how a Shelf is filled"])
+def test_code_comes_before_a_declaration_of_its_name(query: str) -> None:
+    declared = hit("api.ts", "Shelf", share=0.6, facts={"declares": True})
+    assert order(query, declared, hit("shelves.ts", "Shelf"))[0].startswith("shelves.ts")
+    assert order("interface Shelf", declared, hit("shelves.ts", "Shelf"))[0].startswith("api.ts")

@@ -16,7 +16,9 @@ from inmemory import (
 )
 
 from context_pack.app import build
-from context_pack.composition import Ports
+from context_pack.composition import Ports, UseCases
+from context_pack.packs.commands import NamedPack
+from context_pack.packs.states import state_record
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import Registry
 from context_pack.toolkit.spec import Answer
@@ -34,13 +36,19 @@ class Desk:
     alarms: list[BaseException] = field(factory=list)
     store: MemoryPackStore = field(init=False)
     tree: MemorySourceTree = field(init=False)
+    ports: Ports = field(init=False)
     registry: Registry = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.store = MemoryPackStore(self.clock, SeededIds())
         self.tree = MemorySourceTree(self.files)
+        self.open(Ports(self.clock, self.tree, self.store, excerpts=MemoryExcerptStore(self.clock)))
+
+    def open(self, ports: Ports) -> None:
+        """Use other ports."""
+        self.ports = ports
         self.registry = build(
-            Ports(self.clock, self.tree, self.store, excerpts=MemoryExcerptStore(self.clock)),
+            ports,
             max_source_bytes=self.max_source_bytes,
             alarm=lambda _, error: self.alarms.append(error),
         )
@@ -101,13 +109,13 @@ class Desk:
         return pack
 
     def state(self, pack: str, index: int = 0) -> Any:
-        """What `verify` says about one ref; of an exact one it says only that there is one more."""
-        section, ref = self.store.get(pack).refs[index]
-        rows = self.input(action="verify", id=pack)["refs"]
-        place = {"path": ref.path.value, "lines": {"start": ref.lines.start, "end": ref.lines.end}}
-        exact = {"section": section.key, "ref": ref.key, **place, "state": "exact", "found": place}
-        named = (row for row in rows if (row["section"], row["ref"]) == (section.key, ref.key))
-        return next(named, {**exact, "reason": None})
+        """The state of one ref, as a library caller sees it."""
+        return state_record(self.cases.packs.verifier.verify(NamedPack(id=pack)).refs[index])
+
+    @property
+    def cases(self) -> UseCases:
+        """The use cases over the same ports."""
+        return UseCases(self.ports, self.max_source_bytes)
 
 
 @pytest.fixture

@@ -64,7 +64,7 @@ def fill(store: FilePackStore, count: int) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.clause("ST-17")
+@pytest.mark.clause("ST-16")
 @pytest.mark.parametrize("packs", [1, 100])
 def test_sixteen_processes_lose_no_mutation(
     store: FilePackStore, tmp_path: Path, start: Start, packs: int
@@ -80,7 +80,7 @@ def test_sixteen_processes_lose_no_mutation(
 
 
 @pytest.mark.slow
-@pytest.mark.clause("ST-12", "ST-20")
+@pytest.mark.clause("ST-12", "ST-19")
 def test_writers_killed_at_any_moment_leave_whole_packs_and_free_locks(
     store: FilePackStore, tmp_path: Path, start: Start
 ) -> None:
@@ -114,7 +114,7 @@ def test_of_processes_that_want_the_same_names_each_name_goes_to_one(
     assert len(store.all()) == len(names)
 
 
-@pytest.mark.clause("ST-19", "ST-20")
+@pytest.mark.clause("ST-19")
 def test_a_lock_is_held_until_its_process_dies_and_not_longer(
     store: FilePackStore, tmp_path: Path, start: Start
 ) -> None:
@@ -130,57 +130,3 @@ def test_a_lock_is_held_until_its_process_dies_and_not_longer(
     holder.kill()
     holder.wait()
     assert hasty.update(pack_id, lambda pack: attrs.evolve(pack, revision=2)).revision == 2
-
-
-@pytest.mark.clause("ST-19")
-def test_a_held_create_lock_blocks_named_creates_only(
-    store: FilePackStore, tmp_path: Path, start: Start
-) -> None:
-    fill(store, 1)
-    hasty = FilePackStore(tmp_path, SystemClock(), SystemIds(), lock_timeout=0.1)
-    holder = start("hold", tmp_path, ".create.lock")
-    assert holder.stdout is not None
-    assert holder.stdout.readline() == "held\n"
-    with pytest.raises(Failure) as told:
-        hasty.create(maker(SystemClock().now(), name="wanted"), "wanted")
-    assert (told.value.code, told.value.details["lock"]) == (Code.LOCK_TIMEOUT, ".create.lock")
-    assert hasty.create(maker(SystemClock().now()), None).revision == 1
-    assert len(hasty.all()) == 2
-
-
-@pytest.mark.clause("ST-19")
-def test_the_lock_is_the_one_that_filelock_takes(store: FilePackStore, tmp_path: Path) -> None:
-    from filelock import FileLock
-
-    (pack_id,) = fill(store, 1)
-    hasty = FilePackStore(tmp_path, SystemClock(), SystemIds(), lock_timeout=0.1)
-    with FileLock(tmp_path / "packs" / f"{pack_id}.lock"), pytest.raises(Failure) as told:
-        hasty.delete(pack_id, lambda _: None)
-    assert told.value.code is Code.LOCK_TIMEOUT
-
-
-@pytest.mark.clause("ST-26", "ST-27")
-def test_an_action_by_id_opens_one_pack_and_a_second_look_at_all_opens_none(
-    store: FilePackStore, tmp_path: Path, start: Start
-) -> None:
-    ids = fill(store, 30)
-    name = "the named one"
-    store.create(maker(SystemClock().now(), name=name), name)
-    assert answer(start("opens", tmp_path, "get", ids[7])) == [f"{ids[7]}.md"]
-    # Where the system cannot tell what changed, the folder is listed.
-    assert set(answer(start("opens", tmp_path, "all"))) <= {"listing"}
-    assert set(answer(start("opens", tmp_path, "find", name))) <= {"listing"}
-    opened = answer(start("opens", tmp_path, "update", ids[7]))
-    assert {path.strip(".").split(".")[0] for path in opened} <= {ids[7], "listing"}
-    assert not any(other in path for path in opened for other in ids if other != ids[7])
-
-
-@pytest.mark.clause("ST-24")
-def test_an_expired_pack_of_another_process_is_not_listed(
-    store: FilePackStore, tmp_path: Path, start: Start
-) -> None:
-    pack_id = answer(start("outlive", tmp_path))
-    assert (tmp_path / "packs" / f"{pack_id}.md").exists()
-    assert list(store.all()) == []
-    assert [pack.id for pack in store.expired()] == [pack_id]
-    assert (tmp_path / "packs" / f"{pack_id}.md").exists()

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from inmemory import MemoryExcerptStore
 
-from context_pack.app import build
 from context_pack.composition import Ports
 from context_pack_adapters.syntax import shared_syntax
 
@@ -20,7 +19,7 @@ def shop(new_desk: Any) -> tuple[Any, str]:
     """A desk with a ref to each of three functions, two of which have changed and moved."""
     desk = new_desk({"src/app.py": CODE})
     ports = Ports(desk.clock, desk.tree, desk.store, shared_syntax(), MemoryExcerptStore(desk.clock))
-    desk.registry = build(ports)
+    desk.open(ports)
     pack = desk.create()
     desk.section(pack)
     desk.section(pack, "more")
@@ -37,7 +36,7 @@ def states(desk: Any, pack: str) -> dict[str, str]:
     return {ref.key: desk.state(pack, index)["state"] for index, (_, ref) in enumerate(refs)}
 
 
-@pytest.mark.clause("AN-21")
+@pytest.mark.clause("AN-13")
 def test_accept_anchors_every_changed_ref_where_it_is_found(shop: tuple[Any, str]) -> None:
     desk, pack = shop
     assert states(desk, pack) == {"one": "changed", "two": "changed", "six": "moved"}
@@ -52,7 +51,7 @@ def test_accept_anchors_every_changed_ref_where_it_is_found(shop: tuple[Any, str
     assert (again["accepted"], again["revision"]) == ([], answer["revision"])
 
 
-@pytest.mark.clause("AN-21")
+@pytest.mark.clause("AN-13")
 @pytest.mark.parametrize("names", [["two"], ["main/two"], ["two", "six"]])
 def test_accept_takes_only_the_refs_that_are_named(shop: tuple[Any, str], names: list[str]) -> None:
     desk, pack = shop
@@ -62,7 +61,7 @@ def test_accept_takes_only_the_refs_that_are_named(shop: tuple[Any, str], names:
     assert after["six"] == ("exact" if "six" in names else "moved")
 
 
-@pytest.mark.clause("AN-21")
+@pytest.mark.clause("AN-13")
 def test_a_ref_that_is_not_there_or_not_found_is_refused_and_nothing_changes(shop: tuple[Any, str]) -> None:
     desk, pack = shop
     call = {"action": "accept", "id": pack, "expected_revision": desk.store.get(pack).revision}
@@ -76,25 +75,3 @@ def test_a_ref_that_is_not_there_or_not_found_is_refused_and_nothing_changes(sho
     call["expected_revision"] += 1
     assert desk.refused("input", **call, refs=["one"])["details"]["field"] == "refs"
     assert "one" in states(desk, pack)
-
-
-@pytest.mark.clause("AN-21", "PK-30")
-def test_a_finalized_pack_accepts_nothing(shop: tuple[Any, str]) -> None:
-    desk, pack = shop
-    desk.change(pack, "accept")
-    desk.change(pack, "set_status", status="finalized")
-    call = {"action": "accept", "id": pack, "expected_revision": desk.store.get(pack).revision}
-    assert desk.refused("input", **call)["code"] == "invalid_state"
-
-
-@pytest.mark.clause("PK-29")
-def test_a_refusal_to_finalize_says_where_each_ref_was_found(shop: tuple[Any, str]) -> None:
-    desk, pack = shop
-    revision = desk.store.get(pack).revision
-    error = desk.refused(
-        "input", action="set_status", id=pack, expected_revision=revision, status="finalized"
-    )
-    one, two = error["details"]["refs"]
-    assert (one["state"], one["found"]["lines"]) == ("changed", {"start": 3, "end": 5})
-    assert "accept" in error["message"]
-    assert two["ref"] == "two"

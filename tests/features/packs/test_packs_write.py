@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from inmemory import MemoryExcerptStore
 
-from context_pack.app import build
 from context_pack.composition import Ports
+from context_pack.kernel.errors import Failure
+from context_pack.packs.commands import NamedPack, Rename
 from context_pack.toolkit.budget import tokens_of
 from context_pack_adapters.syntax import shared_syntax
 
@@ -51,8 +52,9 @@ A table of discounts, perhaps.
 def shop(new_desk: Any) -> Any:
     """A desk with a parser and kept texts."""
     desk = new_desk({"src/shop.py": CODE})
-    ports = Ports(desk.clock, desk.tree, desk.store, shared_syntax(), MemoryExcerptStore(desk.clock))
-    desk.registry = build(ports)
+    kept, history = MemoryExcerptStore(desk.clock), desk.store.history
+    ports = Ports(desk.clock, desk.tree, desk.store, shared_syntax(), kept, history=history)
+    desk.open(ports)
     return desk
 
 
@@ -116,8 +118,82 @@ def test_reading_starts_with_the_claims_whose_code_changed(shop: Any) -> None:
     diff = shop.output(id=pack, mode="diff")
     assert diff.count("```diff") == diff.count("\n#### ") == 1
     assert "- The sum of all items comes from" in diff
-    row = shop.input(action="verify", id=pack)["refs"][0]
-    assert row["claims"][0].startswith("The sum of all items")
+    checked = shop.input(action="verify", id=pack)
+    assert {name: checked[name] for name in ("count", "moved", "changed", "claims", "without_code")} == {
+        "count": 2, "moved": 1, "changed": 1, "claims": 2, "without_code": 3
+    }  # fmt: skip
+    assert checked["refs"][0].startswith(
+        "totals/read_total changed src/shop.py:4-9 body, 1 of 6 lines: + total = 1 | The sum of all items"
+    )
+
+
+@pytest.mark.clause("PK-83")
+def test_a_pack_written_as_markdown_and_given_back_changes_nothing_and_an_edit_only_what_it_says(
+    shop: Any,
+) -> None:
+    pack = write(shop, ttl_minutes=60)["id"]
+    shop.change(
+        pack,
+        "upsert_section",
+        section_key="made",
+        section_title="By [hand]",
+        section_description="a\n\n### b\n\nc",
+    )
+    place = {"section_key": "made", "path": "src/shop.py", "line_start": 1, "line_end": 2}
+    shop.change(pack, "upsert_ref", ref_key="one", ref_title="One", ref_why="first", group="core", **place)
+    shop.change(pack, "upsert_ref", ref_key="two", **place)
+    drawn = {"section_key": "made", "diagram_key": "flow", "title": "Flow", "mermaid": "graph TD\n a-->b"}
+    shop.change(pack, "upsert_diagram", diagram_why="order", **drawn)
+    shop.change(
+        pack, "upsert_ref", section_key="totals", ref_key="read_total", symbol="read_total", ref_why="sums"
+    )
+    before = shop.store.get(pack)
+    text = shop.cases.packs.reader.markdown(NamedPack(id=pack))
+    assert write(shop, text, expected_revision=before.revision)["revision"] == before.revision
+    edited = text.replace("A table of discounts", "A list of discounts").replace(
+        "- why: first", "- why: second"
+    )
+    write(shop, edited, expected_revision=before.revision)
+    steps = shop.input(action="diff", id=pack, from_revision=before.revision)["changes"]
+    assert [(step["part"], step["name"], step["details"]) for step in steps] == [
+        ("section", "next", "description"),
+        ("ref", "made/one", "why"),
+    ]
+
+
+@pytest.mark.clause("PK-83")
+def test_lint_names_sentences_without_code_line_numbers_and_huge_places(shop: Any) -> None:
+    shop.files["src/long.py"] = "x = 1\n" * 300
+    text = "# T\n\nNobody checks this.\n\nSee line 7 of `read_total`.\n\nAll of src/long.py:1-250 counts.\n"
+    pack = write(shop, text, ttl_minutes=60)["id"]
+    remarks = shop.cases.packs.reader.lint(NamedPack(id=pack))
+    assert [(each.what, each.text) for each in remarks] == [
+        ("without_code", "Nobody checks this."),
+        ("line_number", "See line 7 of `read_total`."),
+        ("huge", "long-py-1-250 src/long.py:1-250 has 250 lines"),
+    ]
+
+
+@pytest.mark.clause("PK-83")
+def test_a_section_or_a_ref_gets_another_key_where_it_stands(shop: Any) -> None:
+    pack = write(shop, ttl_minutes=60)["id"]
+    rename = shop.cases.packs.writer.rename
+    rename(Rename(id=pack, expected_revision=1, section_key="totals", new_key="sums"))
+    after = rename(
+        Rename(id=pack, expected_revision=2, section_key="sums", ref_key="read_total", new_key="total")
+    )
+    assert [section.key for section in after.sections] == ["how-prices-are-made", "sums", "next"]
+    assert [ref.key for _, ref in after.refs] == ["total", "shop-py-9-10"]
+    for wrong in ({"section_key": "sums", "new_key": "next"}, {"section_key": "totals", "new_key": "x1"}):
+        with pytest.raises(Failure, match=r"taken|no section"):
+            rename(Rename(id=pack, expected_revision=3, **wrong))
+
+
+@pytest.mark.clause("PK-80")
+def test_a_place_in_a_link_keeps_its_address(shop: Any) -> None:
+    pack = write(shop, "# T\n\nThe [sum](src/shop.py#L1-L6) is made.\n", ttl_minutes=60)["id"]
+    shop.files["src/shop.py"] = "\n" + CODE
+    assert "The [sum](src/shop.py#L1-L6) (2-7) is made." in shop.output(id=pack)
 
 
 @pytest.mark.clause("AN-24")

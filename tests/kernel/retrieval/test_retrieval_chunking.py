@@ -67,7 +67,7 @@ def test_text_before_the_first_heading_and_blank_documents() -> None:
     assert [piece.text for piece in cut("# not a heading\n", ".txt")] == ["# not a heading"]
 
 
-@pytest.mark.clause("RT-12")
+@pytest.mark.clause("RT-11")
 def test_a_long_section_is_cut_between_paragraphs_with_an_overlap() -> None:
     blocks = paragraphs(30)
     text = "# Long\n\n" + "\n\n".join(blocks) + "\n"
@@ -83,7 +83,7 @@ def test_a_long_section_is_cut_between_paragraphs_with_an_overlap() -> None:
         assert after.text[0] == "E", "what follows a cut begins with a sentence"
 
 
-@pytest.mark.clause("RT-12")
+@pytest.mark.clause("RT-11")
 def test_only_cut_sections_overlap() -> None:
     text = "# A\n\n" + "\n\n".join(paragraphs(6)) + "\n\n# B\n\n" + "\n\n".join(paragraphs(6, 6)) + "\n"
     pieces = cut(text)
@@ -91,7 +91,7 @@ def test_only_cut_sections_overlap() -> None:
     assert pieces[0].end < pieces[1].start
 
 
-@pytest.mark.clause("RT-12")
+@pytest.mark.clause("RT-11")
 def test_list_items_and_fences_stay_whole() -> None:
     items = [f"- item {number}: " + "words of an item " * 8 + "\n  goes on here" for number in range(40)]
     fence = "```python\n" + "\n\n".join(f"value_{number} = {number}" for number in range(40)) + "\n```"
@@ -104,7 +104,7 @@ def test_list_items_and_fences_stay_whole() -> None:
     assert all(any(item in piece.text for piece in pieces) for item in items)
 
 
-@pytest.mark.clause("RT-12")
+@pytest.mark.clause("RT-11")
 def test_a_table_stays_whole_where_lines_could_be_cut() -> None:
     rows = [f"| option {number} | what it does, said in a few words |" for number in range(30)]
     table = "\n".join(["| name | meaning |", "|:--|--:|", *rows])
@@ -115,7 +115,7 @@ def test_a_table_stays_whole_where_lines_could_be_cut() -> None:
     assert sum("option 7 " in piece.text for piece in pieces) == 1
 
 
-@pytest.mark.clause("RT-12")
+@pytest.mark.clause("RT-11")
 @pytest.mark.parametrize(
     "text",
     [

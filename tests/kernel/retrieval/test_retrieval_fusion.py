@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from context_pack.retrieval.fusion import calibrated, fused, relevances, reordered, shares
+from context_pack.retrieval.fusion import calibrated, fused, relevances, shares
 from context_pack.retrieval.model import FoundPiece
 from context_pack.retrieval.neighbours import without_repeats
 
@@ -24,13 +24,6 @@ def test_the_embedder_weight_decides_between_keyword_and_vector_rank() -> None:
     assert fused(shares(keyword, {}), 0.7) == [1, 2]
     assert fused(shares({}, cosines), 0.2) == [2, 1]
     assert fused(shares({7: 1.0, 3: 1.0}, {}), 0.2) == [3, 7], "ties by piece"
-
-
-@pytest.mark.clause("ME-38")
-def test_the_cosines_of_one_embedder_can_be_put_in_the_order_of_another() -> None:
-    cosines = {1: 0.4, 2: 0.2, 3: 0.3, 4: 0.1}
-    assert reordered(cosines, {4: 0.9, 2: 0.8, 1: 0.7, 3: 0.1}) == {4: 0.4, 2: 0.3, 1: 0.2, 3: 0.1}
-    assert reordered(cosines, {}) == {}
 
 
 @pytest.mark.clause("RT-20")

@@ -23,7 +23,6 @@ def run_bench(
     )
 
 
-@pytest.mark.clause("RT-30")
 def test_without_data_the_bench_says_so_and_ends_well(checkout: Path, tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "missing"):
         done = run_bench(checkout, "--data", str(folder))
@@ -31,7 +30,6 @@ def test_without_data_the_bench_says_so_and_ends_well(checkout: Path, tmp_path: 
         assert str(folder) in done.stdout
 
 
-@pytest.mark.clause("RT-30")
 def test_the_bench_searches_through_the_product_and_prints_each_way(checkout: Path, tmp_path: Path) -> None:
     folder = tmp_path / "toy"
     folder.mkdir()
@@ -50,7 +48,6 @@ def test_the_bench_searches_through_the_product_and_prints_each_way(checkout: Pa
     assert "3 documents, 1 queries" in done.stdout
 
 
-@pytest.mark.clause("RT-30")
 def test_ndcg_and_mrr_match_hand_computed_values(checkout: Path) -> None:
     quality = run_path(str(checkout / "benches" / "quality" / "metrics.py"))["quality"]
     run = {"1": ["x", "a", "x", "b"], "2": ["z"]}
@@ -65,7 +62,6 @@ def test_ndcg_and_mrr_match_hand_computed_values(checkout: Path) -> None:
     assert quality(late, {"1": {"a": 1.0}}) == (0.0, 0.0, 0.0), "the eleventh counts for nothing"
 
 
-@pytest.mark.clause("RT-30")
 def test_annotated_repositories_are_asked_in_the_format_of_semble(checkout: Path, tmp_path: Path) -> None:
     specs = [
         {"name": "shop", "revision": "0", "benchmark_root": "src"},

@@ -54,7 +54,7 @@ def test_each_outcome_is_stored_in_its_way_and_only_entries_are_counted() -> Non
     assert (run.added, run.updated, run.done) == (1, 1, 5)
 
 
-@pytest.mark.clause("ME-23", "DC-22")
+@pytest.mark.clause("ME-23", "DC-21")
 def test_a_run_that_is_stopped_or_killed_has_stored_what_came_before() -> None:
     index = MemoryIndex(HashedEmbedder())
     names = [f"{number:03}" for number in range(2 * BATCH_FILES)]

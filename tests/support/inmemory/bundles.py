@@ -52,25 +52,19 @@ class MemoryBundleFiles:
 
 
 class MemoryBundleStore:
-    """A `BundleStore` in memory: files by path, by bundle id; a bundle is found if it has a manifest.
-
-    Like the store on disk, it knows what it found last, until it is asked to look again.
-    """
+    """A `BundleStore` in memory: files by path, by bundle id; a bundle is found if it has a manifest."""
 
     def __init__(self, bundles: Mapping[str, Mapping[str, Any]] | None = None, modified_ns: int = 0) -> None:
         self._bundles = {} if bundles is None else bundles
         self._modified_ns = modified_ns
-        self._known: FoundBundles | None = None
         self._lock = threading.Lock()
         self._kept: dict[str, tuple[MemoryBundleFiles, threading.Lock]] = {}
         self._made: dict[str, Any] = {}
 
-    def discover(self, again: bool = False) -> FoundBundles:
-        """The bundles that are known; `again` looks for them anew."""
-        if again or self._known is None:
-            found = [key for key, files in self._bundles.items() if "sdd-bundle.yaml" in files]
-            self._known = FoundBundles(tuple(BundlePlace(key, key) for key in found))
-        return self._known
+    def discover(self) -> FoundBundles:
+        """The bundles that there are."""
+        found = [key for key, files in self._bundles.items() if "sdd-bundle.yaml" in files]
+        return FoundBundles(tuple(BundlePlace(key, key) for key in found))
 
     def files(self, place: BundlePlace) -> BundleFiles:
         """The files of a bundle."""

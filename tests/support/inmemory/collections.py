@@ -7,7 +7,10 @@ file judge a path is told from outside.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager
+from threading import Lock
 
 from attrs import evolve
 
@@ -24,12 +27,14 @@ from context_pack.documents.config import (
 from context_pack.documents.manifest import (
     MANIFEST_FILE,
     DocumentManifest,
+    TreeItem,
+    document,
+    failure,
     manifest_of,
     parse_manifest,
+    surveyed,
 )
-from context_pack.documents.model import Catalogue, Collection, DocumentText, Failed, Survey
-from context_pack.documents.reading import TreeItem, document, failure, surveyed
-from context_pack.documents.sections import collection_id
+from context_pack.documents.model import Catalogue, Collection, DocumentText, Failed, Survey, collection_id
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import PathPolicy
 from context_pack.kernel.ports import Reason
@@ -171,3 +176,21 @@ def _bytes(content: str | bytes) -> bytes:
 
 def _stamp(data: bytes) -> str:
     return sha256_hex(data)[:32]
+
+
+class MemoryLocks:
+    """`CollectionLocks` between the threads of one process: in memory there are no others."""
+
+    def __init__(self) -> None:
+        self._locks = defaultdict[str, Lock](Lock)
+
+    def in_process(self, name: str) -> Lock:
+        """Held by one thread at a time."""
+        return self._locks[name]
+
+    @contextmanager
+    def across_processes(self, name: str, check: Callable[[], None]) -> Iterator[None]:
+        """Held by one thread."""
+        check()
+        with self._locks[f"across processes {name}"]:
+            yield

@@ -15,7 +15,6 @@ from context_pack.kernel.times import format_instant
 from context_pack.memory.discovery import uuid_of
 from context_pack.memory.ports import MemoryPorts
 from context_pack.retrieval.searching import Searching
-from context_pack_adapters.collections.locks import ThreadLocks
 from context_pack_adapters.embed.hashed import HashedEmbedder
 from context_pack_adapters.files.ignore import IgnoredPaths
 from context_pack_adapters.library import Workspace
@@ -24,7 +23,7 @@ from context_pack_adapters.settings import DEFAULT_MAX_SOURCE_BYTES
 from context_pack_adapters.syntax import shared_syntax
 from context_pack_adapters.system import SystemClock, SystemIds
 from inmemory.code_search import MemorySearch
-from inmemory.collections import MemoryCollections
+from inmemory.collections import MemoryCollections, MemoryLocks
 from inmemory.contexts import MemoryProjects
 from inmemory.memory import MemoryCodeTree, MemoryDiscoveryStore, MemorySessionLog
 from inmemory.search_index import MemoryIndex
@@ -47,7 +46,7 @@ def memory_ports(
     session = bytes.fromhex(sha256_hex(format_instant(time.now())))  # named after its start
     documents = DocumentPorts(
         MemoryCollections(files, policy, lambda read: IgnoredPaths(read).ignores),
-        ThreadLocks(),
+        MemoryLocks(),
         MemoryIndex(fast),
         fast,
     )
@@ -59,18 +58,20 @@ def memory_ports(
         searching=Searching(index, fast, None, monotonic=time.monotonic),
         syntax=syntax,
     )
+    search, bundles = MemorySearch(files, policy), twins.MemoryBundleStore()
+    projects = MemoryProjects(files, hides)
     return Ports(
         clock=time,
         source=twins.MemorySourceTree(files, policy),
         syntax=syntax,
-        search=MemorySearch(files, policy),
+        search=lambda: search,
         packs=packs,
         excerpts=twins.MemoryExcerptStore(time),
         history=packs.history,
         diagrams=DrawnDiagrams(),
         access=twins.MemoryAccessLog(time),
-        bundles=twins.MemoryBundleStore(),
-        contexts=MemoryProjects(files, hides),
+        bundles=lambda: bundles,
+        contexts=lambda: projects,
         documents=lambda: documents,
         discoveries=memory.discoveries,
         sessions=memory.sessions,

@@ -1,0 +1,103 @@
+"""Which files an agent read and changed, by the transcript that its client keeps of the session.
+
+Clients write JSON (one object, or one a line) in forms of their own that change. What they share is a call of
+a tool with its arguments, somewhere inside: a name, and a path among the arguments. Only these paths are
+taken; what was said is never looked at.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from attrs import frozen
+
+from context_pack.kernel.errors import Failure
+from context_pack.kernel.paths import RelativePath
+
+_PATH_KEYS = ("file_path", "absolute_path", "filePath", "notebook_path", "path")
+_ARGUMENT_KEYS = ("input", "args", "arguments", "parameters")
+_CHANGING = re.compile(r"edit|write|replace|patch|create", re.IGNORECASE)
+_PATCHED = re.compile(r"^\*\*\* (?:Update|Add) File: (.+)$", re.MULTILINE)
+"""How a patch of Codex names its files."""
+MOST_DEPTH = 12
+
+
+@frozen
+class FilesOfSession:
+    """The files of a project that a session read and changed, in the order in which it first did."""
+
+    changed: tuple[str, ...]
+    read: tuple[str, ...]
+
+
+def files_in(transcript: str, project: str) -> FilesOfSession:
+    """The files of a project that the calls in a transcript name."""
+    changed: dict[str, None] = {}
+    read: dict[str, None] = {}
+    for name, path in _calls(transcript):
+        inside = _inside(path, project)
+        if inside is not None:
+            (changed if _CHANGING.search(name) else read)[inside] = None
+    return FilesOfSession(tuple(changed), tuple(path for path in read if path not in changed))
+
+
+def _calls(transcript: str) -> Iterator[tuple[str, str]]:
+    """The tools that were called, each with a path that its arguments name."""
+    for entry in _entries(transcript):
+        for call in _objects(entry, MOST_DEPTH):
+            name = call.get("name") or call.get("tool")
+            arguments = next((call[key] for key in _ARGUMENT_KEYS if key in call), None)
+            if not isinstance(name, str):
+                continue
+            if isinstance(arguments, str):
+                yield from ((name, path) for path in _PATCHED.findall(arguments.replace("\\n", "\n")))
+                arguments = _json(arguments)
+            if isinstance(arguments, Mapping):
+                for value in arguments.values():
+                    if isinstance(value, str):
+                        yield from ((name, path) for path in _PATCHED.findall(value))
+                paths = (arguments.get(key) for key in _PATH_KEYS)
+                path = next((path for path in paths if isinstance(path, str)), None)
+                if path is not None:
+                    yield name, path
+
+
+def _entries(transcript: str) -> Iterator[Any]:
+    whole = _json(transcript)
+    if whole is not None:
+        yield whole
+        return
+    for line in transcript.splitlines():
+        yield _json(line)
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _objects(value: Any, depth: int) -> Iterator[Mapping[str, Any]]:
+    """Every object inside a value, not too deep."""
+    if depth and isinstance(value, Mapping):
+        yield value
+        for each in value.values():
+            yield from _objects(each, depth - 1)
+    elif depth and isinstance(value, list):
+        for each in value:
+            yield from _objects(each, depth - 1)
+
+
+def _inside(path: str, project: str) -> str | None:
+    """The path from the project on; None for one that is elsewhere, is refused or is no file."""
+    relative = os.path.relpath(os.path.join(project, path), project).replace(os.sep, "/")
+    try:
+        name = RelativePath(relative).value
+    except Failure:
+        return None
+    return name if os.path.isfile(os.path.join(project, name)) else None

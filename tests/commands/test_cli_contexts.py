@@ -1,0 +1,128 @@
+"""`context-pack contexts …` as people and CI jobs run it: answers, exit codes, a terminal, and the watch."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import CommandLine
+from context_trees import PROJECT, context, plant
+
+from context_pack.kernel.yaml_documents import load
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return plant(tmp_path / "shop", dict(PROJECT))
+
+
+@pytest.fixture
+def contexts(project: Path) -> CommandLine:
+    return CommandLine(project)
+
+
+def record(path: Path) -> dict[str, Any]:
+    """What a context file says."""
+    value: dict[str, Any] = load(path.read_bytes())
+    return value
+
+
+@pytest.mark.clause("CX-30", "CX-31", "CX-41", "CX-44")
+def test_init_and_refresh_make_fresh_contexts_and_keep_hand_written_text(
+    project: Path, contexts: CommandLine
+) -> None:
+    first = contexts("contexts", "status")
+    assert (first.code, first.out.splitlines()[-1]) == (1, "0 fresh, 0 stale, 5 missing")
+    made = contexts("contexts", "init")
+    assert (made.code, made.out.splitlines()[-1]) == (0, "5 made, 0 updated, 0 unchanged")
+    assert contexts("contexts", "status").code == 0
+    assert record(project / "billing/.context.yaml")["summary"] == "Billing of the shop."
+    written = (project / "billing/.context.yaml").read_text()
+    assert re.search(r"^fingerprint: '?[0-9a-f]{8}'?$", written, re.MULTILINE)
+    assert re.search(r"^last_updated: '\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ'$", written, re.MULTILINE)
+    assert not (project / "AGENTS.md").exists()
+
+    mine = (
+        written.replace("Billing of the shop.", "Money in, money out.", 1)
+        + "decisions:\n- what: a\n  why: b\n"
+    )
+    (project / "billing/.context.yaml").write_text(mine)
+    plant(project, {"billing/refund.py": '"""Refunds."""\n'})
+    stale = contexts("contexts", "status", "--quiet")
+    assert (stale.code, stale.out.splitlines()[0].split()[:2]) == (1, ["stale", "billing"])
+    refreshed = contexts("contexts", "refresh", "billing")
+    assert (refreshed.code, refreshed.out.splitlines()[-1]) == (0, "0 made, 1 updated, 0 unchanged")
+    now = record(project / "billing/.context.yaml")
+    assert now["summary"] == "Money in, money out."
+    assert now["decisions"] == [{"what": "a", "why": "b"}]
+    assert "refund.py" in [entry["name"] for entry in now["files"]]
+    assert contexts("contexts", "refresh").code == 0
+    assert contexts("contexts", "status", "--json").json["ok"] is True
+
+
+@pytest.mark.clause("CX-41")
+def test_status_fails_with_what_is_wrong(project: Path, contexts: CommandLine) -> None:
+    contexts("contexts", "init")
+    plant(project, {"src/.context.yaml": "version: 1\nversion: 1\n", "docs/.context.yaml": "version: 3\n"})
+    status = contexts("contexts", "status", "--json")
+    assert status.code == 1
+    assert {entry["scope"] for entry in status.json["entries"] if "reason" in entry} == {"src", "docs"}
+    told = contexts("contexts", "status").out
+    assert re.search(r"^corrupt +docs +unsupported schema version 3$", told, re.MULTILINE)
+    left = contexts("contexts", "refresh")
+    assert left.code == 0
+    assert re.search(r"^left +src ", left.out, re.MULTILINE)
+    assert (project / "src/.context.yaml").read_text() == "version: 1\nversion: 1\n"
+
+
+@pytest.mark.clause("CX-44")
+def test_show_prints_the_file_as_it_is(project: Path, contexts: CommandLine) -> None:
+    text = "# mine\n" + context("src") + "todos: [a,   b]\n"
+    plant(project, {"src/.context.yaml": text})
+    shown = contexts("contexts", "show", "src")
+    assert (shown.code, shown.out) == (0, text)
+    told = contexts("contexts", "show", "src", "--json").json
+    assert (told["scope"], told["state"], told["context"]["todos"]) == ("src", "stale", ["a", "b"])
+    plant(project, {"src/.context.yaml": "version: 9\n"})
+    assert contexts("contexts", "show", "src").out == "version: 9\n"
+    for scope, words in (("nowhere", "No .context.yaml found"), ("../..", "path traversal")):
+        refused = contexts("contexts", "show", scope)
+        assert refused.code == 1
+        assert words in refused.err
+
+
+@pytest.mark.clause("CX-32", "CX-30", "CX-42", "CX-44")
+def test_options_choose_the_root_the_fingerprint_and_the_block_for_agents(
+    project: Path, tmp_path: Path
+) -> None:
+    elsewhere = CommandLine(tmp_path)
+    assert elsewhere("contexts", "init", "--path", "shop", "--fingerprint", "stat", "--agents").code == 0
+    assert "context-pack:contexts" in (project / "AGENTS.md").read_text()
+    assert elsewhere("contexts", "status", "--path", str(project)).code == 0
+    shutil.rmtree(
+        tmp_path / ".agents", ignore_errors=True
+    )  # or else the project would be the folder around it
+    checked = CommandLine(project)("call", "check_freshness", "scope=src").json
+    assert checked["fingerprint"]["method"] == "stat"
+    assert CommandLine(project)("contexts", "refresh", "--fingerprint", "content", "--agents").code == 0
+    checked = CommandLine(project)("call", "check_freshness", "scope=src").json
+    assert (checked["state"], checked["fingerprint"]["method"]) == ("fresh", "content")
+    for words, code in (
+        (("init", "--path", "nowhere"), 1),
+        (("refresh", "nowhere"), 1),
+        (("refresh", "src", "--agents"), 2),
+        (("init", "--fingerprint", "guess"), 2),
+    ):
+        assert CommandLine(project)("contexts", *words).code == code, words
+
+
+@pytest.mark.clause("CX-05", "CX-41")
+def test_contexts_are_fresh_in_a_fresh_clone(project: Path, contexts: CommandLine, tmp_path: Path) -> None:
+    contexts("contexts", "init")
+    clone = tmp_path / "clone"
+    shutil.copytree(project, clone, copy_function=shutil.copyfile, ignore=shutil.ignore_patterns(".agents"))
+    done = CommandLine(clone)("contexts", "status")
+    assert done.code == 0, done.out

@@ -1,0 +1,143 @@
+"""What keeps an index whole and small: portions, several processes, some killed, no words of what is gone."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import index_worker
+import pytest
+from index_entries import ToyEmbedder, make_entry
+from index_worker import check, versioned
+
+from context_pack.retrieval.model import IndexEntry, PieceHit, Scope
+from context_pack_adapters.index.sqlite_index import SqliteIndex
+
+WORKER = Path(index_worker.__file__)
+OUR_PATH = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "derived" / "things.sqlite3"
+
+
+def start(*words: object) -> subprocess.Popen[str]:
+    """A worker in a process of its own."""
+    command = [sys.executable, str(WORKER), *(str(word) for word in words)]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=OUR_PATH, encoding="utf-8"
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.clause("IX-02")
+def test_two_processes_write_and_four_read_without_an_error_or_half_an_entry(path: Path) -> None:
+    # Nobody has made the file yet: they also meet at its creation.
+    workers = [start("write", path, seed, 25) for seed in (1, 2)] + [
+        start("read", path, 30) for _ in range(4)
+    ]
+    for worker in workers:
+        out, err = worker.communicate(timeout=240)
+        assert worker.returncode == 0, err
+        assert json.loads(out) == {"notices": []}, "nobody set anything aside"
+    with closing(SqliteIndex(path, ToyEmbedder(), chunker="test/1")) as index:
+        assert check(index, ToyEmbedder().one("key1")) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.clause("IX-02")
+def test_a_writer_killed_at_any_moment_leaves_whole_entries(path: Path) -> None:
+    asked = ToyEmbedder().one("key1 version1")
+    with closing(SqliteIndex(path, ToyEmbedder(), chunker="test/1")) as index:
+        for moment in range(4):
+            worker = start("write_until_killed", path)
+            with worker:
+                try:
+                    assert worker.stdout is not None
+                    assert worker.stdout.readline() == "begun\n", worker.stderr and worker.stderr.read()
+                    # Somewhere in its endless writing: after so many states of ours.
+                    for _ in range(moment * 3):
+                        check(index, asked)
+                finally:
+                    worker.send_signal(signal.SIGKILL)
+            assert check(index, asked) == 60
+            with closing(SqliteIndex(path, ToyEmbedder(), chunker="test/1")) as fresh:
+                assert check(fresh, asked) == 60
+                fresh.replace([versioned(3, 1000)])
+                assert fresh.notices() == []
+        assert index.notices() == []
+
+
+@pytest.fixture
+def index(path: Path) -> Iterator[SqliteIndex]:
+    with closing(SqliteIndex(path, ToyEmbedder(), chunker="test/1")) as made:
+        yield made
+
+
+@pytest.mark.clause("IX-02")
+def test_a_large_replace_is_committed_in_portions(index: SqliteIndex) -> None:
+    seen: list[int] = []
+
+    def entries() -> Iterator[IndexEntry]:
+        for number in range(2500):
+            if number % 500 == 0:
+                seen.append(len(index.known("docs")))
+            yield make_entry(f"e{number:04}", "a piece")
+
+    index.replace(entries())
+    assert seen[-1] > 1000
+    assert len(index.known("docs")) == 2500
+
+
+@pytest.mark.clause("IX-02")
+def test_what_is_replaced_or_removed_leaves_none_of_its_words(index: SqliteIndex, path: Path) -> None:
+    words = "SELECT COUNT(*) FROM terms"
+    index.replace(make_entry(f"e{number}", f"red word{number} blue", "red rest") for number in range(10))
+    before, count = answers(index), ask_file(path, words)
+    with index.reading() as snapshot:
+        scores = [score for _, score in snapshot.keyword(["red"], Scope(), 100)]
+    index.replace([make_entry("e3", *(f"red passing{at}" for at in range(300)))])
+    assert answers(index) != before
+    index.replace([make_entry("e3", "red word3 blue", "red rest")])
+    with index.reading() as snapshot:
+        assert [score for _, score in snapshot.keyword(["red"], Scope(), 100)] == scores
+        assert len(snapshot.keyword(["word3"], Scope(), 100)) == 1
+    assert ask_file(path, words) == count
+    index.forget("docs")
+    assert ask_file(path, words) == 0
+
+
+def answers(index: SqliteIndex) -> list[list[PieceHit]]:
+    with index.reading() as snapshot:
+        words = ("red", "word7", "blue1", "word3")
+        return [list(snapshot.keyword([word], Scope(), 100)) for word in words]
+
+
+@pytest.mark.clause("IX-13")
+def test_vectors_without_a_piece_are_bounded_and_come_back(index: SqliteIndex, path: Path) -> None:
+    index.replace([make_entry("one", "first text")])
+    with closing(sqlite3.connect(path)) as connection:
+        rows = ((number.to_bytes(16, "big"), bytes(64)) for number in range(50_010))
+        connection.executemany("INSERT INTO vectors VALUES (NULL, 'toy-16/1', ?, ?)", rows)
+        connection.commit()
+    index.replace([make_entry("one", "second text")])
+    index.tend(lambda: False)
+    assert ask_file(path, "SELECT COUNT(*) FROM vectors") == 50_000
+    index.replace([make_entry("one", "first text")])
+    with index.reading() as snapshot:
+        assert snapshot.progress("toy-16/1", Scope()).done == 1
+
+
+def ask_file(path: Path, sql: str) -> int:
+    """A number that the file knows."""
+    with closing(sqlite3.connect(path)) as connection:
+        (number,) = connection.execute(sql).fetchone()
+    return int(number)

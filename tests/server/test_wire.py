@@ -1,0 +1,223 @@
+"""The real server under real traffic: what is served meanwhile, in which order, and what is withdrawn.
+
+A pack's lock, held by the test, is what makes a mutation wait: nothing here depends on timing, because the
+server says itself (by answering something else) that it has got so far.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filelock import FileLock
+from stdio_client import Mode, StdioClient
+
+Spawn = Callable[..., StdioClient]
+PACKS = Path(".agents/mcp/context_pack/packs")
+FIXTURE = Path(__file__).with_name("conformance_server.py")
+
+
+def new_pack(client: StdioClient) -> str:
+    """The id of a fresh pack."""
+    made: str = client.payload("input", {"action": "create", "ttl_minutes": 60})["payload"]["id"]
+    return made
+
+
+def section(pack: str, revision: int, key: str) -> dict[str, Any]:
+    """The arguments of a change that must find the pack at this revision."""
+    given = {"action": "upsert_section", "id": pack, "expected_revision": revision}
+    return {**given, "section_key": key, "section_title": key.title()}
+
+
+def call(request_id: object, arguments: dict[str, Any], tool: str = "input", **meta: Any) -> dict[str, Any]:
+    """A tools/call request; `meta` is its progress token and the like."""
+    params = {"name": tool, "arguments": arguments, **({"_meta": meta} if meta else {})}
+    return {"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": params}
+
+
+def ping(request_id: object) -> dict[str, Any]:
+    """A ping request."""
+    return {"jsonrpc": "2.0", "id": request_id, "method": "ping"}
+
+
+def cancel(request_id: object) -> dict[str, Any]:
+    """The withdrawal of a request."""
+    return {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": request_id}}
+
+
+@contextmanager
+def locked(folder: Path, pack: str) -> Iterator[None]:
+    """Hold a pack's lock as another process would."""
+    with FileLock(folder / PACKS / f"{pack}.lock", timeout=5):
+        yield
+
+
+def state(client: StdioClient, pack: str) -> tuple[int, list[str]]:
+    """The revision and the section keys of a pack."""
+    payload = client.payload("input", {"action": "get", "id": pack})["payload"]
+    return payload["revision"], [section["key"] for section in payload["sections"]]
+
+
+def stray(client: StdioClient) -> list[Any]:
+    """Replies that came while another was waited for; news of changed lists are none."""
+    return [message for message in client.notifications if "id" in message]
+
+
+@pytest.mark.clause("MCP-28")
+def test_others_are_served_while_a_mutation_waits_for_a_lock(client: StdioClient, tmp_path: Path) -> None:
+    pack = new_pack(client)
+    with locked(tmp_path, pack):
+        client.send(call("waits", section(pack, 1, "late")))
+        for number in range(3):
+            client.send(ping(f"ping {number}"))
+            assert client.reply(f"ping {number}")["result"] == {}
+        assert client.request("tools/list")["result"]["tools"]
+        assert pack in client.call("output")["content"][0]["text"]
+        assert client.request("resources/read", {"uri": f"context://pack/{pack}"})["result"]["contents"]
+        assert stray(client) == []
+    assert client.reply("waits")["result"]["structuredContent"]["payload"]["revision"] == 2
+
+
+@pytest.mark.clause("MCP-26", "MCP-30")
+def test_a_mutation_cancelled_in_the_queue_is_neither_applied_nor_answered(
+    client: StdioClient, tmp_path: Path
+) -> None:
+    pack = new_pack(client)
+    with locked(tmp_path, pack):
+        client.send(call("first", section(pack, 1, "first")))
+        client.send(call("second", section(pack, 2, "second")))
+        client.send(call("third", section(pack, 2, "third")))
+        client.send(cancel("second"))
+        client.send(ping("heard"))
+        client.reply("heard")
+    assert client.reply("first")["result"]["structuredContent"]["payload"]["revision"] == 2
+    assert client.reply("third")["result"]["structuredContent"]["payload"]["revision"] == 3
+    assert state(client, pack) == (3, ["first", "third"])
+    assert stray(client) == []  # whatever had come for the second would be here
+
+
+@pytest.mark.clause("MCP-31")
+def test_a_mutation_cancelled_while_waiting_for_a_lock_is_not_applied(
+    client: StdioClient, tmp_path: Path
+) -> None:
+    pack = new_pack(client)
+    with locked(tmp_path, pack):
+        client.send(call("waits", section(pack, 1, "late")))
+        assert pack in client.call("output")["content"][0]["text"]  # by then the other has begun
+        client.send(cancel("waits"))
+        client.send(ping("heard"))
+        client.reply("heard")
+    written = client.payload("input", section(pack, 1, "next"))["payload"]
+    assert written["revision"] == 2
+    assert state(client, pack) == (2, ["next"])
+    assert stray(client) == []
+
+
+@pytest.mark.clause("MCP-60")
+@pytest.mark.slow
+def test_calls_waiting_for_a_lock_send_progress_on_their_token(client: StdioClient, tmp_path: Path) -> None:
+    """Both the one that waits for the lock and the one behind it, also on the token 0."""
+    pack = new_pack(client)
+    with locked(tmp_path, pack):
+        client.send(call("first", section(pack, 1, "one"), progressToken=0))
+        client.send(call("second", section(pack, 2, "two"), progressToken="two"))
+        news = [client.read(), client.read()]
+    assert [each["method"] for each in news] == ["notifications/progress"] * 2
+    assert sorted([each["params"]["progressToken"] for each in news], key=str) == [0, "two"]
+    assert all(each["params"]["progress"] > 0 for each in news)
+    assert client.reply("second")["result"]["structuredContent"]["payload"]["revision"] == 3
+
+
+@pytest.mark.clause("TR-50")
+def test_output_of_a_dependency_never_reaches_the_protocol_stream(spawn: Spawn, mode: Mode) -> None:
+    """Python, the descriptor, the first stdout and a child write; a read of stdin gets nothing."""
+    client = spawn(mode, command=[sys.executable, str(FIXTURE)])
+    client.initialize()
+    for number in range(3):
+        client.send(call(number, {}, "test_babble"))
+        reply = client.read()
+        assert reply["id"] == number
+        assert reply["result"]["content"][0]["text"] == "stdin: b''"
+    client.close_input()
+    with pytest.raises(EOFError, match="left over b''"):
+        client.read()
+    assert client.wait() == 0
+    said = client.stderr.read().decode()
+    for stray in ("stray print\n", "stray write", "first stdout", '"id":"stray"', "stray child"):
+        assert said.count(stray) >= 3, stray
+
+
+@pytest.mark.clause("MCP-31")
+def test_a_cancelled_running_call_stops_and_sends_no_reply(spawn: Spawn, mode: Mode) -> None:
+    client = spawn(mode, command=[sys.executable, str(FIXTURE)])
+    client.initialize()
+    client.send(call("toil", {}, "test_toil", progressToken="t"))
+    assert client.stderr.readline() == b"fixture: toiling\n"
+    client.send(cancel("toil"))
+    assert client.stderr.readline() == b"fixture: stopped\n"
+    client.send(ping("next"))
+    assert client.read()["id"] == "next"
+    client.close_input()
+    with pytest.raises(EOFError, match="left over b''"):
+        client.read()
+
+
+@pytest.mark.clause("TR-42", "MCP-31")
+def test_work_that_does_not_end_is_cancelled_by_a_stop_signal(spawn: Spawn) -> None:
+    client = spawn(command=[sys.executable, str(FIXTURE)])
+    client.initialize()
+    client.send(call("toil", {}, "test_toil"))
+    client.send(ping("before"))
+    assert client.read()["id"] == "before"
+    client.process.send_signal(signal.SIGTERM)
+    assert client.wait() == 0
+    with pytest.raises(EOFError, match="left over b''"):
+        client.read()
+
+
+PARSE, REQUEST, METHOD, PARAMS = -32700, -32600, -32601, -32602
+BAD_MESSAGES: list[tuple[bytes, int, object]] = [
+    (b"{'jsonrpc':'2.0','id':1,'method':'ping'}", PARSE, None),
+    (b'{"jsonrpc":"2.0","id":1,"method":"ping","id":2}', PARSE, None),
+    (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":NaN}}', PARSE, None),
+    (b'{"jsonrpc":"2.0","id":"\xff","method":"ping"}', PARSE, None),
+    (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":' + b"[" * 129 + b"]" * 129 + b"}", PARSE, None),
+    (b'{"jsonrpc":"2.0","id":"cut", "meth', PARSE, None),
+    (b'{"id":7,"method":"ping"}', REQUEST, 7),
+    (b'{"jsonrpc":"2.0","id":1.0,"method":"ping"}', REQUEST, None),
+    (b"[]", REQUEST, None),
+    (b'{"jsonrpc":"2.0","id":"m","method":"tools/nope"}', METHOD, "m"),
+    (b'{"jsonrpc":"2.0","id":"p","method":"tools/list","params":[1]}', PARAMS, "p"),
+    (b'{"jsonrpc":"2.0","id":"t","method":"tools/call","params":{"name":"nope"}}', PARAMS, "t"),
+]
+
+
+@pytest.mark.clause("MCP-02", "MCP-03", "MCP-04", "TR-09")
+def test_bad_input_gets_its_error_and_the_next_message_its_answer(client: StdioClient) -> None:
+    for body, code, request_id in BAD_MESSAGES:
+        framed = b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+        client.raw(framed if client.mode == "framed" else body + b"\n")
+        client.send({"jsonrpc": "2.0", "method": "no/such/notification"})
+        client.send({"jsonrpc": "2.0", "id": 77, "result": {}})
+        client.send(ping("next"))
+        told = client.read()
+        assert (told["error"]["code"], told["id"]) == (code, request_id), body
+        assert client.read() == {"jsonrpc": "2.0", "id": "next", "result": {}}, body
+
+
+@pytest.mark.clause("MCP-82")
+def test_a_listen_stream_ends_with_a_result_when_the_input_ends(client: StdioClient) -> None:
+    meta = "io.modelcontextprotocol/"
+    envelope = {meta + "protocolVersion": "2026-07-28", meta + "clientCapabilities": {}}
+    params = {"_meta": envelope, "notifications": {"resourcesListChanged": True}}
+    client.send({"jsonrpc": "2.0", "id": "ear", "method": "subscriptions/listen", "params": params})
+    assert client.read()["method"] == "notifications/subscriptions/acknowledged"
+    client.close_input()
+    last = client.read()
+    assert (last["id"], last["result"]["_meta"][meta + "subscriptionId"]) == ("ear", "ear")
+    assert client.wait() == 0
