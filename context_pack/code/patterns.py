@@ -20,6 +20,7 @@ from context_pack.kernel.patterns import check_pattern_size
 
 SLICE_SECONDS = 0.25
 """How long one line is tried before somebody asks whether that is still wanted; then twice as long."""
+LINES_AT_ONCE = 1_000
 SHORT_LINE, SHORTER_LINE = 200, 100
 """Up to two runs cannot take long on a short line, three on a shorter one: time grows with their power."""
 _PLAIN = re.compile(r"(?:[\w :;,=<>@%!\"'`/~&#-]|\\[^\w\s])+", re.ASCII)
@@ -28,7 +29,7 @@ _BRACE = re.compile(r"(\\[pPN]\{[^}]*\}|\\.)|\{(?!\d*,?\d*\})", re.DOTALL)
 _TOKEN = re.compile(
     r"(?:(?P<open>\((?:\?:|\?P?<\w+>)?(?![?*]))|(?P<look>\(\?<?[=!])|(?P<choice>\|)|(?P<close>\))"
     r"|\\(?P<sign>[^\w\s])|(?P<char>[^\\()\[\].^$|?*+])"
-    r"|(?P<kind>\\[bBdDwWsSAZ1-9]|[.^$]|\[\^?\]?(?:\\.|\[:[^\]]*:\]|[^\]\\])*\]))"
+    r"|(?P<kind>\\(?:[bBdDwWsSAZ]|[1-9](?!\d))|[.^$]|\[\^?\]?(?:\\.|\[:[^\]]*:\]|[^\]\\])*\]))"
     r"(?P<often>[?*+]|\{\d*,?\d*\})?[?+]?",
     re.DOTALL,
 )
@@ -94,23 +95,47 @@ class Pattern:
         self._quick = lengths[runs] if few and runs < len(lengths) and not _SLOW.search(source) else -1
         """Up to which length a line is not watched."""
 
-    def starts(self, text: str, check: Check) -> list[int]:
-        """Where the first match of each matching line begins; every line ends with a line feed."""
+    def find(self, text: str, check: Check, most: int) -> tuple[int, list[tuple[int, int]]]:
+        """How many lines match, and line and column of the first; every line ends with a line feed."""
         words: str | None = None
         if self.word and (self.case_sensitive or text.isascii()):
             words = text if self.case_sensitive else text.lower()
             if self._is_plain:
-                return list(_places(words, self.word))
-        lines = _lines(text) if words is None else _lines_with(self.word, self._others, words, text)
-        found: list[int] = []
-        search = self.compiled.search
-        for count, (begin, line) in enumerate(lines, 1):
-            if not count & 63:
+                places = list(_places(words, self.word))
+                return len(places), list(_numbered(text, places[:most]))
+            if self.word not in words:
+                return 0, []
+        if words is not None:
+            candidates = list(_lines_with(self.word, self._others, words, text))
+            lines = [line for _, line in candidates]
+        else:
+            lines = text.split("\n")[:-1]
+        search, found = self._searcher(lines, check), []
+        for at in range(0, len(lines), LINES_AT_ONCE):
+            check()
+            some = enumerate(lines[at : at + LINES_AT_ONCE], at)
+            found += [(number, match.start()) for number, line in some if (match := search(line)) is not None]
+        if words is None:
+            return len(found), found[:most]
+        places = [candidates[number][0] + column for number, column in found[:most]]
+        return len(found), list(_numbered(text, places))
+
+    def _searcher(self, lines: Sequence[str], check: Check) -> Callable[[str], Any]:
+        """How a line is searched: unwatched where none of them can take long."""
+        if not lines or max(map(len, lines)) <= self._quick:
+            return self.compiled.search  # type: ignore[no-any-return]
+        watched, search = 0, self.compiled.search
+
+        def each(line: str) -> Any:
+            nonlocal watched
+            if len(line) <= self._quick:
+                return search(line)
+            watched += 1
+            if not watched & 15:
                 check()
-            match = search(line) if len(line) <= self._quick else self._watched(line, check)
-            if match is not None:
-                found.append(begin + match.start())
-        return found
+            return self._watched(line, check)
+
+        return each
 
     def _watched(self, line: str, check: Check) -> Any:
         """The first match in a line; other threads run meanwhile."""
@@ -159,9 +184,10 @@ def search_texts(
         for path, text in texts:
             check()
             if text is not None:
-                starts = pattern.starts(text, check)
-                hits.extend(_hits(path, text, starts[: limit - len(hits)]))
-                total += len(starts)
+                count_of_file, places = pattern.find(text, check, limit - len(hits))
+                lines = text.split("\n")[:-1] if places else []
+                hits += [hit_in(path, lines, number, column) for number, column in places]
+                total += count_of_file
                 files += 1
             seen += 1
     except OutOfTime:
@@ -169,13 +195,13 @@ def search_texts(
     return FoundLines(tuple(hits), total, files, count - seen)
 
 
-def _hits(path: str, text: str, starts: list[int]) -> Iterator[LineHit]:
-    lines = text.split("\n")[:-1] if starts else []
+def _numbered(text: str, places: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Line and column of places in their order."""
     number = at = 0
-    for start in starts:
-        begin = text.rfind("\n", 0, start) + 1
+    for place in places:
+        begin = text.rfind("\n", 0, place) + 1
         number, at = number + text.count("\n", at, begin), begin
-        yield hit_in(path, lines, number, start - begin)
+        yield number, place - begin
 
 
 def _places(text: str, word: str) -> Iterator[int]:
@@ -184,13 +210,6 @@ def _places(text: str, word: str) -> Iterator[int]:
     while at >= 0:
         yield at
         at = text.find(word, text.find("\n", at) + 1)
-
-
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    at = 0
-    for line in text.split("\n")[:-1]:
-        yield at, line
-        at += len(line) + 1
 
 
 def _lines_with(word: str, others: Sequence[str], searched: str, text: str) -> Iterator[tuple[int, str]]:

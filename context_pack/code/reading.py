@@ -148,11 +148,9 @@ class FileReader:
         if command.include_deps and command.max_depth:
             imports = self._imports(source, language, check)
             paths, names = sorted(set(imports.paths) - {source.path.value}), sorted(imports.external)
-            inside, external, taken = _fitting_both(paths, names, room // 2)
-            if len(inside) + len(external) < len(paths) + len(names) and len(content) < room:
-                # A content that leaves more than half of the room leaves it to them.
-                free = max(room // 2, room - json_size(content))
-                inside, external, taken = _fitting_both(paths, names, free)
+            # A content that leaves more than half of the room leaves it to them.
+            free = max(room // 2, room - json_size(content))
+            inside, external, taken = _fitting_both(paths, names, free)
             unnamed = len(paths) + len(names) - len(inside) - len(external)
         page = paged(content, span, lines, room - taken)
         found = tuple(self._dependencies(inside, check, min(BUDGET_CHARS, page.room)))

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from fnmatch import translate
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
@@ -23,8 +22,9 @@ from attrs import field, frozen
 
 from context_pack.documents.model import DocumentText, Failed, SourceDescription, Survey
 from context_pack.kernel.errors import Failure, invalid
+from context_pack.kernel.gitignore import IgnoreFile
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack.kernel.patterns import MOST_ALTERNATIVES, Step, alternatives, covers, matches
+from context_pack.kernel.patterns import MOST_ALTERNATIVES, alternatives
 from context_pack.kernel.ports import Reason, decode
 from context_pack.kernel.text import sha256_hex
 from context_pack.retrieval.upkeep import File
@@ -45,18 +45,18 @@ class Matcher:
             raise invalid(f"the globs have more than {MOST_ALTERNATIVES} alternatives", "sources")
         endings = [match[1] for body in wanted if (match := _PLAIN_ENDING.fullmatch(body))]
         self._endings = tuple(endings)
-        self._wanted = [_steps(body) for body in wanted if not _PLAIN_ENDING.fullmatch(body)]
-        self._refused = [_steps(body) for body in refused]
+        self._wanted = _rules(body for body in wanted if not _PLAIN_ENDING.fullmatch(body))
+        self._refused = _rules(refused)
 
     def wants(self, path: str) -> bool:
         """Whether a path is meant."""
-        ends = path.endswith(self._endings)
-        if not self._refused and (ends or not self._wanted):  # as in every folder without a manifest
-            return ends
-        parts = path.split("/")
-        meant = ends or any(matches(steps, parts) for steps in self._wanted)
+        if not path.endswith(self._endings) and not self._wanted.verdict(path, False):
+            return False
+        folders = [path[:at] for at, char in enumerate(path) if char == "/"]
         # What excludes a folder excludes what is in it.
-        return meant and not any(covers(steps, parts) for steps in self._refused)
+        return not self._refused.verdict(path, False) and not any(
+            self._refused.verdict(folder, True) for folder in folders
+        )
 
 
 @lru_cache(maxsize=64)
@@ -87,11 +87,14 @@ def leads_out(glob: str) -> bool:
     return any(body.startswith("/") or body[1:3] == ":/" or ".." in body.split("/") for body in bodies)
 
 
-def _steps(body: str) -> tuple[Step[str], ...]:
-    parts = [part for part in body.split("/") if part not in ("", ".")]
-    if body.endswith("/"):
-        parts.append("**")
-    return tuple(None if part == "**" else re.compile(translate(part)).match for part in parts)
+def _rules(bodies: Iterable[str]) -> IgnoreFile:
+    """Globs over whole paths as anchored lines of an ignore file, whose matcher is exact and never slow."""
+    lines = []
+    for body in bodies:
+        parts = [part for part in body.replace("\\", "\\\\").split("/") if part not in ("", ".")]
+        if "\n" not in body and parts:
+            lines.append("/".join(["", *parts, *(["**"] if body.endswith("/") else [])]))
+    return IgnoreFile("\n".join(lines))
 
 
 MANIFEST_FILE = "manifest.json"

@@ -5,7 +5,7 @@ A text file is UTF-8 without a NUL near its start.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
@@ -91,14 +91,6 @@ class SourceTree(Protocol):
 
     def read(self, path: RelativePath, max_bytes: int) -> SourceFile | Unreadable:
         """The text of one file, checked on the opened file itself."""
-
-    def read_all(
-        self, paths: Iterable[RelativePath], max_bytes: int, listed: bool = False, /
-    ) -> Iterator[SourceFile | Unreadable]:
-        """What `read` gives for each, when it is asked for; quicker where files of one folder follow.
-
-        Those that `names` has just listed need not be looked at before they are opened.
-        """
 
     def names(self, go_on: Callable[[], bool] | None = None, /) -> FileNames:
         """Where files of each name are, from one walk; ignored and denied ones are left out.

@@ -59,22 +59,20 @@ class SourceFiles:
         return self._texts[path]
 
     def fetch(self, paths: Iterable[RelativePath]) -> None:
-        """Read files that will be asked for, quicker than one by one, as far as they are kept until then."""
+        """Read files that will be asked for, as far as they are kept until then."""
         new = [path for path in dict.fromkeys(paths) if path not in self._texts]
         most = self._chars + MOST_TEXT_CHARS // 2
-        for path, read in zip(new, self.tree.read_all(new, self.max_bytes), strict=True):
+        for path in new:
             self.check()
-            self._keep(path, _text_of(read))
+            self._keep(path, _text_of(self.tree.read(path, self.max_bytes)))
             if self._chars > most:
                 return
 
     def read_all(self, paths: Iterable[RelativePath]) -> Iterator[tuple[RelativePath, SourceText | Reason]]:
         """The text of each of some listed files, which are not kept."""
-        asked = list(paths)
-        known = {path: self._texts[path] for path in asked if path in self._texts}
-        reading = self.tree.read_all([path for path in asked if path not in known], self.max_bytes, True)
-        for path in asked:
-            yield path, known[path] if path in known else _text_of(next(reading))
+        for path in paths:
+            known = self._texts.get(path)
+            yield path, _text_of(self.tree.read(path, self.max_bytes)) if known is None else known
 
     def _keep(self, path: RelativePath, text: SourceText | Reason) -> None:
         self._texts[path] = text

@@ -10,14 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hanging import never_hanging
 
-from context_pack.kernel.errors import Code, Failure
-from context_pack_adapters.files import opening
-from context_pack_adapters.files.faults import io_failure, translated
+from context_pack.kernel.errors import Code
+from context_pack_adapters.files.faults import io_failure
 from context_pack_adapters.files.folder import Folder, write_named
-from context_pack_adapters.files.opening import Opened, Place, Refused, read_opened
-from context_pack_adapters.files.writing import is_temporary
+from context_pack_adapters.files.opening import Place, Refused
 
 
 def no_links(source: str, target: str, **places: object) -> None:
@@ -67,15 +64,6 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_temporary_one(tmp_path: P
 
 @pytest.mark.clause("ST-22")
 @pytest.mark.parametrize("linking", [os.link, no_links])
-def test_an_exclusive_create_never_replaces(tmp_path: Path, linking: Callable[..., None]) -> None:
-    assert Folder(tmp_path).create("file", b"first", link=linking)
-    assert not Folder(tmp_path).create("file", b"second", link=linking)
-    assert (tmp_path / "file").read_bytes() == b"first"
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
-
-
-@pytest.mark.clause("ST-22")
-@pytest.mark.parametrize("linking", [os.link, no_links])
 def test_of_many_exclusive_creates_one_succeeds(tmp_path: Path, linking: Callable[..., None]) -> None:
     start = threading.Barrier(8)
     results: list[bool] = []
@@ -93,36 +81,6 @@ def test_of_many_exclusive_creates_one_succeeds(tmp_path: Path, linking: Callabl
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-@pytest.mark.clause("ST-12")
-def test_unexpected_link_errors_are_raised(tmp_path: Path) -> None:
-    def full(source: str, target: str, **places: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    with pytest.raises(OSError, match="No space"):
-        Folder(tmp_path).create("file", b"data", link=full)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.clause("ST-11")
-def test_reading_stops_at_the_cap_even_if_the_file_grew(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    path.write_bytes(b"123")
-    before = path.stat()
-    path.write_bytes(b"12345678")
-    assert Folder(tmp_path).read("file", 8)[0] == b"12345678"
-    with pytest.raises(Refused, match="too large"):
-        Folder(tmp_path).read("file", 7)
-    # What was measured as three bytes may have grown when it is read, and what was eight may have shrunk.
-    with path.open("rb") as file:
-        assert read_opened(Opened(file.fileno(), before), 8) == b"12345678"
-    with path.open("rb") as file, pytest.raises(Refused, match="too large"):
-        read_opened(Opened(file.fileno(), before), 7)
-    after = path.stat()
-    path.write_bytes(b"123")
-    with path.open("rb") as file:
-        assert read_opened(Opened(file.fileno(), after), 100) == b"123"
-
-
 @pytest.mark.clause("ST-11")
 def test_only_plain_files_are_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
@@ -133,19 +91,6 @@ def test_only_plain_files_are_read(tmp_path: Path) -> None:
             Folder(tmp_path).read(name, 100)
     with pytest.raises(FileNotFoundError):
         Folder(tmp_path).read("nothing", 100)
-
-
-@pytest.mark.clause("ST-11")
-def test_what_took_the_place_of_a_listed_file_is_not_read(tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(b"here")
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "link").symlink_to("file")
-    (tmp_path / "folder").mkdir()
-    with Place.of(tmp_path).held() as folder:
-        assert opening.read_file(folder, "file", 100, listed=True)[0] == b"here"
-        for name in ("pipe", "link", "folder"):
-            with pytest.raises(OSError, match=r"not a file|symbolic links"):
-                opening.read_file(folder, name, 100, listed=True)
 
 
 @pytest.mark.clause("ST-32")
@@ -187,20 +132,6 @@ def test_a_link_that_has_a_file_s_name_is_replaced_and_never_written_through(tmp
     Folder(tmp_path).write("file", b"ours")
     assert (tmp_path / "decoy").read_bytes() == b"decoy"
     assert not (tmp_path / "file").is_symlink()
-
-
-@pytest.mark.clause("ST-12")
-def test_only_our_temporary_names_are_temporary(tmp_path: Path) -> None:
-    assert is_temporary(".pk_abcdefgh.md.0123456789abcdef.tmp")
-    for name in (
-        "a.tmp",
-        ".tmp",
-        ".a.tmp",
-        ".a.0123456789abcdeg.tmp",
-        "a.0123456789abcdef.tmp",
-        ".a.0123456789abcdef",
-    ):
-        assert not is_temporary(name)
 
 
 @pytest.mark.clause("ST-12")
@@ -251,27 +182,6 @@ def test_an_operating_system_error_becomes_a_worded_failure(number: int, words: 
     assert failure.message.startswith("file.md: ")
     assert failure.details == {"file": "file.md", "reason": errno.errorcode[number]}
     assert "/" not in failure.message
-
-
-@pytest.mark.clause("ST-14")
-def test_only_operating_system_errors_are_translated() -> None:
-    with pytest.raises(Failure), translated("file"):
-        raise FileNotFoundError(errno.ENOENT, "gone")
-    with pytest.raises(KeyError), translated("file"):
-        raise KeyError("other")
-
-
-@pytest.mark.clause("ST-32")
-def test_writing_to_a_pipe_without_a_reader_does_not_block(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    with never_hanging(), pytest.raises(OSError, match=os.strerror(errno.ENXIO)):
-        write_named(str(tmp_path / "pipe"), b"x", replace=True)
-    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
-    try:
-        assert write_named(str(tmp_path / "pipe"), b"x", replace=True)
-        assert os.read(reader, 10) == b"x"
-    finally:
-        os.close(reader)
 
 
 @pytest.mark.clause("ST-32")

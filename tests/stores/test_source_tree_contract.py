@@ -73,15 +73,6 @@ def test_text_is_read_as_it_is_without_its_byte_order_mark(tree: SourceTree) -> 
 
 
 @pytest.mark.clause("ST-45")
-def test_the_size_is_that_of_the_file_in_bytes(tree: SourceTree) -> None:
-    for path, size in (("README.md", 14), ("bom.txt", 7), ("empty", 0)):
-        found = tree.read(RelativePath(path), 10_000)
-        assert isinstance(found, SourceFile)
-        assert found.size == size
-        assert isinstance(found.modified_ns, int)
-
-
-@pytest.mark.clause("ST-45")
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
@@ -104,15 +95,6 @@ def test_an_unreadable_path_is_returned_with_its_reason(tree: SourceTree, path: 
     assert tree.read(RelativePath(path), 10_000) == Unreadable(RelativePath(path), reason)
 
 
-@pytest.mark.clause("ST-45")
-def test_files_read_at_once_are_what_each_is_alone(tree: SourceTree) -> None:
-    gone = ("src/none.py", "none/app.py", "extra/none.py", "src", "app.py/none")
-    paths = [RelativePath(path) for path in (*FILES, *gone, *reversed(FILES))]
-    assert list(tree.read_all(paths, 8192)) == [tree.read(path, 8192) for path in paths]
-    listed = [path for name in tree.names().paths for path in tree.names().named(name)]
-    assert list(tree.read_all(listed, 8192, True)) == [tree.read(path, 8192) for path in listed]
-
-
 def test_a_file_over_the_cap_is_not_read(tree: SourceTree) -> None:
     path = RelativePath("README.md")
     assert isinstance(tree.read(path, 14), SourceFile)
@@ -131,22 +113,6 @@ def test_files_are_found_by_name_in_plain_order(tree: SourceTree) -> None:
     names = tree.names()
     assert [str(path) for path in names.named("app.py")] == expected
     assert names.complete
-
-
-@pytest.mark.clause("ST-46")
-@pytest.mark.parametrize(
-    "name", ["nothing", "pp.py", "a", "src", "server.pem", "hidden.py", ".env", "APP.PY"]
-)
-def test_folders_denied_files_and_parts_of_names_are_not_found_by_name(tree: SourceTree, name: str) -> None:
-    assert tree.names().named(name) == ()
-
-
-@pytest.mark.clause("ST-46")
-def test_every_file_found_by_name_can_be_read(tree: SourceTree) -> None:
-    for name in {name.rpartition("/")[2] for name in FILES}:
-        for path in tree.names().named(name):
-            assert path.name == name
-            assert tree.read(path, 10_000) != Unreadable(path, Reason.DENIED)
 
 
 @pytest.mark.clause("CD-31")
@@ -181,12 +147,3 @@ def test_a_folder_lists_its_files_and_folders_without_what_is_denied(tree: Sourc
 @pytest.mark.parametrize("path", ["nothing", "app.py", "src/app.py", "src/app.py/x", "node_modules", ".git"])
 def test_a_path_that_is_no_folder_or_denied_lists_nothing(tree: SourceTree, path: str) -> None:
     assert tree.folder(RelativePath(path)) == FolderNames()
-
-
-@pytest.mark.clause("CD-31")
-def test_a_name_that_makes_its_path_too_long_is_not_listed(
-    grow: Callable[[Mapping[str, str | bytes]], SourceTree],
-) -> None:
-    folder = "/".join(["d" * 200] * 5)
-    listed = grow({f"{folder}/a.h": "", f"{folder}/{'x' * 25}.h": ""}).folder(RelativePath(folder))
-    assert listed == FolderNames(frozenset({"a.h"}))

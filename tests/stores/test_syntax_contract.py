@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 from hanging import never_hanging
 
-from context_pack.kernel.syntax import DefinitionKind, NoSyntax, NotParsed, Parsed, Spans, Syntax
+from context_pack.kernel.syntax import DefinitionKind, NotParsed, Parsed, Spans, Syntax
 from context_pack_adapters.syntax.guarded_syntax import GuardedSyntax
 from context_pack_adapters.syntax.languages import SOURCES, GrammarSource
 from context_pack_adapters.syntax.tree_sitter_syntax import TreeSitterSyntax
@@ -46,14 +46,6 @@ def test_a_text_has_one_definition_and_one_import_however_it_is_parsed(syntax: S
 
 
 @pytest.mark.clause("CD-97")
-def test_many_texts_are_parsed_in_their_order(syntax: Syntax) -> None:
-    texts = [(language, text) for language, (text, _) in SMALL.items()]
-    texts = [(language, text + "\n" * blanks) for blanks in range(12) for language, text in texts]
-    texts.insert(7, ("cobol", "x"))
-    assert list(syntax.parse_all(iter(texts))) == [syntax.parse(*each) for each in texts]
-
-
-@pytest.mark.clause("CD-97")
 def test_other_texts_are_parsed_while_many_are_under_way(syntax: Syntax) -> None:
     texts = [("python", f"def f{number}(): pass\n") for number in range(50)]
     names = []
@@ -62,16 +54,6 @@ def test_other_texts_are_parsed_while_many_are_under_way(syntax: Syntax) -> None
         names.append(parsed.definitions[0].name)
         assert syntax.parse("go", SMALL["go"][0]) == syntax.parse("go", SMALL["go"][0])
     assert names == [f"f{number}" for number in range(50)]
-
-
-@pytest.mark.clause("CD-97")
-def test_spans_and_places_count_characters_and_not_bytes(syntax: Syntax) -> None:
-    text, name = SMALL["python"]
-    spans = syntax.spans("python", text)
-    assert isinstance(spans, Spans)
-    assert [text[slice(*each)] for each in spans.comments] == ["# naïve: area"]
-    assert [text[slice(*each)] for each in spans.strings] == ['"""Größe."""', 'f"area {area}"']
-    assert list(found(syntax, "python", text, name)) == [text.index("area("), text.rindex("area")]
 
 
 @pytest.mark.clause("CD-97")
@@ -123,14 +105,6 @@ def test_a_grammar_that_cannot_be_loaded_disables_its_language_only(
     answer = TreeSitterSyntax().parse("broken", "x")
     assert answer == NotParsed("the grammar for broken could not be loaded")
     assert isinstance(TreeSitterSyntax().parse("python", "x"), Parsed)
-
-
-@pytest.mark.clause("CD-98")
-def test_without_a_parser_every_language_has_no_grammar() -> None:
-    syntax = NoSyntax()
-    answers = (syntax.parse("go", ""), syntax.spans("go", ""), syntax.occurrences("go", "", "x"))
-    assert {answer.reason for answer in answers} == {"there is no grammar for go"}
-    assert not syntax.knows("go")
 
 
 HOSTILE = [

@@ -16,12 +16,12 @@ from context_pack.contexts.ports import Projects
 from context_pack.contexts.queries import ContextQueries
 from context_pack.contexts.refresh import ContextRefresher
 from context_pack.contexts.tools import build
+from context_pack.kernel.gitignore import IgnoreFile
 from context_pack.kernel.paths import PathPolicy
 from context_pack.kernel.yaml_documents import dump
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import Registry
 from context_pack_adapters.contexts.projects import DiskProjects
-from context_pack_adapters.files.gitignore import IgnoreFile
 from context_pack_adapters.syntax import shared_syntax
 
 MINIMAL = """\

@@ -18,11 +18,11 @@ from context_pack.contexts.model import CONTEXT_FILE, ROOT_SCOPE
 from context_pack.contexts.ports import Check, ProjectFolder, Scan
 from context_pack.contexts.scan import gather_rules, is_entered
 from context_pack.kernel.errors import Failure
+from context_pack.kernel.gitignore import IgnoreFile
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason, decode
 from context_pack_adapters.contexts.folder import FolderContents, digest_of, is_decodable, look
 from context_pack_adapters.files.faults import translated
-from context_pack_adapters.files.gitignore import IgnoreFile
 from context_pack_adapters.files.opening import (
     Handle,
     Place,

@@ -8,6 +8,7 @@ opened one from the other, so that no swap on the way leads the walk out of the 
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Collection
 from functools import lru_cache
@@ -15,8 +16,8 @@ from functools import lru_cache
 from attrs import evolve, frozen
 
 from context_pack.kernel.errors import Failure
+from context_pack.kernel.gitignore import MOST_PATTERNS, IgnoreFile
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack_adapters.files.gitignore import IgnoreFile
 from context_pack_adapters.files.opening import Handle, Place, read_file
 
 IGNORE_FILES = (".gitignore", ".ignore")
@@ -28,8 +29,14 @@ _EASY = re.compile(r"[A-Za-z0-9_.+@=,~#%-][A-Za-z0-9_.+@=,~#% ()-]{0,199}")
 _SURE_CHARS = 250
 
 
-_compiled = lru_cache(maxsize=64)(IgnoreFile)
-"""Compiled ignore files are cached, because every search walks the tree again."""
+@lru_cache(maxsize=64)
+def _compiled(text: str) -> IgnoreFile:
+    """A compiled ignore file, cached because every search walks the tree again."""
+    rules = IgnoreFile(text)
+    if rules.patterns > MOST_PATTERNS:
+        words = "an ignore file has %d patterns: the first %d count, and all plain names and paths"
+        logging.getLogger("context_pack").warning(words, rules.patterns, MOST_PATTERNS)
+    return rules
 
 
 class _ParentIgnoreFile(IgnoreFile):

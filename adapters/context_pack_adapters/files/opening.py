@@ -92,14 +92,13 @@ def status_of(folder: Handle, name: str) -> os.stat_result:
     return os.stat(name, dir_fd=folder, follow_symlinks=False)
 
 
-def open_file(folder: Handle, name: str, listed: bool = False) -> Opened:
-    """The regular file of that name; one that a list of its folder has just called so is not looked at first.
+def open_file(folder: Handle, name: str) -> Opened:
+    """The regular file of that name.
 
     Raises:
         Refused: a link, a folder, a pipe or a device; it is not opened, for somebody might notice.
     """
-    if not listed:
-        _check_regular(status_of(folder, name))
+    _check_regular(status_of(folder, name))
     descriptor = _open(name, _FILE, folder)
     try:
         status = os.fstat(descriptor)
@@ -110,15 +109,13 @@ def open_file(folder: Handle, name: str, listed: bool = False) -> Opened:
     return Opened(descriptor, status)
 
 
-def read_file(
-    folder: Handle, name: str, max_bytes: int, listed: bool = False
-) -> tuple[bytes, os.stat_result]:
-    """The bytes of a regular file, and its state from before they were read; for `listed` see `open_file`.
+def read_file(folder: Handle, name: str, max_bytes: int) -> tuple[bytes, os.stat_result]:
+    """The bytes of a regular file, and its state from before they were read.
 
     Raises:
         Refused: it is none, or holds more than `max_bytes`.
     """
-    opened = open_file(folder, name, listed)
+    opened = open_file(folder, name)
     try:
         return read_opened(opened, max_bytes), opened.status
     finally:

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Iterator
 
 from context_pack.kernel.errors import Failure, invalid
+from context_pack.kernel.gitignore import IgnoreFile
 from context_pack.kernel.patterns import alternatives
-from context_pack_adapters.files.gitignore import IgnoreFile
 
 FIELD = "filePattern"
 _MEMBER = r"(?>\[:.*?:\]|\\.|[^\]\\])"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
-from itertools import groupby, islice
+from collections.abc import Callable, Collection
+from itertools import islice
 from pathlib import Path
 
 from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy, RelativePath
 from context_pack.kernel.ports import FileNames, FolderNames, Reason, SourceFile, Unreadable, decode
 from context_pack_adapters.files.ignore import FixedExclusions
-from context_pack_adapters.files.opening import Handle, leave, read_file, scan
+from context_pack_adapters.files.opening import scan
 from context_pack_adapters.files.rooted import Rooted
 from context_pack_adapters.files.walking import files_below, ways_to
 
@@ -42,37 +42,6 @@ class DiskSourceTree:
         """The text of one file, checked on the opened file itself."""
         found = self._rooted.read(path, max_bytes)
         return Unreadable(path, found) if isinstance(found, Reason) else _source(path, *found)
-
-    def read_all(
-        self, paths: Iterable[RelativePath], max_bytes: int, listed: bool = False, /
-    ) -> Iterator[SourceFile | Unreadable]:
-        """The text of each file; the folder of those that follow one another is opened once."""
-        for folder, group in groupby(paths, lambda path: path.value.rpartition("/")[0]):
-            try:
-                handle = self._rooted.root.below(*filter(None, folder.split("/"))).open()
-            except OSError as error:  # a link may be on the way, but not to a folder that is not there
-                gone = isinstance(error, FileNotFoundError)
-                yield from (self._gone(path) if gone else self.read(path, max_bytes) for path in group)
-                continue
-            try:
-                for path in group:
-                    yield self._read_in(handle, path, max_bytes, listed)
-            finally:
-                leave(handle)
-
-    def _gone(self, path: RelativePath) -> Unreadable:
-        return Unreadable(path, Reason.DENIED if self._policy.denies(path) else Reason.MISSING)
-
-    def _read_in(
-        self, folder: Handle, path: RelativePath, max_bytes: int, listed: bool
-    ) -> SourceFile | Unreadable:
-        """The text of a file in its open folder; of a link, or if there is trouble, as if asked for alone."""
-        try:
-            if listed or not self._policy.denies(path):
-                return _source(path, *read_file(folder, path.name, max_bytes, listed))
-        except OSError:
-            pass
-        return self.read(path, max_bytes)
 
     def names(self, go_on: Callable[[], bool] | None = None, /) -> FileNames:
         """Where files of each name are, as far as there is time to walk: a second if nobody says how long."""

@@ -10,10 +10,8 @@ from __future__ import annotations
 import warnings
 from functools import cache, cached_property
 from importlib import import_module
-from importlib.machinery import PathFinder
-from importlib.util import module_from_spec
 from pkgutil import get_data
-from typing import Any, cast
+from typing import cast
 
 from attrs import frozen
 from tree_sitter import Language, Parser, Query, QueryCursor, Range
@@ -68,7 +66,7 @@ def load_grammar(name: str) -> Grammar:
     """
     source = SOURCES[name]
     try:
-        language = Language(getattr(_compiled_part(source.module), source.function)())
+        language = Language(getattr(import_module(source.module), source.function)())
         text = _query_text(source)
         outline = Query(language, text)
         spans = _separate_spans(outline, text.encode())
@@ -84,20 +82,6 @@ def load_grammar(name: str) -> Grammar:
 def _cursor(query: Query) -> QueryCursor:
     _allow_time_limits()
     return QueryCursor(query, match_limit=MOST_MATCHES, timeout_micros=QUERY_MICROS)
-
-
-def _compiled_part(package: str) -> Any:
-    """The compiled part of a grammar's package, if it is where it usually is, or else the package.
-
-    The Python part of these packages loads much that finds their own queries, and nothing else.
-    """
-    found = PathFinder.find_spec(package)
-    inner = found and PathFinder.find_spec("_binding", found.submodule_search_locations)
-    if inner is None or inner.loader is None:
-        return import_module(package)
-    module = module_from_spec(inner)
-    inner.loader.exec_module(module)
-    return module
 
 
 def _allow_time_limits() -> None:

@@ -28,21 +28,11 @@ _COMPILED = {
     ".cts": (".d.cts",),
 }
 """What a name with one ending may stand for besides itself: sources, or their types."""
-_ESCAPE = re.compile(r"\\(?:u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|(?s:(.)))")
 
 
 def script_names(parsed: Parsed) -> tuple[str, ...]:
     """The literal names that a script imports, in order, each once."""
-    found = (_ESCAPE.sub(_unescaped, each.specifier) for each in parsed.imports)
-    return tuple(dict.fromkeys(name for name in found if name.strip()))
-
-
-def _unescaped(escape: re.Match[str]) -> str:
-    digits = escape[1] or escape[2] or escape[3]
-    if digits is None:
-        return str(escape[4])
-    value = int(digits, 16)
-    return chr(value) if value < 0xD800 or 0xE000 <= value <= 0x10FFFF else "\0"
+    return tuple(dict.fromkeys(each.specifier for each in parsed.imports if each.specifier.strip()))
 
 
 def script(parsed: Parsed, path: str, tree: TreeFiles) -> Found:

@@ -25,10 +25,10 @@ TEXT = "".join(line + "\n" for line in LINES)
 def starts(pattern: str, fold: bool) -> list[int | None]:
     """Where each line matches first, asked of the whole text."""
     found: list[int | None] = [None] * len(LINES)
-    for start in compiled(pattern, not fold).starts(TEXT, lambda: None):
-        line = TEXT.count("\n", 0, start)
-        assert found[line] is None
-        found[line] = start - (TEXT.rfind("\n", 0, start) + 1)
+    count, places = compiled(pattern, not fold).find(TEXT, lambda: None, len(LINES))
+    assert count == len(places) == len(dict(places))
+    for line, column in places:
+        found[line] = column
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -49,12 +49,6 @@ class CountedTree:
         """One file, remembered."""
         self.reads.append(str(path))
         return self.tree.read(path, max_bytes)
-
-    def read_all(
-        self, paths: Iterable[RelativePath], max_bytes: int, _: bool = False, /
-    ) -> Iterator[SourceFile | Unreadable]:
-        """Each as if it was asked for alone."""
-        return (self.read(path, max_bytes) for path in paths)
 
     def names(self, _: Callable[[], bool] | None = None, /) -> FileNames:
         """Files by name, counted; a test may say that some were not seen."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import inmemory as twins
 from context_pack.composition import Ports
 from context_pack.documents.ports import DocumentPorts
+from context_pack.kernel.gitignore import IgnoreFile
 from context_pack.kernel.paths import PathPolicy
 from context_pack.kernel.ports import Clock, IdSource
 from context_pack.kernel.text import sha256_hex
@@ -15,7 +16,6 @@ from context_pack.memory.discovery import uuid_of
 from context_pack.memory.ports import MemoryPorts
 from context_pack.retrieval.searching import Searching
 from context_pack_adapters.embed.hashed import HashedEmbedder
-from context_pack_adapters.files.gitignore import IgnoreFile
 from context_pack_adapters.files.ignore import IgnoredPaths
 from context_pack_adapters.library import Workspace
 from context_pack_adapters.page.diagrams import DrawnDiagrams

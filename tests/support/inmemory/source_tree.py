@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
@@ -35,12 +35,6 @@ class MemorySourceTree:
         if isinstance(text, Reason):
             return Unreadable(path, text)
         return SourceFile(path, text, len(found), self._modified_ns)
-
-    def read_all(
-        self, paths: Iterable[RelativePath], max_bytes: int, _: bool = False, /
-    ) -> Iterator[SourceFile | Unreadable]:
-        """The text of each file."""
-        return (self.read(path, max_bytes) for path in paths)
 
     def names(self, _: Callable[[], bool] | None = None, /) -> FileNames:
         """Where files of each name are."""

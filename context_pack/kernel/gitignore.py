@@ -5,7 +5,9 @@ another slash is anchored at the file's folder, one without matches a name at an
 paths and `*.ext`, which most lines are, become table lookups; the rest become regular expressions whose
 alternatives stand in reverse order, so that the first to match is the line that decides. Every star but the
 last of its stretch is atomic: the earliest place is as good as any later one, so no pattern can make the
-search backtrack for long. Pure: text in, verdicts out.
+search backtrack for long. Every glob over paths goes through here: `filePattern` of a search and the
+sources of a collection are written as such lines. (The policy of secrets compares each segment in several
+spellings and keeps the table in `patterns`.)
 
 Why not `pathspec` (tried: 1.1.1): it fails the comparison with git (`[[:alpha:]]` matches no letter, `[z-a]`
 and a final backslash raise, `a/**/` matches files), `*a*a*a*a*b` takes it 2 s for one name and a fifth star
@@ -14,7 +16,6 @@ and a final backslash raise, `a/**/` matches files), `*a*a*a*a*b` takes it 2 s f
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -44,7 +45,12 @@ class IgnoreFile:
     """A compiled ignore file."""
 
     def __init__(self, text: str) -> None:
-        lines = _capped(_lines(text))
+        lines = [*_lines(text)]
+        patterns = [line for line in lines if _needs_expression(line)]
+        self.patterns = len(patterns)
+        """How many lines need an expression: tens of thousands together would take seconds to compile."""
+        if beyond := {line.number for line in patterns[MOST_PATTERNS:]}:
+            lines = [line for line in lines if line.number not in beyond]
         self._takes_back = {line.number: line.takes_back for line in lines}
         self._folders = _Table(lines)
         files = [line for line in lines if not line.folders_only]
@@ -72,21 +78,8 @@ def _lines(text: str) -> Iterable[_Line]:
             yield _Line(number, pattern, takes_back, folders_only, "/" in pattern)
 
 
-def _capped(lines: Iterable[_Line]) -> list[_Line]:
-    """The lines that count: all that are looked up, and the first of those that need an expression.
-
-    These together make one expression, which takes seconds to compile for tens of thousands.
-    """
-    counted, patterns = [], 0
-    for line in lines:
-        is_pattern = _SPECIAL.search(line.text) is not None and not _is_ending(line)
-        patterns += is_pattern
-        if not is_pattern or patterns <= MOST_PATTERNS:
-            counted.append(line)
-    if patterns > MOST_PATTERNS:
-        words = "an ignore file has %d patterns: the first %d count, and all plain names and paths"
-        logging.getLogger("context_pack").warning(words, patterns, MOST_PATTERNS)
-    return counted
+def _needs_expression(line: _Line) -> bool:
+    return _SPECIAL.search(line.text) is not None and not _is_ending(line)
 
 
 def _is_ending(line: _Line) -> bool:
