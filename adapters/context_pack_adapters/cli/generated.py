@@ -138,6 +138,4 @@ def generate(
         }
         return run(click.get_current_context().ensure_object(App), asked)
 
-    REGISTERED[name] = Command(
-        name.split()[-1], params=list(params), callback=callback, help=about, **rules
-    )
+    REGISTERED[name] = Command(name.split()[-1], params=list(params), callback=callback, help=about, **rules)
