@@ -72,6 +72,7 @@ def test_status_fails_with_what_is_wrong(project: Path, contexts: CommandLine) -
     assert {entry["scope"] for entry in status.json["entries"] if "reason" in entry} == {"src", "docs"}
     told = contexts("contexts", "status").out
     assert re.search(r"^corrupt +docs +unsupported schema version 3$", told, re.MULTILINE)
+    assert contexts("contexts", "status", "--schema").json["title"] == ".context.yaml"
     left = contexts("contexts", "refresh")
     assert left.code == 0
     assert re.search(r"^left +src ", left.out, re.MULTILINE)

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -188,7 +189,7 @@ class Command(click.Command):
         self.walks, self.anywhere = walks, anywhere
         self.params += EVERYWHERE
         if self.help:  # click wraps paragraphs, but for those after this mark
-            self.help = re.sub(r"\n\n(?=\s*Examples?:)", "\n\n\b\n", self.help)
+            self.help = re.sub(r"\n\n(?=Examples?:)", "\n\n\b\n", cleandoc(self.help))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run it, if it can run here."""

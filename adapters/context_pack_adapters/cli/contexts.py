@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import click
 
 from context_pack.contexts.fingerprint import Method
+from context_pack.contexts.model import CONTEXT_SCHEMA
 from context_pack.contexts.ports import Project
 from context_pack.contexts.queries import CheckFreshness, ContextQueries, FolderListing, QueryContext, refused
 from context_pack.contexts.refresh import ContextRefresher, FolderOutcome, RefreshRequest
@@ -158,8 +159,9 @@ def _tally(usual: Sequence[str], states: Sequence[str]) -> str:
 
 @command("contexts status")
 @flag("--quiet", "Tell only what is not fresh.")
+@flag("--schema", "Print the JSON Schema of a .context.yaml instead.")
 @PLACE
-def status(app: App, quiet: bool, path: str | None) -> int:
+def status(app: App, quiet: bool, schema: bool, path: str | None) -> int:
     """Tell for every folder worth a context whether it is fresh, stale, missing or corrupt, and why.
 
     Exit code 1 when one is not fresh, so that a CI job or a pre-commit hook can use it.
@@ -169,6 +171,9 @@ def status(app: App, quiet: bool, path: str | None) -> int:
       context-pack contexts status --quiet             only what is not fresh
       context-pack contexts status --json
     """
+    if schema:
+        output.value(CONTEXT_SCHEMA)
+        return 0
     opened = open_project(app, path)
     listing: FolderListing = answered(opened.queries.survey(opened.project))
     states = {

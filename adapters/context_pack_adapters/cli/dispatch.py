@@ -281,9 +281,10 @@ def root(context: click.Context, asked: bool, everything: bool) -> int | None:
 
 def _spelled(argv: Sequence[str]) -> list[str]:
     """The words, with `help` and `version` as the options that they stand for."""
-    if argv[:1] == ["help"]:
-        return [*argv[1:], "--help"]
-    return ["--version"] if list(argv) == ["version"] else list(argv)
+    words = list(argv)
+    if words[:1] == ["help"]:
+        return [*words[1:], "--help"]
+    return ["--version"] if words == ["version"] else words
 
 
 def run(argv: Sequence[str]) -> int:

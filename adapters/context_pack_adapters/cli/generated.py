@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from inspect import cleandoc
 from typing import Any
 
 import click
@@ -139,6 +138,4 @@ def generate(
         }
         return run(click.get_current_context().ensure_object(App), asked)
 
-    REGISTERED[name] = Command(
-        name.split()[-1], params=list(params), callback=callback, help=cleandoc(about), **rules
-    )
+    REGISTERED[name] = Command(name.split()[-1], params=list(params), callback=callback, help=about, **rules)

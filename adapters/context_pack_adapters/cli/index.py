@@ -38,12 +38,13 @@ def index(app: App, dry_run: bool) -> int:
     # What failed is tried again, and what turned out to be no text to index is skipped, now and later.
     plan = indexer.plan({path: each for path, each in before.items() if not facts.get(path, {}).get(FAILED)})
     left_out = {**plan.skipped, **memory.tree.left_out()}
+    gone = [path for path in plan.gone if SKIPPED not in facts.get(path, {})]
     if dry_run:
         found = {path: memory.tree.read(path).skipped for path in plan.changed}
         kept = {path: str(facts[path][SKIPPED]) for path in before if SKIPPED in facts.get(path, {})}
         kept = {path: why for path, why in kept.items() if path not in plan.changed and path not in plan.gone}
         skipped = {**left_out, **kept, **{path: why for path, why in found.items() if why is not None}}
-        _show_plan(app, [path for path, why in found.items() if why is None], plan.gone, skipped)
+        _show_plan(app, [path for path, why in found.items() if why is None], gone, skipped)
         return 0
     trouble, semantic = None, None
     with output.progress("indexing") as report:
@@ -63,7 +64,7 @@ def index(app: App, dry_run: bool) -> int:
     body: dict[str, Any] = {
         "files": len(after) - len(held),
         "indexed": len(new),
-        "removed": len(plan.gone),
+        "removed": len(gone),
         "skipped": len(left_out | held),
         "reasons": _reasons(left_out | held),
         "failed": _named(failed_files),
@@ -79,16 +80,16 @@ def index(app: App, dry_run: bool) -> int:
     for notice in memory.index.notices():
         output.note(notice)
     embedded = f"{semantic.done} of {semantic.total} pieces embedded, " if semantic is not None else ""
-    counts = f"{len(new)} indexed, {len(plan.gone)} removed, {body['skipped']} skipped"
+    counts = f"{len(new)} indexed, {len(gone)} removed, {body['skipped']} skipped"
     app.tell(body, f"{counted(body['files'], 'file')}: {counts}, {embedded}in {body['seconds']:.1f} s")
     return 1 if trouble else 0
 
 
-def _show_plan(app: App, changed: list[str], gone: tuple[str, ...], skipped: Mapping[str, str]) -> None:
+def _show_plan(app: App, changed: list[str], gone: list[str], skipped: Mapping[str, str]) -> None:
     body: dict[str, Any] = {
         "dryRun": True,
         "index": changed,
-        "remove": list(gone),
+        "remove": gone,
         "skip": _named(dict(sorted(skipped.items()))),
         "skipped": len(skipped),
         "reasons": _reasons(skipped),
