@@ -167,44 +167,46 @@ def find_section(document: str, text: str, section: str, subsections: bool) -> D
 
     `Parent > Heading` is a heading below another, for those that a document has several times.
     """
-    known = headings(text, document)
-    numbers = _matching(known, wanted_heading(section))
+    marks = headings(text, document)
+    numbers = _matching(marks, wanted_heading(section))
     if not numbers:
         return None
-    heading, later = known[numbers[0]], known[numbers[0] + 1 :]
+    heading, later = marks[numbers[0]], marks[numbers[0] + 1 :]
     ends = (each.line for each in later if not subsections or each.level <= heading.level)
     after = next(ends, None)
     lines = text.split("\n")
     end = len(lines) - text.endswith("\n") if after is None else after - 1
     content = "\n".join(lines[heading.line - 1 : end]).removesuffix("\r")
-    others = tuple(known[number].line for number in numbers[1:])
+    others = tuple(marks[number].line for number in numbers[1:])
     return DocumentSection(heading.text, heading.level, content, heading.line, end, others)
 
 
-def _matching(known: Sequence[Heading], wanted: str) -> list[int]:
+def _matching(marks: Sequence[Heading], wanted: str) -> list[int]:
     """The numbers of the headings that are a text; else of the first that holds it."""
-    folded = [heading.text.casefold() for heading in known]
-    for name, above in ((wanted.casefold(), ""), *_below_another(wanted.casefold())):
-        at = [number for number in range(len(known)) if not above or above in _parents(known, number)]
-        equal = [number for number in at if folded[number] == name]
-        if number := equal or [number for number in at if name in folded[number]][:1]:
-            return number
+    folded = [heading.text.casefold() for heading in marks]
+    above, _, last = wanted.rpartition(">")
+    parent = above.rpartition(">")[2].strip()
+    questions: list[tuple[str, Sequence[int]]] = [(wanted, range(len(marks)))]
+    if parent and last.strip():
+        questions.append((last.strip(), _below(marks, folded, parent.casefold())))
+    for name, numbers in questions:
+        holding = [number for number in numbers if name.casefold() in folded[number]]
+        if holding:
+            return [number for number in holding if folded[number] == name.casefold()] or holding[:1]
     return []
 
 
-def _below_another(wanted: str) -> list[tuple[str, str]]:
-    above, sign, name = wanted.rpartition(">")
-    return [(name.strip(), above.rpartition(">")[2].strip())] if sign and name.strip() else []
-
-
-def _parents(known: Sequence[Heading], number: int) -> list[str]:
-    """The headings that one stands below."""
-    level, parents = known[number].level, list[str]()
-    for heading in reversed(known[:number]):
-        if heading.level < level:
-            level = heading.level
-            parents.append(heading.text.casefold())
-    return parents
+def _below(marks: Sequence[Heading], folded: Sequence[str], parent: str) -> list[int]:
+    """The numbers of the headings that stand below one of that text."""
+    above: list[int] = []
+    numbers = []
+    for number, heading in enumerate(marks):
+        while above and marks[above[-1]].level >= heading.level:
+            above.pop()
+        if any(folded[each] == parent for each in above):
+            numbers.append(number)
+        above.append(number)
+    return numbers
 
 
 NEAREST = 5

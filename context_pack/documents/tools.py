@@ -228,23 +228,25 @@ class _DocumentAnswers:
     def section(self, command: commands.GetSection, call: Call) -> Answer:
         """`documents_get_section`; what is longer than an answer may be ends early, and says so."""
         collection, freshness, entry = self._entry(command, call)
-        found = self.shelf.section(entry, command.section, command.subsections)
+        section = self.shelf.section(entry, command.section, command.subsections)
         row = {
             **named(collection),
             "document": entry.key,
-            "section": found.heading[:MOST_HEADING],
-            "level": found.level,
-            "content": found.content,
-            "startLine": found.start,
-            "endLine": found.end,
+            "section": section.heading[:MOST_HEADING],
+            "level": section.level,
+            "content": section.content,
+            "startLine": section.start,
+            "endLine": section.end,
             **_state(freshness),
         }
-        shown = shrunk(row, room_of(call.page_tokens) - 3 * BESIDE)
-        more = [f"lines {found.start}-{shown['endLine']} of {found.end}; {SMALLER}"] * ("truncated" in shown)
-        if found.others:
-            lines = ", ".join(map(str, found.others[:10]))
+        body = shrunk(row, room_of(call.page_tokens) - 3 * BESIDE)
+        more = [f"lines {section.start}-{body['endLine']} of {section.end}; {SMALLER}"] * (
+            "truncated" in body
+        )
+        if section.others:
+            lines = ", ".join(map(str, section.others[:10]))
             more.append(f"the same heading is at line {lines}; one is named by 'Heading above > Heading'")
-        return json_answer({**({MORE: "; ".join(more)} if more else {}), **shown})
+        return json_answer({**({MORE: "; ".join(more)} if more else {}), **body})
 
     def search(self, command: commands.SearchDocuments, call: Call) -> Answer:
         """`documents_search`."""

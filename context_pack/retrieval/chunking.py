@@ -26,7 +26,7 @@ from context_pack.retrieval.headings import (
 )
 from context_pack.retrieval.model import Piece
 
-CHUNKER = "sections-400-80/2"
+CHUNKER = "sections-400-80/3"
 """Another value, other passages: an index made with another one is made anew."""
 MOST_TITLE = 1000
 MOST_HEADING = 1000
@@ -80,8 +80,9 @@ def _sections(marks: list[Heading], text: str, starts: list[int]) -> Iterator[_S
             open_headings = [held for held in open_headings if held.level < mark.level]
             open_headings.append(mark)
         first = start if begin is None else begin
-        if _is_bare(text[starts[start] : starts[end]], bool(number)) and end < count:
-            begin = first if number else None
+        body = text[starts[start] : starts[end]]
+        if _is_bare(body, bool(number)) and end < count:
+            begin = first if body.strip() else None
             continue
         begin = None
         if first < end:
@@ -97,10 +98,10 @@ def _path(open_headings: list[Heading]) -> list[str]:
 
 
 def _is_bare(body: str, headed: bool) -> bool:
-    """Whether a section has nothing but its heading, or front matter, or nothing at all."""
+    """Whether a section has nothing but its heading; before the first one, at most two words (an anchor)."""
     lines = [line for line in body.split("\n", 12) if line.strip()]
     if not headed:
-        return not lines
+        return len(lines) <= 1 and len(body.split()) <= 2
     return len(lines) <= 1 or (len(lines) == 2 and not lines[1].strip("=- \t\r"))
 
 

@@ -139,17 +139,17 @@ _OPEN = re.compile(
 def environment(environ: Mapping[str, str], protocol: str, trusted: bool) -> dict[str, str]:
     """The environment of git: nothing that points it elsewhere or makes it ask; secrets only if trusted."""
     if trusted:
-        kept = {
+        variables = {
             name: value for name, value in environ.items() if name.startswith(_USERS) or name[:4] != "GIT_"
         }
-        kept.setdefault("GIT_SSH_COMMAND", _SSH)
+        variables.setdefault("GIT_SSH_COMMAND", _SSH)
     else:
         nowhere = ("HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM")
-        kept = {name: value for name, value in environ.items() if _OPEN.fullmatch(name)}
-        kept |= dict.fromkeys(nowhere, os.devnull)
-        kept |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_SSH_COMMAND": _ANONYMOUS_SSH}
+        variables = {name: value for name, value in environ.items() if _OPEN.fullmatch(name)}
+        variables |= dict.fromkeys(nowhere, os.devnull)
+        variables |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_SSH_COMMAND": _ANONYMOUS_SSH}
     return {
-        **kept,
+        **variables,
         "PATH": _absolute(environ.get("PATH", os.defpath)),
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_ASKPASS": "true",

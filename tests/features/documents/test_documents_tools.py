@@ -12,6 +12,7 @@ from attrs import evolve
 from document_desk import Desk
 from document_trees import GUIDE, KEYS, PASTA, committed, configure, configure_user, handbook, lay
 
+from context_pack_adapters.embed import granite
 from context_pack_adapters.embed.hashed import HashedEmbedder
 from context_pack_adapters.index.sqlite_index import SqliteIndex
 
@@ -425,3 +426,19 @@ def test_an_index_damaged_while_serving_is_rebuilt_by_the_next_call(
     after = desk(tool, **arguments)
     assert after.pop("warning", "documents.sqlite3 is built anew").count("built anew") == 1
     assert after == before
+
+
+@pytest.mark.slow
+@pytest.mark.clause("RT-24")
+@pytest.mark.skipif(not granite.installed(), reason="the extra `semantic` is not installed")
+def test_the_installed_model_answers_once_everything_is_embedded(tmp_path: Path, private: Path) -> None:
+    desk = Desk(handbook(tmp_path), private, embedder="semantic")
+    question = "how long must noodles be cooked"
+    for _ in range(60):  # each question embeds for a moment
+        answer = desk("search", query=question)
+        if "semantic" not in answer:
+            break
+        assert answer["embedder"] == "hashed-512/2"
+        assert answer["semantic"]["done"] < answer["semantic"]["total"]
+    assert answer["embedder"] == granite.GraniteEmbedder.id
+    assert answer["results"][0]["documentId"] == "food/pasta.md"

@@ -59,10 +59,12 @@ def test_a_heading_without_a_body_goes_with_what_follows() -> None:
 
 @pytest.mark.clause("RT-11")
 def test_text_before_the_first_heading_and_blank_documents() -> None:
-    assert [(piece.heading, piece.text) for piece in cut("before\n\n# A\ntext\n")] == [
-        ("", "before"),
+    assert [(piece.heading, piece.text) for piece in cut("what stands before\n\n# A\ntext\n")] == [
+        ("", "what stands before"),
         ("A", "# A\ntext"),
     ]
+    (anchored,) = cut("(anchor)=\n\n# A\ntext\n")
+    assert (anchored.heading, anchored.start, anchored.text) == ("A", 1, "(anchor)=\n\n# A\ntext")
     assert cut("") == cut(" \n\t\n") == ()
     assert [piece.text for piece in cut("# not a heading\n", ".txt")] == ["# not a heading"]
 
