@@ -1,6 +1,7 @@
 """A pack as plain data: the front-matter shape that storage writes and other implementations share.
 
-Keys come in the contract's order, absent values are None, moments are RFC 3339 strings. Reading is strict: a
+Keys come in the contract's order, moments are RFC 3339 strings; what is absent is left out of a file, and None
+in an answer. Reading is strict: a
 wrong type, a doubled key or a broken rule is a malformed pack, and the reason says where. A field that we do
 not know was written by a newer version: it is carried along as it is, and written back behind the others.
 Only texts and anchors may be absent: a list that is missing was lost, and an empty one in its place would be
@@ -58,6 +59,8 @@ def to_record(
     record: Record = {"schema_version": SCHEMA_VERSION} if isinstance(part, Pack) and not fields else {}
     for name in fields or FIELDS[type(part)]:
         value = getattr(part, name)
+        if value is None and anchors and not fields:
+            continue  # a file says what is there
         if (value not in (None, ()) or name not in LATER) and (anchors or name not in STORED):
             record[name] = value if type(value) in (str, int) else _plain(value, anchors)
     extra = getattr(part, "extra", None) if anchors else None

@@ -54,8 +54,8 @@ def legend(desk: Any, pack: str, watch: KnownScopes) -> list[str]:
 def test_a_scope_is_stored_only_where_there_is_one(desk: Any) -> None:
     stored = desk.store.get(with_scopes(desk, "src", ""))
     record = to_record(stored)
-    assert list(record["sections"][0]) == ["key", "title", "description", "refs", "diagrams", "scope"]
-    assert list(record["sections"][1]) == ["key", "title", "description", "refs", "diagrams"]
+    assert list(record["sections"][0]) == ["key", "title", "refs", "diagrams", "scope"]
+    assert list(record["sections"][1]) == ["key", "title", "refs", "diagrams"]
     assert from_record(record) == stored
     record["sections"][0] = {**to_record(stored.sections[0]), "scope": "../up"}
     with pytest.raises(Failure, match=r"sections\.0"):
