@@ -31,7 +31,7 @@ def test_an_unreadable_path_is_reported_on_stderr(shell: CommandLine) -> None:
     done = shell("outline", "none.py")
     assert (done.code, done.out) == (1, "")
     assert "File not found: none.py" in done.err
-    assert shell("outline", "app.py", "--depth", "99").code == 1
+    assert shell("outline", "app.py", "--depth", "99").code == 2
 
 
 @pytest.mark.clause("CD-85")
