@@ -16,7 +16,8 @@ BINDING = ("constraint", "rule", "decision", "issue", "pattern", "claim", "ref")
 """The kinds of knowledge, the most binding first."""
 HOLDING = frozenset({"exact", "unanchored", "moved", "cosmetic", "fresh", "sound"})
 """States in which the code is what it was when the sentence was written, or behaves as it did."""
-UNKNOWN = "unknown"
+UNKNOWN, MOVED = "unknown", "moved"
+IN_PLACE = ("exact", "unanchored")
 SENTENCE_CHARS = 240
 INLINE_TOKENS = 300
 """How much of what is known an answer about something else carries along."""
@@ -105,10 +106,11 @@ class Known:
         if self.path == file.new and any(hunk.touches_new(self.lines) for hunk in file.hunks):
             return True
         written = self.written_at
-        if self.holds or written is None or written.lines is None or written.path != file.old:
+        if written is None or written.lines is None or written.path != file.old or self.state in IN_PLACE:
             return False
-        if self._is_found and not (self.path == file.new and file.leads(written.lines, self.lines)):
-            return False  # it was written about another state of the file than that of the diff's old side
+        followed = self.path == file.new and file.leads(written.lines, self.lines)
+        if self._is_found and followed is (self.state == MOVED):
+            return False  # it only shifted, or was written about another state of the file than the old side
         return any(hunk.touches_old(written.lines) for hunk in file.hunks)
 
     @property

@@ -91,31 +91,6 @@ def test_one_member_syncs_a_shared_collection_and_everybody_searches_it(
         assert "fed at noon" not in again
 
 
-@pytest.mark.clause("TM-14")
-def test_the_same_question_has_the_same_answer_as_over_the_own_index(
-    postgres: Server, new_database: Callable[[], Database], tmp_path: Path
-) -> None:
-    project = new_database().project
-    with (
-        member(tmp_path / "ada", postgres.url, project) as ada,
-        member(tmp_path / "ben", "", project) as ben,
-    ):
-        for name in ("ada", "ben"):
-            write_guide(tmp_path / name, "Badgers are fed at noon, and never by foxes.")
-        called(ada, "documents_sync")
-
-        def ranked(workspace: Workspace, query: str) -> list[tuple[object, ...]]:
-            answer = workspace.call("documents_search", {"query": query, "collections": ["guide"]})
-            assert answer.structured is not None
-            return [
-                (hit["content"], hit["distance"], hit.get("relevance"))
-                for hit in answer.structured["results"]
-            ]
-
-        for query in ("badgers", "who feeds foxes at noon", "nothing", "zebra"):
-            assert ranked(ada, query) == ranked(ben, query)
-
-
 @pytest.mark.clause("TM-14", "TM-09")
 def test_without_the_database_what_was_indexed_is_searched_and_it_is_said(
     postgres: Server, new_database: Callable[[], Database], tmp_path: Path

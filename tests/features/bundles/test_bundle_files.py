@@ -75,35 +75,6 @@ def test_a_malformed_entity_is_reported_with_its_line_and_others_load(
     assert line is None or f"line {line}" in found[0][1]
 
 
-@pytest.mark.clause("BD-11")
-@pytest.mark.parametrize(
-    ("data", "words"),
-    [
-        (b'{"type": "object",\n "x": }', "not valid JSON: Expecting value, line 2, column 7"),
-        (b"", "not valid JSON"),
-        (b'{"a": "NaN",\n "b": NaN}', "not finite"),
-        (b'{"a": -Infinity}', "not finite"),
-        (b'{"a": 1.5, "b": [\n1e999]}', "not finite"),
-        (b'{"a": "\\\\",\n "title": "\\ud800"}', "half a character"),
-        (b'{"a": "\xff"}', "not UTF-8, line 1"),
-        (b"[" * 100_000, "nested too deep"),
-        (b"[" * 101 + b"]" * 101, "nested deeper than 100 levels"),
-        (b'{"maximum": ' + b"9" * 5000 + b"}", "too many digits"),
-        (b"// no comments\n{}", "not valid JSON"),
-    ],
-)
-def test_a_malformed_json_file_is_reported_with_its_line(project: Path, data: bytes, words: str) -> None:
-    (project / "shop/schemas/Node.json").write_bytes(data)
-    found = told(project)
-    assert [file for file, _ in found] == ["schemas/Node.json"]
-    assert words in found[0][1]
-    (project / "shop" / TYPE_FILE).write_bytes(data)
-    error = desk(project).refused("export_context", targets=[target("a")])
-    (one,) = error["details"]["diagnostics"]
-    assert (error["code"], one["filePath"]) == ("NOT_FOUND", TYPE_FILE)
-    assert words in one["message"]
-
-
 @pytest.mark.clause("BD-13")
 def test_an_entity_link_is_followed_only_inside_the_bundle(project: Path) -> None:
     folder = project / "shop/bundle/node"

@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 from bundle_maker import BundleDesk, bundle_files, desk_of, nodes, schema
-from hypothesis import given
-from hypothesis import strategies as st
 
 from context_pack.bundles.ports import Flaw
 
@@ -57,24 +55,6 @@ def test_neighbours_list_references_before_referrers() -> None:
         "maxRelated": 20,
         "includeRelated": "full",
     }
-
-
-@pytest.mark.clause("BD-50")
-@given(st.data())
-def test_distances_are_those_of_the_graph_without_directions(data: st.DataObject) -> None:
-    names = [f"n{number}" for number in range(data.draw(st.integers(1, 6)))]
-    edges = {name: data.draw(st.lists(st.sampled_from(names), max_size=3)) for name in names}
-    depth = data.draw(st.integers(0, 3))
-    both = {name: {*edges[name], *(one for one in names if name in edges[one])} for name in names}
-    expected, frontier = {"n0": 0}, ["n0"]
-    for distance in range(1, depth + 1):
-        frontier = sorted({to for one in frontier for to in both[one]} - expected.keys())
-        expected |= dict.fromkeys(frontier, distance)
-    found = told(near(desk_of(nodes(edges)), "n0", depth=depth))
-    assert {key: distance for key, _, distance in found} == {
-        key: distance for key, distance in expected.items() if distance
-    }
-    assert [distance for _, _, distance in found] == sorted(distance for _, _, distance in found)
 
 
 @pytest.mark.clause("BD-50")

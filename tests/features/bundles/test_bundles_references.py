@@ -89,22 +89,6 @@ def test_reference_marks_are_found_behind_refs_and_in_alternatives() -> None:
     ]
 
 
-@pytest.mark.clause("BD-20")
-def test_places_in_lists_and_fields_without_names_count_too() -> None:
-    files = bundle(
-        {"pair": ["b", "c", "d"], "map": {"x": "c", "note-1": "c"}, "rest": {"anything": "d", "known": "b"}},
-        pair={"prefixItems": [REF, {"type": "string"}], "items": REF},
-        map={"patternProperties": {"^x": REF, "^note": {"type": "string"}}},
-        rest={"properties": {"known": {"type": "string"}}, "additionalProperties": REF},
-    )
-    assert [(field, to) for field, to, _ in edges(files)] == [
-        ("pair", "b"),
-        ("pair", "d"),
-        ("map.x", "c"),
-        ("rest.anything", "d"),
-    ]
-
-
 @pytest.mark.clause("BD-21")
 def test_a_value_is_a_text_with_something_in_it_or_a_list_of_them() -> None:
     files = bundle(

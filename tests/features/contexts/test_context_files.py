@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from context_trees import Asked, age, context, disk_contexts, plant, refresher
-from hanging import never_hanging
 from ordinary_user import ordinary_user
 
 from context_pack.contexts.fingerprint import Method
@@ -72,21 +71,6 @@ def test_undecodable_names_are_left_out_and_counted(root: Path) -> None:
     after = opened(root).find("src")
     assert not isinstance(after, Reason)
     assert after.content_fingerprint(unwatched) == content
-
-
-@pytest.mark.clause("CX-05")
-def test_a_huge_file_counts_by_its_size_and_is_not_read(root: Path) -> None:
-    """A terabyte of nothing would be read for hours."""
-    seen = []
-    for size in (1 << 40, 1 << 40, (1 << 40) + 1):
-        (root / "src/huge.bin").unlink(missing_ok=True)
-        with open(root / "src/huge.bin", "wb") as file:
-            file.truncate(size)
-        folder = opened(root).find("src")
-        assert not isinstance(folder, Reason)
-        with never_hanging():
-            seen.append(folder.content_fingerprint(unwatched))
-    assert seen[0] == seen[1] != seen[2]
 
 
 @pytest.mark.clause("CX-14", "CX-24")
