@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from context_pack.contexts.queries import CheckedContext, CheckFreshness, ContextQueries
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import MAX_LINES, LineRange
-from context_pack.memory.discovery import CodePlace, CodeState
+from context_pack.memory.discovery import MOST_TEXT, CodePlace, CodeState
 from context_pack.memory.ports import MemoryPorts, PackNote
 from context_pack.memory.refresh import Refresher
 from context_pack.memory.search import MemorySearcher
@@ -18,7 +18,7 @@ from context_pack.packs.anchors import SourceText
 from context_pack.packs.draft import is_own, own_description, own_heading, own_title, own_why
 from context_pack.packs.model import Pack, Ref, Scopes, ScopeState
 from context_pack.packs.plans import located, warning_of
-from context_pack.packs.ports import PackStore
+from context_pack.packs.ports import NoExcerptStore, PackStore
 from context_pack.packs.read import PackReader
 from context_pack.packs.record import anchor_from, to_record
 from context_pack.packs.resolving import Resolver
@@ -42,6 +42,17 @@ def scope_states(queries: ContextQueries, scopes: Sequence[str], check: Check) -
 
 
 @frozen
+class OwnTexts(NoExcerptStore):
+    """The texts that discoveries keep themselves, by digest."""
+
+    known: Mapping[str, str]
+
+    def texts(self, digests: Collection[str]) -> Mapping[str, str]:
+        """The texts with these digests."""
+        return {digest: self.known[digest] for digest in digests if digest in self.known}
+
+
+@frozen
 class AnchoredPlaces:
     """The code that discoveries are about, anchored and found again as the refs of packs are."""
 
@@ -58,23 +69,28 @@ class AnchoredPlaces:
         ref = resolver.anchored(Ref("code", file, lines or _whole_file(resolver.files.text(file))))
         if ref.anchor is None:
             raise invalid(warning_of(ref, resolver) or f"{file} has no such lines", "path")
-        return CodePlace(ref.path, ref.lines, symbol, to_record(ref.anchor))
+        text = resolver.anchored_texts.get(ref.anchor.digest, "")
+        kept = text if 0 < len(text) <= MOST_TEXT else None
+        return CodePlace(ref.path, ref.lines, symbol, to_record(ref.anchor), kept)
 
     def states(self, places: Sequence[CodePlace], check: Check = never_cancelled) -> Sequence[CodeState]:
         """The state of the code of each place."""
         refs = list(map(_ref, places))
-        reader = self.reader
+        texts = {ref.anchor.digest: place.text for ref, place in zip(refs, places, strict=True) if ref.anchor}
+        reader = evolve(self.reader, excerpts=OwnTexts({key: text for key, text in texts.items() if text}))
         resolver = Resolver.over(reader, check, refs, reader.search_seconds * SEARCH_SHARE)
         return [self._state(ref, resolver(ref)) for ref in refs]
 
     def _state(self, ref: Ref, found: Resolution) -> CodeState:
         """What became of one place.
 
-        The text of a discovery's place is not kept, so lines that are in no definition cannot be found by
-        likeness: while their file is there, all that is known is that they have changed.
+        A long text is not kept, so that lines in no definition cannot be found by likeness: while their file
+        is there, all that is known is that they have changed.
         """
         if found.found is not None:
-            return CodeState(found.state.value, str(found.found.path), str(found.found.lines), found.reason)
+            diff = None if found.diff is None else "\n".join(found.diff.lines)
+            where = str(found.found.path), str(found.found.lines)
+            return CodeState(found.state.value, *where, found.reason, diff, found.cosmetic)
         nameless = ref.anchor is not None and ref.anchor.symbol is None
         if found.state is State.STALE and nameless and self.reader.tree.is_file(ref.path):
             return CodeState(State.CHANGED.value, None, None, CHANGED_LINES)

@@ -51,11 +51,12 @@ class KnownByDiscoveries:
                 each.type.value,
                 each.content,
                 f"discovery {each.id[:ID_CHARS]}{_of(each.worktree)}",
-                state.state,
+                "cosmetic" if state.cosmetic else state.state,
                 state.path or written.path,
                 lines,
                 state.reason,
                 written,
+                () if state.diff is None else tuple(state.diff.split("\n")),
             )
             if each.worktree is None or known.holds:
                 yield known

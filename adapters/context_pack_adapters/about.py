@@ -33,15 +33,15 @@ Read: `output {}` lists packs; `output {"name": …}` or `{"id": "pk_…"}` rend
 code. `mode: "compact"` leaves the code out; a long pack ends with a cursor to continue.
 
 Write with `input`, one `action` per call:
-1. `create` {ttl_minutes, name?, title?, brief?, tags?} -> id, revision 1; or `draft` {query, ttl_minutes}: \
-a pack that answers a question.
-2. `upsert_section` {section_key, section_title, section_description?}; then `upsert_ref` {section_key, \
-ref_key, path, line_start, line_end or symbol, ref_why?} and `upsert_diagram` {section_key, diagram_key, \
-title, mermaid}. Keys: 2-64 of a-z 0-9 - _. `batch` {operations: […]} does up to 100 in one revision.
+1. `write` {text, name, ttl_minutes}: Markdown whose claims name their code, `src/a.py#Class.method` or \
+`src/a.py:10-20`, so that they are flagged when it changes. Or `draft` {ttl_minutes; query, diff or trace}.
+2. Part by part: `create`; `upsert_section` {section_key, section_title}; `upsert_ref` {section_key, \
+ref_key, path, line_start, line_end or symbol, ref_why?}; `upsert_diagram` {section_key, diagram_key, \
+title, mermaid}. `batch` {operations: […]} does up to 100.
 3. `set_status` {status: "finalized"} once every ref resolves.
 Every change but `create` needs `expected_revision`; on `revision_conflict`, `get` the pack and try again. \
-Packs expire: extend with `touch_ttl` {extend_minutes}. Refs follow their code: `verify` reports each ref's \
-state, `repair` follows moved ones, `accept` takes changed ones.
+Packs expire: extend with `touch_ttl` {extend_minutes}. Refs follow their code: `verify` names what does not \
+hold, `repair` follows moved ones, `accept` takes changed ones.
 """
 _LOOK: Mapping[str, str] = {
     "code": "`code_outline` {path} lists definitions, `find_usages` {name} where one is used, "

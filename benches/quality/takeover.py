@@ -208,12 +208,6 @@ def claims_in(text: str) -> Iterator[str]:
             yield " ".join(block.split()).removeprefix("- ")
 
 
-def _payload(answer: Any) -> Any:
-    import json
-
-    return json.loads(answer.text)["payload"]
-
-
 class Counts(NamedTuple):
     """What one trial counts."""
 
@@ -280,16 +274,13 @@ def trial(repo: Path, older: str, newer: str, text: str) -> None:
         with open_workspace(folder, storage=storage, cache=cache, embedder="fast") as workspace:
             diff = workspace.call("output", {"name": "takeover", "mode": "diff"}, page_tokens=ALL).text
             compact = workspace.call("output", {"name": "takeover", "mode": "compact"}, page_tokens=ALL).text
-            rows = _payload(
-                workspace.call("input", {"action": "verify", "name": "takeover"}, page_tokens=ALL)
-            )
+            checked = workspace.packs.verify("takeover").refs
     truths = {ref.spelling: truth_of(ref, old, new, moved) for ref in refs}
-    spellings = {ref.key: ref.spellings for _, ref in pack.refs}
-    places: dict[str, tuple[str, int, int] | None] = {ref.spelling: ref[1:] for ref in refs}
-    for row in rows["refs"]:
-        for spelling in spellings[row["ref"]]:
-            at = row["found"]
-            places[spelling] = at and (at["path"], at["lines"]["start"], at["lines"]["end"])
+    places: dict[str, tuple[str, int, int] | None] = {}
+    for each in checked:
+        at = each.resolution.found
+        place_now = None if at is None else (at.path.value, at.lines.start, at.lines.end)
+        places.update(dict.fromkeys(each.ref.spellings, place_now))
     sentences = {
         re.sub(r" \[[\w-]+\]$", "", " ".join(line.split()).removeprefix("- "))[:100]
         for line in diff.splitlines()

@@ -23,7 +23,11 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.text import LineRange, sha256_hex
 from context_pack.kernel.times import format_instant, parse_instant
 
-PLACE_FIELDS = frozenset({"path", "start", "end", "symbol", "anchor"})
+PLACE_FIELDS = frozenset({"path", "start", "end", "symbol", "anchor", "text"})
+MOST_TEXT = 8_000
+"""A longer text is not kept with its discovery: then it is known that it changed, but not how."""
+ID_CHARS = 8
+"""So much of an id is shown, and enough to name a discovery."""
 SYMBOL_CHARS = 500
 _LINES = re.compile("([1-9][0-9]{0,9})(?:-([1-9][0-9]{0,9}))?")
 
@@ -36,6 +40,8 @@ class CodePlace:
     lines: LineRange
     symbol: str | None = None
     anchor: Mapping[str, Any] = field(factory=dict, hash=False, repr=False)
+    text: str | None = field(default=None, hash=False, repr=False)
+    """What stood there, for the diff; not kept where it is long."""
 
 
 @frozen
@@ -46,6 +52,10 @@ class CodeState:
     path: str | None = None
     lines: str | None = None
     reason: str | None = None
+    diff: str | None = None
+    """What has changed, where the text is known."""
+    cosmetic: bool = False
+    """Whether the code does what it did: only its comments, names or layout changed."""
 
 
 def parse_lines(text: str) -> LineRange:
@@ -68,7 +78,8 @@ def place_record(place: CodePlace) -> dict[str, Any]:
     record: dict[str, Any] = {"path": str(place.path), "start": place.lines.start, "end": place.lines.end}
     if place.symbol is not None:
         record["symbol"] = place.symbol
-    return {**record, "anchor": dict(place.anchor)}
+    record["anchor"] = dict(place.anchor)
+    return record if place.text is None else {**record, "text": place.text}
 
 
 def place_of_record(record: object) -> CodePlace:
@@ -87,8 +98,11 @@ def place_of_record(record: object) -> CodePlace:
         raise ValueError("'code.symbol' must be text")
     if not isinstance(anchor, Mapping):
         raise ValueError("'code.anchor' must be a mapping")
+    text = record.get("text")
+    if text is not None and not isinstance(text, str):
+        raise ValueError("'code.text' must be text")
     lines = LineRange.stored(record.get("start"), record.get("end"))
-    return CodePlace(RelativePath.parse(record.get("path")), lines, symbol, dict(anchor))  # type: ignore[arg-type]
+    return CodePlace(RelativePath.parse(record.get("path")), lines, symbol, dict(anchor), text)  # type: ignore[arg-type]
 
 
 def place_shown(place: CodePlace, state: CodeState | None) -> dict[str, Any]:

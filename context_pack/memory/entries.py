@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from attrs import evolve
+
 from context_pack.kernel.text import canonical_json, sha256_hex, split_lines
 from context_pack.kernel.times import format_instant
 from context_pack.memory.discovery import Discovery, place_record
@@ -43,7 +45,7 @@ def discovery_entry(discovery: Discovery) -> IndexEntry:
     if discovery.worktree is not None:
         facts["worktree"] = discovery.worktree
     if discovery.code is not None:
-        facts["code"] = place_record(discovery.code)
+        facts["code"] = place_record(evolve(discovery.code, text=None))
     about = ("", "") if discovery.code is None else (str(discovery.code.path), discovery.code.symbol)
     names = " ".join(filter(None, (discovery.type.value, discovery.module, *about)))
     return _note(

@@ -45,6 +45,13 @@ _BESIDE = re.compile(
     r"status|context.*|consequences|considered options|decision drivers|background", re.IGNORECASE
 )
 _OVER = re.compile(r"\b(?:superseded|rejected|deprecated|withdrawn)\b", re.IGNORECASE)
+_CODE_PLACE = re.compile(
+    r"(?<![\w/.])(?P<path>(?:[\w.-]+/)*[\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w*)"
+    r"(?::(?P<lines>[1-9]\d*(?:-[1-9]\d*)?)|(?:#|::)(?P<symbol>[A-Za-z_$][\w$.]*\w))?"
+)
+_CODE_NAME = re.compile(r"`([A-Za-z_$][\w$.]*)(?:\(\))?`")
+_RULES = re.compile(r"(?:AGENTS|CLAUDE|GEMINI)\.md")
+"""Instructions for agents: what nothing else tells a type of is a rule there."""
 _SENTENCE = re.compile(r"[.!?](?=\s|$)")
 
 
@@ -56,6 +63,20 @@ class Note:
     type: DiscoveryType
     content: str
     module: str | None = None
+
+    @property
+    def places(self) -> Iterator[tuple[str, str | None, str | None]]:
+        """The code that the note may be about: files with lines or a definition that its text names.
+
+        A definition stands behind the file (`src/ttl.py#expiry`) or is marked as code beside it. A file alone
+        is no place to watch: every change of it would question the note.
+        """
+        names = [name[1] for name in _CODE_NAME.finditer(self.content)]
+        for place in _CODE_PLACE.finditer(self.content):
+            if place["lines"]:
+                yield place["path"], place["lines"], None
+            for name in [place["symbol"]] if place["symbol"] else [] if place["lines"] else names:
+                yield place["path"], None, name
 
 
 @frozen
@@ -71,6 +92,8 @@ def notes_in(text: str, name: str, kind: DiscoveryType | None = None) -> list[No
     found = document(text)
     settings = _settings(found.lines)
     type_ = _type_in(settings.get("type", "")) or kind
+    if type_ is None and _RULES.fullmatch(name):
+        type_ = DiscoveryType.RULE
     module = settings.get("module")
     record = _decision(found, text, name)
     notes = [record] if record is not None else list(_notes(found, type_))

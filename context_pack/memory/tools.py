@@ -13,10 +13,16 @@ from typing import Any
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ports import KnownNear, nothing_known
-from context_pack.memory.discovery import place_shown
+from context_pack.memory.discovery import ID_CHARS, Discovery, place_shown
 from context_pack.memory.entries import CODE, DISCOVERY, PACK
 from context_pack.memory.excerpts import excerpt
-from context_pack.memory.record import ContextRecord, Recorder
+from context_pack.memory.record import (
+    COMMANDS,
+    ContextRecord,
+    ForgetDiscovery,
+    ListDiscoveries,
+    Recorder,
+)
 from context_pack.memory.search import ContextSearch, FoundInMemory, MemorySearcher, check_query
 from context_pack.retrieval.model import FoundPiece, Progress
 from context_pack.retrieval.searching import Ranked, retry_if_damaged
@@ -24,15 +30,14 @@ from context_pack.retrieval.words import tokens
 from context_pack.toolkit.budget import fit, room_of
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.spec import (
-    ADDS,
     READS,
+    WRITES,
     Answer,
     FailedCall,
     Family,
     Tool,
     json_answer,
     shape,
-    tool,
     worded_error,
 )
 
@@ -53,31 +58,47 @@ def memory_error(failure: Failure, failed: FailedCall) -> Answer:
 FAMILY = Family("memory", memory_error)
 
 
-RECORD_ABOUT = "Remember a discovery for later sessions."
-RECORD_SCHEMA = shape(id="text", merged="flag", code="object", error="text")
+RECORD_ABOUT = "Remember a discovery for later sessions; list or forget what you recorded."
+RECORD_SCHEMA = shape(
+    id="text", merged="flag", code="object", discoveries="rows", forgotten="text", error="text"
+)
 
 
 def record_tool(recorder: Recorder) -> Tool:
     """`context_record`."""
 
-    def run(command: ContextRecord, _: Call) -> Answer:
+    def run(command: ContextRecord | ListDiscoveries | ForgetDiscovery, _: Call) -> Answer:
+        if isinstance(command, ListDiscoveries):
+            rows = [
+                {"id": each.id[:ID_CHARS], "type": each.type.value, "content": each.content, **_about(each)}
+                for each in recorder.own(command)
+            ]
+            return json_answer({"discoveries": rows})
+        if isinstance(command, ForgetDiscovery):
+            return json_answer({"forgotten": recorder.forget_own(command)[:ID_CHARS]})
         recorded = recorder.record(command)
-        code = recorded.discovery.code
-        about = {} if code is None else {"code": place_shown(code, None)}
-        return json_answer({"id": recorded.discovery.id, "merged": recorded.merged, **about})
+        own_id = recorded.discovery.id[:ID_CHARS]
+        return json_answer({"id": own_id, "merged": recorded.merged, **_about(recorded.discovery)})
 
-    return tool(
-        "context_record",
-        "Record a discovery",
-        RECORD_ABOUT,
-        FAMILY,
-        ContextRecord,
-        run,
-        ADDS,
+    return Tool(
+        name="context_record",
+        title="Record a discovery",
+        description=RECORD_ABOUT,
+        family=FAMILY,
+        annotations=WRITES,
+        commands=COMMANDS,
+        choose=lambda arguments: COMMANDS.get(str(arguments.get("action", "record")), ContextRecord),
+        run=run,
         output_schema=RECORD_SCHEMA,
-        mutates=lambda _: True,
+        mutates=lambda arguments: arguments.get("action") != "list",
+        selector={"type": "string", "enum": list(COMMANDS), "description": "record when absent"},
         search_hint="project memory: remember a decision, rule, pattern or issue",
     )
+
+
+def _about(discovery: Discovery) -> dict[str, Any]:
+    """The code that a discovery is about."""
+    return {} if discovery.code is None else {"code": place_shown(discovery.code, None)}
 
 
 SEARCH_ABOUT = """\
@@ -175,9 +196,12 @@ def result(hit: Ranked) -> dict[str, Any]:
     if found.corpus == CODE:
         return _code(found, score)
     facts = dict(found.entry_facts)
-    record: dict[str, Any] = {"id": found.key, "type": facts.pop("type", found.corpus), "content": found.text}
+    name = found.key[:ID_CHARS] if found.corpus == DISCOVERY else found.key
+    record: dict[str, Any] = {"id": name, "type": facts.pop("type", found.corpus), "content": found.text}
     if found.corpus == DISCOVERY:
         module = facts.pop("module", None)
+        if "supersededBy" in facts:
+            facts["supersededBy"] = str(facts["supersededBy"])[:ID_CHARS]
         record |= {} if module is None else {"module": module}
     elif found.corpus == PACK and found.module:
         record["module"] = found.module

@@ -222,6 +222,8 @@ Opcode = tuple[str, int, int, int, int]
 Bare = Callable[[str], str]
 """A text without its comments."""
 STATEMENT_CHARS = 80
+LISTED_LINES = 36
+"""So many lines of a diff are shown where there may be dozens of diffs."""
 
 
 @frozen
@@ -249,6 +251,13 @@ class Difference:
     def body(self) -> Body:
         """The diff as it is shown."""
         return Body(Style.FENCE, self.diff, "diff")
+
+    @property
+    def beginning(self) -> Body:
+        """The diff in a list of many: its first lines."""
+        left = len(self.diff) - LISTED_LINES
+        rest = [f"… {left} more lines of this diff"] if left > 0 else []
+        return Body(Style.FENCE, [*self.diff[:LISTED_LINES], *rest], "diff")
 
 
 @frozen

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, count
 
 from attrs import field, frozen
 
@@ -84,7 +85,7 @@ class _Piece:
 
 
 @frozen
-class _Open:
+class _SectionInProgress:
     """A section while its pieces are read."""
 
     title: str
@@ -107,7 +108,7 @@ def read_hand_over(text: str) -> HandOver:
     if rest and rest[0].level == 1 and not any(map(str.strip, opening.lines)):
         opening, *rest = rest
         title = opening.head
-    sections = [_Open(title or OPENING)]
+    sections = [_SectionInProgress(title or OPENING)]
     _fill(sections[0], opening)
     group: str | None = None
     for piece in rest:
@@ -127,7 +128,9 @@ def read_hand_over(text: str) -> HandOver:
             _fill(inside, piece)
         else:
             name = piece.head or OPENING
-            sections.append(_Open(name if keyed is None else keyed["title"], keyed and keyed["key"]))
+            sections.append(
+                _SectionInProgress(name if keyed is None else keyed["title"], keyed and keyed["key"])
+            )
             _fill(sections[-1], piece)
             group = None
     parts = [section.part() for section in sections]
@@ -135,7 +138,7 @@ def read_hand_over(text: str) -> HandOver:
     return HandOver(title, tuple(parts if first.text or first.diagrams else parts[1:]))
 
 
-def _fill(section: _Open, piece: _Piece) -> None:
+def _fill(section: _SectionInProgress, piece: _Piece) -> None:
     section.prose.extend(piece.lines)
     section.diagrams.extend(map(WrittenDiagram, piece.fences))
 
@@ -189,7 +192,8 @@ def key_of(name: str, taken: Sequence[str] | set[str] = ()) -> str:
     """A key made from a heading or a name, none of those that are taken."""
     words = re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-_")[:KEY_CHARS].rstrip("-_")
     words = words if len(words) > 1 else f"{words or 'part'}-1"
-    return next(key for key in (words, *(f"{words}-{n}" for n in range(2, 10**6))) if key not in taken)
+    keys = chain([words], (f"{words}-{n}" for n in count(2)))
+    return next(key for key in keys if key not in taken)
 
 
 def diagram_key(section_key: str, taken: set[str]) -> str:

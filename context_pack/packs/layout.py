@@ -223,11 +223,16 @@ def block_of(item: Item, line: int, opening: bool, resolution: Resolution | None
     if item.changed is not None:
         ref = [_ref_line(item.part, item.section, True)] if opening else []
         return ItemBlock([*above, *ref, Line(WHAT_CHANGED)], body=_unless_past(item.changed.body, line))
-    shown = {Mode.FULL: state.code, Mode.DIFF: state.diff or state.former}.get(mode)
+    shown = {Mode.FULL: state.code, Mode.DIFF: _listed_diff(state) or state.former}.get(mode)
     body, notes = _unless_past(shown, line), _ref_notes(state)
     if body is not None and state.former is not None:
         notes = [*notes, Line(WHAT_IT_WAS)]
     return ItemBlock([*above, *_ref_head(item.part, item.section, state, again)], notes, body)
+
+
+def _listed_diff(state: Resolution) -> Body | None:
+    """The beginning of a diff."""
+    return None if state.difference is None else state.difference.beginning
 
 
 def _unless_past(body: Body | None, line: int) -> Body | None:

@@ -97,6 +97,22 @@ def test_a_ref_shows_its_state_and_the_top_lists_what_must_be_looked_at_again(st
     assert ("Look at again: 1 ref<" in top) is attention
 
 
+@pytest.mark.clause("HTML-03")
+@pytest.mark.parametrize("kind", [ChangeKind.BODY, ChangeKind.COMMENTS])
+def test_the_top_lists_statements_whose_code_changed_in_more_than_looks(kind: ChangeKind) -> None:
+    named = ref("entry", spellings=("src/app.py:42-45",))
+    says = "Everything begins in `src/app.py:42-45`, <once>."
+    diff = Difference(1, 4, kind, ("@@ -1 +1 @@", "-a", "+b"), kind is ChangeKind.COMMENTS)
+    here = CodeLocation(RelativePath("src/app.py"), LineRange(42, 42))
+    markup = page(pack(Section("flow", "Flow", f"{says}\n\nNobody checks this.", (named,))),
+                  lambda _: Resolution(State.CHANGED, here, "changed", "b", difference=diff))  # fmt: skip
+    top = markup[: markup.index("<nav")]
+    assert ("To be read again: 1 statement<" in top) is (kind is ChangeKind.BODY)
+    assert ('<a href="#flow.entry">entry</a> <b>changed</b>' in top) is (kind is ChangeKind.BODY)
+    assert "&lt;once&gt;" in markup
+    assert "1 claim, 1 statement without code" in top
+
+
 @pytest.mark.clause("HTML-03", "AN-10")
 def test_a_changed_ref_opens_its_diff_and_a_stale_one_what_it_was() -> None:
     diff = Difference(1, 4, ChangeKind.BODY, ("@@ -1 +1 @@", "-a < 1", "+a < 2"))

@@ -65,7 +65,6 @@ class Demo:
     begun: threading.Event = field(factory=threading.Event)
     gate: threading.Event = field(factory=threading.Event)
     settled: list[str] = field(factory=list)
-    seen: list[Call] = field(factory=list)
     now: float = 0.0
     deaf: bool = False
     reports: Sequence[tuple[float, float | None]] = ()
@@ -107,7 +106,6 @@ class Demo:
 
     def echo(self, command: Echo, call: Call) -> Answer:
         """Say it again."""
-        self.seen.append(call)
         return json_answer({"text": command.text})
 
     def note(self, command: Note, call: Call) -> Answer:
@@ -212,7 +210,6 @@ class Peer:
         self.demo = demo
         self.sent: list[Any] = []
         self.watches: list[bool] = []
-        self._arrived = threading.Condition()
         self.alarms: list[tuple[str, BaseException]] = []
         self.session = ProtocolSession(
             options.pop("facts", FACTS),
@@ -227,23 +224,12 @@ class Peer:
     def _take(self, body: bytes) -> None:
         assert b"\n" not in body
         assert b"\r" not in body
-        with self._arrived:
-            self.sent.append(json.loads(body))
-            self._arrived.notify_all()
-
-    def await_message(self, wanted: Callable[[Any], bool]) -> Any:
-        """Wait until a message of this kind has come, and take it."""
-        with self._arrived:
-            found = self._arrived.wait_for(lambda: [each for each in self.sent if wanted(each)], 10)
-            assert found, "no such message came"
-            self.sent.remove(found[0])
-            return found[0]
+        self.sent.append(json.loads(body))
 
     def take(self) -> list[Any]:
         """Everything sent since the last look."""
-        with self._arrived:
-            taken, self.sent = self.sent, []
-            return taken
+        taken, self.sent = self.sent, []
+        return taken
 
     def post(self, message: Any) -> Sequence[Job]:
         """Hand over one message; what may take time comes back."""

@@ -236,6 +236,7 @@ def test_garbage_is_one_fault_and_the_next_message_is_read(garbage: bytes, good:
         (b"INFO: starting\nWARN: slowly\n" + PING, ["fault", PING]),
         (b"garbage\nContent-Length: 4x\n" + PING + b"\n" + FRAME, ["fault", PING, PING]),
         (NEXT + b"X: y\nno colon\n", [NEXT, "fault"]),
+        (b"X: " + b"x" * 8189 + PING + b"\n" + FRAME, ["fault", PING]),
     ],
 )
 def test_lines_that_look_like_headers_belong_to_what_follows_them(
@@ -293,6 +294,8 @@ def test_an_oversized_message_is_drained_and_not_held(mode: Mode) -> None:
     assert items == [Fault("message over 1000 bytes")]
     assert decoder.feed(FRAME) == [PING]
     assert decoder.feed(b"Content-Length: 1001\r\n\r\n") == items  # told before its body has come
+    behind = decoder.feed(b"x" * 1001 + b"garbage\n" + PING)
+    assert [type(item) for item in behind] == [Fault, bytes]  # a fault of its own
 
 
 @pytest.mark.clause("TR-15")

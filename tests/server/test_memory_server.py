@@ -31,45 +31,6 @@ def plant(root: Path, count: int, lines: int = 3) -> None:
         (folder / f"f{number}.py").write_text(f'def work_{number}():\n    """Does thing {number}."""\n{body}')
 
 
-@pytest.mark.clause("ME-01", "ME-02", "ME-30", "ME-34")
-def test_a_discovery_of_one_server_is_found_by_the_next(spawn: Spawn, tmp_path: Path) -> None:
-    first = started(spawn)
-    told = first.error("context_search", {"query": "how do we log in"})
-    assert told == {
-        "error": "No embeddings found. Run initial session to generate context.",
-        "fallback": "Use grep_codebase for text search",
-    }
-    kept = first.payload("context_record", {"type": "rule", "content": "Never log tokens", "module": "auth"})
-    assert kept["merged"] is False
-    assert first.payload("context_record", {"type": "rule", "content": "never LOG tokens!"}) == {
-        "id": kept["id"],
-        "merged": True,
-    }
-    first.end()
-    result = started(spawn).call("context_search", {"query": "log tokens", "type": "rule"})
-    found = json.loads(result["content"][0]["text"])
-    assert result["structuredContent"] == found
-    assert [(each["id"], each["module"], each["source"]) for each in found["results"]] == [
-        (kept["id"], "auth", "discovery")
-    ]
-
-
-@pytest.mark.clause("ME-10", "ME-31")
-def test_a_connection_leaves_a_session_that_later_ones_find(spawn: Spawn, tmp_path: Path) -> None:
-    (tmp_path / "zebra.py").write_text("x = 1\n")
-    first = started(spawn)
-    first.payload("read_file", {"path": "zebra.py"})
-    pack = first.payload("input", {"action": "create", "ttl_minutes": 5})["payload"]["id"]
-    first.end()
-    second = started(spawn)
-    found = second.payload("context_search", {"query": "session zebra.py", "limit": 20})["results"]
-    (session,) = [each for each in found if each["source"] == "session"]
-    assert session["type"] == "session"
-    assert "input 1, read_file 1" in session["content"]
-    assert "Files read: zebra.py." in session["content"]
-    assert pack in session["content"]
-
-
 @pytest.mark.clause("ME-11", "ME-03")
 def test_a_killed_server_leaves_its_session_and_every_answered_discovery(
     spawn: Spawn, tmp_path: Path

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import select
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from stdio_client import HELLO, MAIN, PATIENCE, Mode, StdioClient, environment
+from stdio_client import HELLO, PATIENCE, Mode, StdioClient, environment
 from waiting import until
 
-from context_pack_adapters.server.process import PARENT_GONE
 from context_pack_adapters.server.pump import MAX_UNSENT_BYTES
 
 Spawn = Callable[..., StdioClient]
-
-
-@pytest.fixture
-def command() -> Sequence[str]:
-    """Servers that are processes in every respect."""
-    return MAIN
 
 
 @pytest.mark.clause("TR-40")
@@ -110,58 +101,6 @@ def test_a_closed_output_ends_the_process_without_a_word(spawn: Spawn) -> None:
     assert client.stderr.read() == b""
 
 
-STARTS_AND_DIES = """
-import os, subprocess, sys
-server = subprocess.Popen([sys.executable, "-m", "context_pack"], stdin=int(sys.argv[1]),
-                          stdout=int(sys.argv[2]),
-                          pass_fds=[int(sys.argv[1]), int(sys.argv[2])])
-print(server.pid, flush=True)
-sys.stdin.read(1)
-os._exit(0)
-"""
-
-
-@pytest.mark.clause("TR-42")
-@pytest.mark.skipif(sys.platform != "linux", reason="the kernel's word of a dead parent exists on Linux only")
-@pytest.mark.parametrize("spoken", [True, False], ids=["after a message", "before any message"])
-def test_a_dead_parent_ends_the_process_though_its_pipes_stay_open(tmp_path: Path, spoken: bool) -> None:
-    """Both pipes are held open by this test, so only the parent's death can end the server."""
-    reads, feeds = os.pipe()
-    listens, writes = os.pipe()
-    parent = subprocess.Popen(
-        [sys.executable, "-c", STARTS_AND_DIES, str(reads), str(writes)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        pass_fds=[reads, writes],
-        cwd=tmp_path,
-        env=environment(CONTEXT_PACK_LOG="off", CONTEXT_PACK_INITIALIZE_TIMEOUT_MS="3600000"),
-    )
-    assert parent.stdin is not None
-    assert parent.stdout is not None
-    server = int(parent.stdout.readline())
-    if spoken:
-        os.write(feeds, b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
-        assert b'"result"' in os.read(listens, 4096)
-    else:
-        until(lambda: _catches(server, PARENT_GONE))
-    watched = os.pidfd_open(server)
-    parent.stdin.write(b"x")
-    parent.stdin.flush()
-    parent.wait(PATIENCE)
-    assert select.select([watched], [], [], PATIENCE)[0], "the server outlived its parent"
-    for descriptor in (reads, feeds, listens, writes, watched):
-        os.close(descriptor)
-    parent.stdin.close()
-    parent.stdout.close()
-
-
-def _catches(pid: int, number: int) -> bool:
-    """Whether the process has a handler for that signal: from then on it knows who its parent is."""
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    caught = next(line for line in lines if line.startswith("SigCgt:"))
-    return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
-
-
 @pytest.mark.clause("TR-45")
 def test_a_silent_client_ends_the_process_with_one_line_and_code_one(spawn: Spawn) -> None:
     client = spawn(env={"CONTEXT_PACK_INITIALIZE_TIMEOUT_MS": "300"})
@@ -169,13 +108,6 @@ def test_a_silent_client_ends_the_process_with_one_line_and_code_one(spawn: Spaw
     lines = client.stderr.read().decode().splitlines()
     assert len(lines) == 1
     assert "300 ms" in lines[0]
-
-
-@pytest.mark.clause("TR-45")
-def test_a_silent_client_is_not_logged_when_logging_is_off(spawn: Spawn) -> None:
-    client = spawn(env={"CONTEXT_PACK_INITIALIZE_TIMEOUT_MS": "300", "CONTEXT_PACK_LOG": "off"})
-    assert client.wait() == 1
-    assert client.stderr.read() == b""
 
 
 @pytest.mark.clause("TR-45")
@@ -240,23 +172,3 @@ def test_a_client_that_never_reads_cannot_stop_the_server_from_reading(spawn: Sp
     )
     seen = [client.read()["id"] for _ in range(count)]
     assert sorted(seen) == list(range(1000, 1000 + count))
-
-
-@pytest.mark.clause("TR-42")
-@pytest.mark.slow
-def test_servers_all_exit_and_leave_no_process(tmp_path: Path) -> None:
-    """End of input, SIGTERM and a closed output in turn: each is followed, and none is left."""
-    for number in range(12):
-        client = StdioClient(tmp_path, command=MAIN, env={"CONTEXT_PACK_LOG": "off"})
-        try:
-            client.send({"jsonrpc": "2.0", "id": 1, "method": "ping"})
-            client.read()
-            if number % 3 == 0:
-                client.close_input()
-            elif number % 3 == 1:
-                client.process.terminate()
-            else:
-                client.stdout.close()
-            assert client.wait() == 0
-        finally:
-            client.kill()

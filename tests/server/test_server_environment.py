@@ -125,20 +125,6 @@ def test_a_closed_or_full_stderr_blocks_no_call(spawn: Spawn, closing: str) -> N
     assert client.end() == (0, "")
 
 
-@pytest.mark.clause("ENV-09")
-@pytest.mark.parametrize("arguments", [(), ("serve",)], ids=["plain", "serve"])
-def test_names_of_files_are_utf8_in_a_locale_that_is_not(
-    spawn: Spawn, tmp_path: Path, arguments: tuple[str, ...]
-) -> None:
-    """Both of Python's own ways around such a locale are shut, as they are for one that is not `C`."""
-    (tmp_path / "snow☃.py").write_text("melts = True\n", encoding="utf-8")
-    odd = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    client = spawn(env=odd, command=(sys.executable, "-m", "context_pack", *arguments))
-    assert client.payload("read_file", {"path": "snow☃.py"})["file"]["content"] == "melts = True\n"
-    found = client.payload("grep_codebase", {"pattern": "melts"})
-    assert [match["file"] for match in found["matches"]] == ["snow☃.py"]
-
-
 @pytest.mark.clause("ST-14")
 def test_a_project_that_cannot_be_written_is_read_and_searched(spawn: Spawn, tmp_path: Path) -> None:
     root, private = tmp_path / "project", {"CONTEXT_PACK_CACHE": str(tmp_path / "cache")}

@@ -41,6 +41,9 @@ def make(request: pytest.FixtureRequest) -> Iterator[Make]:
 @pytest.mark.clause("EM-01")
 def test_there_is_one_unit_vector_for_each_text_in_order(make: Make) -> None:
     embedder = make()
+    assert len(embedder.embed([], "query")) == 0
+    assert embedder.id.split() == [embedder.id]
+    assert 0 < embedder.weight < 1
     together = np.asarray(embedder.embed(TEXTS, "document"))
     assert together.dtype == np.float32
     assert together.shape == (len(TEXTS), embedder.dimension)
@@ -58,16 +61,3 @@ def test_a_vector_is_the_same_alone_in_a_thread_and_by_a_new_embedder(make: Make
         for maker in (embedder, other):
             apart = list(pool.map(lambda text, by=maker: by.embed([text], "query")[0], TEXTS[:4]))
             assert np.allclose(together, apart, atol=1e-5)
-
-
-@pytest.mark.clause("EM-01")
-def test_no_text_gives_no_vector(make: Make) -> None:
-    assert len(make().embed([], "query")) == 0
-
-
-@pytest.mark.clause("EM-01")
-def test_an_id_names_the_embedder_without_blanks_and_its_weight_is_a_share(make: Make) -> None:
-    embedder = make()
-    assert embedder.id
-    assert embedder.id.split() == [embedder.id]
-    assert 0 < embedder.weight < 1

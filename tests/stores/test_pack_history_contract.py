@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import NamedTuple
 
@@ -64,15 +63,3 @@ def test_the_last_revisions_are_kept_and_the_oldest_go(kept: Kept) -> None:
     kept.store.delete(pack.id, lambda _: None)
     assert list(kept.history.revisions(pack.id)) == []
     assert list(kept.history.revisions(other.id)) == [1]
-
-
-@pytest.mark.clause("ST-66")
-def test_revisions_older_than_ninety_days_are_removed_by_a_change(tmp_path: Path) -> None:
-    folder = tmp_path / "history"
-    folder.mkdir()
-    old, young = (folder / f"pk_{name}.1.md" for name in ("aaaaaaaa", "bbbbbbbb"))
-    for path, age in ((old, 91), (young, 89)):
-        path.write_text("whatever")
-        os.utime(path, times=(path.stat().st_mtime - age * 86_400,) * 2)
-    FilePackHistory(PrivateFolder(str(folder))).keep("pk_cccccccc", {1: b""})
-    assert sorted(path.name for path in folder.iterdir()) == ["pk_bbbbbbbb.1.md", "pk_cccccccc.1.md"]

@@ -15,17 +15,14 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from inmemory import FixedClock, MemoryPackStore, SeededIds
-from sample_packs import full_pack, maker, sample_pack
+from sample_packs import maker
 from waiting import PATIENCE
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ports import IdSource
-from context_pack.kernel.text import is_pack_id, pack_id
 from context_pack.packs.model import Pack
 from context_pack.packs.ports import PackStore
 from context_pack_adapters.packs.store import FilePackStore
-
-Open = Callable[..., PackStore]
 
 
 @frozen
@@ -80,54 +77,6 @@ def raised(revision: Pack) -> Pack:
     return attrs.evolve(revision, revision=revision.revision + 1)
 
 
-@pytest.mark.clause("TM-01")
-def test_every_read_returns_the_created_pack(shelf: Shelf) -> None:
-    made = shelf.store.create(
-        lambda key: full_pack(key, shelf.clock.now(), name="whole thing"), "whole thing"
-    )
-    assert is_pack_id(made.id)
-    assert shelf.store.get(made.id) == made
-    assert shelf.store.find("whole thing") == made
-    assert list(shelf.store.all()) == [made]
-    (listed,) = shelf.store.summaries()
-    assert listed == made
-
-
-def test_an_empty_store_lists_nothing_and_finds_nothing(shelf: Shelf) -> None:
-    assert list(shelf.store.all()) == []
-    assert list(shelf.store.summaries()) == []
-    with pytest.raises(Failure) as by_id:
-        shelf.store.get("pk_aaaaaaaa")
-    with pytest.raises(Failure) as by_name:
-        shelf.store.find("nobody")
-    assert by_id.value.code is by_name.value.code is Code.NOT_FOUND
-
-
-@pytest.mark.clause("ST-01")
-@pytest.mark.parametrize(
-    "key",
-    ["", "nope", "../packs/pk_aaaaaaaa", "pk_AAAAAAAA", "pk_aaaaaaaa.md", "pk_aaaaaaa1", "pk_a\0aaaaaa"],
-)
-def test_a_text_that_is_no_id_is_not_found(shelf: Shelf, key: str) -> None:
-    shelf.put()
-    for act in (
-        lambda: shelf.store.get(key),
-        lambda: shelf.store.update(key, raised),
-        lambda: shelf.store.delete(key, lambda _: None),
-    ):
-        with pytest.raises(Failure) as told:
-            act()
-        assert told.value.code is Code.NOT_FOUND
-
-
-@pytest.mark.clause("ST-16")
-def test_an_update_stores_what_the_change_returns(shelf: Shelf) -> None:
-    made = shelf.put()
-    assert shelf.store.update(made.id, raised).revision == 2
-    assert shelf.store.get(made.id).revision == 2
-    assert [pack.revision for pack in shelf.store.all()] == [2]
-
-
 @pytest.mark.clause("ST-16")
 def test_an_exception_in_a_change_is_raised_and_nothing_is_stored(shelf: Shelf) -> None:
     made = shelf.put()
@@ -143,15 +92,6 @@ def test_an_exception_in_a_change_is_raised_and_nothing_is_stored(shelf: Shelf) 
         shelf.store.update(made.id, lambda pack: attrs.evolve(pack, revision=1 // 0))
     assert shelf.store.get(made.id) == made
     assert shelf.store.update(made.id, raised).revision == 2
-
-
-@pytest.mark.clause("ST-16")
-def test_a_change_may_not_rename_a_pack(shelf: Shelf) -> None:
-    made = shelf.put("first name")
-    with pytest.raises(Failure) as told:
-        shelf.store.update(made.id, lambda pack: attrs.evolve(pack, name="second name"))
-    assert told.value.code is Code.INTERNAL
-    assert shelf.store.find("first name") == made
 
 
 @pytest.mark.clause("ST-16")
@@ -221,27 +161,6 @@ def test_an_expired_pack_is_invisible_from_its_last_instant_on(shelf: Shelf) -> 
 
 
 @pytest.mark.clause("ST-23")
-def test_the_name_of_an_expired_pack_is_free(shelf: Shelf) -> None:
-    old = shelf.put("borrowed", minutes=5)
-    shelf.clock.advance(minutes=5)
-    new = shelf.put("borrowed")
-    assert new.id != old.id
-    assert shelf.store.find("borrowed") == new
-
-
-@pytest.mark.clause("ST-23")
-def test_a_pack_extended_in_time_stays(shelf: Shelf) -> None:
-    made = shelf.put("extended", minutes=5)
-    later = sample_pack(made.id, shelf.clock.now(), 600, name="extended", revision=2)
-    shelf.store.update(made.id, lambda _: later)
-    shelf.clock.advance(minutes=5)
-    assert shelf.store.get(made.id) == later
-    with pytest.raises(Failure) as told:
-        shelf.put("extended")
-    assert told.value.code is Code.NAME_CONFLICT
-
-
-@pytest.mark.clause("ST-23")
 def test_a_pack_that_expires_while_its_writer_waits_is_not_written(shelf: Shelf) -> None:
     made = shelf.put(minutes=5)
     inside, go_on = threading.Event(), threading.Event()
@@ -294,60 +213,6 @@ def test_an_expired_pack_is_kept_and_comes_back_by_name_or_id(shelf: Shelf) -> N
             shelf.store.discard(handle)
         assert told.value.code is Code.NOT_FOUND
     assert list(shelf.store.expired()) == []
-
-
-class Repeating:
-    """An `IdSource` that gives each token twice."""
-
-    def __init__(self) -> None:
-        self._count = 0
-
-    def token(self, size: int) -> bytes:
-        """The same bytes as last time, every other time."""
-        self._count += 1
-        return (self._count // 2).to_bytes(size, "big")
-
-
-@pytest.mark.clause("ST-22")
-@pytest.mark.parametrize("name", [None, "with a name"])
-def test_an_id_that_is_taken_is_drawn_again(open_shelf: Callable[..., Shelf], name: str | None) -> None:
-    shelf = open_shelf(Repeating())
-    made = [shelf.put(None if name is None else f"{name} {index}") for index in range(5)]
-    assert [pack.id for pack in made] == [pack_id(index.to_bytes(5, "big")) for index in range(5)]
-    assert sorted(pack.id for pack in shelf.store.all()) == sorted(pack.id for pack in made)
-
-
-class Constant:
-    """An `IdSource` that is broken."""
-
-    def token(self, size: int) -> bytes:
-        """Always the same bytes."""
-        return bytes(size)
-
-
-@pytest.mark.clause("ST-22")
-def test_repeating_ids_are_a_failure_and_replace_no_pack(
-    open_shelf: Callable[..., Shelf],
-) -> None:
-    shelf = open_shelf(Constant())
-    made = shelf.put()
-    with pytest.raises(Failure) as told:
-        shelf.put()
-    assert told.value.code is Code.INTERNAL
-    assert list(shelf.store.all()) == [made]
-
-
-@pytest.mark.clause("ST-16")
-def test_threads_that_share_a_store_lose_no_update(shelf: Shelf) -> None:
-    made = shelf.put()
-
-    def many(_: int) -> None:
-        for _ in range(10):
-            shelf.store.update(made.id, raised)
-
-    with ThreadPoolExecutor(6) as pool:
-        list(pool.map(many, range(6)))
-    assert shelf.store.get(made.id).revision == 61
 
 
 @pytest.mark.clause("ST-19")

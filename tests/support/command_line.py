@@ -114,7 +114,7 @@ def _run_here(words: Sequence[str], folder: Path, env: Mapping[str, str], given:
         reads.seek(0)
         with _standing_in(folder, env), _streams(reads, out, err):
             try:
-                code = main(words)
+                code = main(list(words))
             except SystemExit as ended:
                 code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
         out.seek(0)

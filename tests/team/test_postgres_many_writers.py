@@ -16,9 +16,9 @@ from pathlib import Path
 import psycopg
 import pytest
 from attrs import evolve
+from cutting_proxy import Fate, proxied
 from postgres_server import Server, serve
 from sample_packs import maker
-from slow_proxy import Fate, proxied
 from stdio_client import environment
 from store_worker import opened
 from waiting import PATIENCE, until
@@ -157,8 +157,8 @@ def test_a_connection_cut_at_the_commit_changes_once_or_says_so(
     def cut(data: bytes) -> Fate:
         return fate if b"COMMIT" in data and next(commits) % 3 == 0 else Fate.PASS
 
-    with proxied(postgres.port, fate=cut) as proxy:
-        url = postgres.url.replace(str(postgres.port), str(proxy.port))
+    with proxied(postgres.port, cut) as port:
+        url = postgres.url.replace(str(postgres.port), str(port))
         database = Database(Address(url), lambda: project, PATIENCE)
         store, discoveries = PostgresPackStore(database, SystemIds()), PostgresDiscoveryStore(database)
         (key,) = made(store, 1)

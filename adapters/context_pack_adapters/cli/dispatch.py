@@ -70,6 +70,7 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "memory list": "list the discoveries",
         "memory show": "print discoveries whole, with their code",
         "memory search": "search the discoveries",
+        "memory accept": "say that discoveries still hold for the code as it is now",
         "memory forget": "forget discoveries",
     },
     "memory_import": {"memory import": "record what Markdown notes and decision records say"},

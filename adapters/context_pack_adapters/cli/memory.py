@@ -174,6 +174,27 @@ def _print_whole(body: Mapping[str, Any]) -> None:
         output.line(f"    superseded by {body['supersededBy']}")
 
 
+@command("memory accept")
+@IDS
+def accept(app: App, ids: tuple[str, ...]) -> int:
+    """Say that discoveries were read again and still hold: they are anchored to their code as it is now.
+
+    Example:
+      context-pack memory accept 5f1c0a52
+    """
+    accepted, failures = [], {}
+    for one in ids:
+        try:
+            accepted.append(app.cases.recorder.accept(one))
+        except Failure as failure:
+            failures[one] = failure
+    app.complain(failures)
+    app.tell(
+        {"accepted": [_as_json(each) for each in accepted]}, *(f"accepted {each.id}" for each in accepted)
+    )
+    return 1 if failures else 0
+
+
 @command("memory forget")
 @IDS
 def forget(app: App, ids: tuple[str, ...]) -> int:
@@ -187,7 +208,7 @@ def forget(app: App, ids: tuple[str, ...]) -> int:
     for one in ids:
         try:  # a whole id needs no look at the others, of which one may be malformed
             whole = one if len(one) > SHORT_ID else _meant(app, one).id
-            gone[whole] = app.ports.discoveries.forget(whole)
+            gone[whole] = app.cases.recorder.forget(whole)
         except Failure as failure:
             failures[one] = failure
     app.complain(failures)

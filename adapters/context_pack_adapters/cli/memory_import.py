@@ -13,7 +13,6 @@ import click
 from context_pack.kernel.errors import Failure
 from context_pack.memory.discovery import DiscoveryType
 from context_pack.memory.notes import Note, notes_in
-from context_pack.memory.record import ContextRecord
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
 from context_pack_adapters.cli.names import MODULE
@@ -117,7 +116,7 @@ def _imported(
             continue
         module = options.module or note.module
         row |= {"type": note.type.value, "content": note.content}
-        command = ContextRecord(note.type.value, note.content, module)
+        command = recorder.of_note(note, module)
         if options.dry_run:
             would = recorder.rehearse(command)
             merged = would.merged or would.discovery.id in rehearsed

@@ -10,6 +10,7 @@ a process that is killed git is left behind, and gives up when nothing comes for
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -127,20 +128,26 @@ class Git:
         return "" if self.trusted or self.protocol == "file" else "; it was asked without your credentials"
 
 
+_USERS = ("GIT_SSL", "GIT_HTTP", "GIT_SSH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
+_OPEN = re.compile(
+    r"(?:https?|all|no)_proxy|lang|lc_.*|tmpdir|ssl_cert_(?:file|dir)|git_ssl_(?:no_verify|ca.*)",
+    re.IGNORECASE,
+)
+"""The variables without secrets that a fetch may need."""
+
+
 def environment(environ: Mapping[str, str], protocol: str, trusted: bool) -> dict[str, str]:
     """The environment of git: nothing that points it elsewhere or makes it ask; secrets only if trusted."""
-    kept = {name: value for name, value in environ.items() if not _is_unsafe(name, trusted)}
     if trusted:
+        kept = {
+            name: value for name, value in environ.items() if name.startswith(_USERS) or name[:4] != "GIT_"
+        }
         kept.setdefault("GIT_SSH_COMMAND", _SSH)
     else:
-        kept.update(
-            HOME=os.devnull,
-            XDG_CONFIG_HOME=os.devnull,
-            GIT_CONFIG_NOSYSTEM="1",
-            GIT_CONFIG_GLOBAL=os.devnull,
-            GIT_CONFIG_SYSTEM=os.devnull,
-            GIT_SSH_COMMAND=_ANONYMOUS_SSH,
-        )
+        nowhere = ("HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM")
+        kept = {name: value for name, value in environ.items() if _OPEN.fullmatch(name)}
+        kept |= dict.fromkeys(nowhere, os.devnull)
+        kept |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_SSH_COMMAND": _ANONYMOUS_SSH}
     return {
         **kept,
         "PATH": _absolute(environ.get("PATH", os.defpath)),
@@ -151,24 +158,11 @@ def environment(environ: Mapping[str, str], protocol: str, trusted: bool) -> dic
         "GIT_ALLOW_PROTOCOL": protocol,
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_LFS_SKIP_SMUDGE": "1",
-        # Our own repository has the configuration that we wrote, whatever the user has new ones made like.
+        # Our own repository is as we make it, whatever the user has new ones made like.
         "GIT_DEFAULT_HASH": "sha1",
         "GIT_DEFAULT_REF_FORMAT": "files",
         "LC_ALL": "C",
     }
-
-
-_SECRETS = ("SSH_AUTH_SOCK", "KRB5CCNAME", "GIT_SSL_CERT", "GIT_SSL_KEY", "NETRC")
-_HARMLESS = ("GIT_SSL", "GIT_HTTP")
-_USERS = ("GIT_SSH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
-
-
-def _is_unsafe(name: str, trusted: bool) -> bool:
-    """Whether a variable must not reach git."""
-    if not trusted and name.startswith(_SECRETS):
-        return True
-    kept = (*_HARMLESS, *_USERS) if trusted else _HARMLESS
-    return name.startswith("GIT_") and not name.startswith(kept)
 
 
 def _absolute(path: str) -> str:

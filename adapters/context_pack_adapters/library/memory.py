@@ -62,7 +62,11 @@ class Memory:
 
     def forget(self, discovery_id: str) -> Discovery | None:
         """Remove a discovery and return it, or None when its file was malformed."""
-        return self._store.forget(discovery_id)
+        return self._cases.recorder.forget(discovery_id)
+
+    def accept(self, discovery_id: str) -> Discovery:
+        """Anchor a discovery anew where its code is found now: it was read again, and still holds."""
+        return self._cases.recorder.accept(discovery_id)
 
     def search(
         self,

@@ -20,6 +20,7 @@ from markupsafe import Markup
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.text import counted
 from context_pack.kernel.times import format_instant, human, is_expired, remaining_seconds
+from context_pack.packs.claims import claims_of, doubts_of
 from context_pack.packs.model import (
     NOTHING_KNOWN,
     CodeLocation,
@@ -150,13 +151,23 @@ def render_html(view: PackView) -> str:
     pack, chapters = view.pack, _chapters(view)
     cards = [card for chapter in chapters for card in chapter.cards]
     states = Counter(card.resolution.state for card in cards)
+    claims, bare = claims_of(pack)
+    written = [claim for claim in claims if claim.refs[0].spellings]
+    links = {card.ref: card for card in cards}
+    facts = [counted(len(cards), "ref"), counted(sum(len(each.figures) for each in chapters), "diagram")]
+    if written:
+        facts += [counted(len(written), "claim"), f"{counted(bare, 'statement')} without code"]
     left = human(remaining_seconds(pack.expires_at, view.now))
     values: dict[str, Any] = {
         "pack": pack,
         "chapters": chapters,
-        "attention": [card for card in cards if card.needs_attention],
+        "doubts": [
+            (doubt.claim.sentence, [links[ref] for ref, _ in doubt.refs])
+            for doubt in doubts_of(written, view.resolve)
+        ],
+        "attention": [card for card in cards if card.needs_attention and not card.ref.spellings],
         "states": [(state, states[state]) for state in State if states[state]],
-        "holds": f"{counted(len(cards), 'ref')}, {counted(sum(len(c.figures) for c in chapters), 'diagram')}",
+        "holds": ", ".join(facts),
         "left": "expired" if is_expired(pack.expires_at, view.now) else f"{left} left",
         "stale_scopes": outdated(pack, view.scopes),
         "now": view.now,

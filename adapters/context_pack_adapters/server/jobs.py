@@ -15,12 +15,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from context_pack.kernel.errors import Failure
-from context_pack.toolkit.call import Cancelled, Overdue
+from context_pack.toolkit.call import CHECK, Cancelled, Overdue
 from context_pack_adapters.server import jsonrpc
 from context_pack_adapters.server.jsonrpc import Id, ProtocolError, error, failed, internal
 from context_pack_adapters.server.limits import OTHER_CLIENT, ClientView, client_view
 from context_pack_adapters.server.protocol_versions import SEVERITY, RequestContext
-from context_pack_adapters.serving import CHECK
 
 CALL_SECONDS = 45.0
 """How long a call may take: less than the minute after which the usual clients give up."""
@@ -219,38 +218,34 @@ class ProgressNotes:
         self._token, self._send, self._monotonic = token, send, monotonic
         self._lock = threading.Lock()
         self._open, self._count = token is not None, 0
-        self._sent_at = monotonic()
-        self._last: float | None = None
+        self._sent_at, self._last = monotonic(), -math.inf
         self._total: float | None = None
 
     def report(self, done: float, total: float | None, message: str | None) -> None:
-        """Send a value greater than the last one; the end is never dropped for its rate."""
+        """Send a value if it is greater than the last one; the end is never dropped for its rate."""
         with self._lock:
-            rises = self._last is None or done > self._last
             soon = self._count >= BURST and self._monotonic() - self._sent_at < REPORT_SECONDS
-            if rises and (not soon or (total is not None and done >= total)):
-                self._total = total
-                self._emit(done, message)
+            if not soon or (total is not None and done >= total):
+                self._emit(done, total, message)
 
     def keep_alive(self) -> None:
         """Send a slightly higher value if nothing was sent for a while."""
         with self._lock:
             if self._monotonic() - self._sent_at >= HEARTBEAT_SECONDS:
-                last = self._last or 0.0
-                self._emit(max(last + HEARTBEAT_STEP, math.nextafter(last, math.inf)), None)
+                self._emit(max(self._last, 0.0) + HEARTBEAT_STEP, self._total, None)
 
     def close(self) -> None:
         """Send nothing from now on."""
         with self._lock:
             self._open = False
 
-    def _emit(self, done: float, message: str | None) -> None:
-        if not self._open or not math.isfinite(done):
+    def _emit(self, done: float, total: float | None, message: str | None) -> None:
+        if not self._open or not self._last < done < math.inf:  # neither is a NaN
             return
-        self._last, self._sent_at, self._count = done, self._monotonic(), self._count + 1
+        self._last, self._total, self._sent_at, self._count = done, total, self._monotonic(), self._count + 1
         params: dict[str, Any] = {"progressToken": self._token, "progress": done}
-        if self._total is not None and done <= self._total < math.inf:
-            params["total"] = self._total
+        if total is not None and done <= total < math.inf:
+            params["total"] = total
         if message is not None:
             params["message"] = message
         self._send(jsonrpc.notification("notifications/progress", params))

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from context_pack_adapters.server.framing import Decoder, encode
 from context_pack_adapters.server.jobs import CALL_SECONDS, DEAF_SECONDS
-from context_pack_adapters.server.process import Signals, claim_streams, speak_utf8
+from context_pack_adapters.server.process import Signals, claim_streams
 from context_pack_adapters.server.session import ProtocolSession
 from context_pack_adapters.server.threads import WorkerPools, Writer
 
@@ -34,8 +34,6 @@ STOP_SECONDS = 0.5
 FLUSH_SECONDS = 0.25
 LAST_RESORT_SECONDS = 1.6
 """How long the very end may take, whatever hangs."""
-FOLLOW_SECONDS = 0.5
-"""When the parent process is followed: that loads a library, so the first answers go first."""
 
 MakeSession = Callable[[Callable[[bytes], None]], ProtocolSession]
 
@@ -55,7 +53,6 @@ def serve(make_session: MakeSession, limits: Limits) -> int:
 
     Threads may still be busy when this returns: the caller ends the process with `os._exit`.
     """
-    speak_utf8()
     streams = claim_streams()
     return 0 if streams is None else Pump(*streams, make_session, limits).run()
 
@@ -72,10 +69,8 @@ class Pump:
         self._session = make_session(lambda body: self._writer.send(encode(body, self._decoder.mode)))
         self._poll = select.poll()
         self._input: int | None = None  # Which events of the input are waited for; None: it has ended.
-        self._began = time.monotonic()
-        self._silent_until = self._began + limits.first_message_ms / 1000
+        self._silent_until = time.monotonic() + limits.first_message_ms / 1000
         self._next_check = 0.0
-        self._follows_parent = False
         self._code: int | None = None  # The exit code, once the conversation is to end.
         self._ends_at = math.inf
         self._left = (0, 0)  # Open jobs and unsent bytes when the end of input was last looked at.
@@ -139,12 +134,10 @@ class Pump:
             due = min(due, self._next_check)
         if not self._session.heard:
             due = min(due, self._silent_until)
-        if not self._follows_parent:
-            due = min(due, self._began + FOLLOW_SECONDS)
         return None if due == math.inf else max(0.0, due - time.monotonic()) * 1000 + 1
 
     def _mind_the_time(self, now: float) -> None:
-        """Handle timers: deadlines of jobs, a silent client, and the parent once there is time for it."""
+        """Handle timers: deadlines of jobs, and a silent client."""
         if now >= self._next_check:
             self._next_check = now + CHECK_SECONDS
             for job in list(self._session.jobs):
@@ -153,10 +146,6 @@ class Pump:
         if not self._session.heard and now >= self._silent_until:
             self._limits.warn(f"no message within {self._limits.first_message_ms} ms; the server ends")
             self._end(1, 0.0)
-        if not self._follows_parent and now >= self._began + FOLLOW_SECONDS:
-            self._follows_parent = True
-            if self._signals.follow_parent():
-                self._end(0, 0.0)
 
     def _read_input(self) -> None:
         """Read once, and serve every message that is now complete."""

@@ -19,7 +19,6 @@ from context_pack_adapters.server.jobs import Job
 
 THREADS = {"read": 4, "slow": 4, "write": 1}
 READ_AFTER_WRITE_SECONDS = 0.25
-BATCH_BYTES = 256 * 1024
 NO_THREAD = "the system grants no more threads; close some programs, or try again in a moment"
 
 
@@ -90,17 +89,9 @@ class Writer:
 
     def _run(self) -> None:
         while (frame := self._queue.get()) is not None:
-            frames, size = [frame], len(frame)
-            while size < BATCH_BYTES and not self._queue.empty():
-                following = self._queue.get()
-                if following is None:  # it is for the next turn
-                    self._queue.put(None)
-                    break
-                frames.append(following)
-                size += len(following)
-            self._write(b"".join(frames))
+            self._write(frame)
             with self._lock:
-                self.unsent -= size
+                self.unsent -= len(frame)
             self._on_progress()
 
     def _write(self, data: bytes) -> None:

@@ -174,7 +174,7 @@ def test_a_discovery_is_found_in_the_next_call_with_the_promised_fields(room: Ro
         "score": first["score"],
         "source": "discovery",
     }
-    room.memory.discoveries.forget(kept["id"])
+    room.call("context_record", action="forget", id=kept["id"])
     assert room.search("JWT cookies", type="pattern")["results"] == []
 
 

@@ -14,7 +14,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
-from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -175,40 +174,8 @@ def try_everything(root: str, pack_id: str, name: str, delete: bool = True) -> d
     return answers
 
 
-def opens(root: str, action: str, *arguments: str) -> list[str]:
-    """The pack files that one action opens by name, when it has been done before; or "listing"."""
-    store = opened(root)
-    acts: dict[str, Callable[[], Any]] = {
-        "get": lambda: store.get(arguments[0]),
-        "update": lambda: store.update(arguments[0], lambda p: attrs.evolve(p, revision=p.revision + 1)),
-        "all": store.all,
-        "find": lambda: store.find(arguments[0]),
-    }
-    acts[action]()
-    time.sleep(0.25)  # until the files are older than the timestamp grain that the store distrusts
-    acts["all"]()
-    seen: list[str] = []
-
-    def heard(event: str, details: tuple[Any, ...]) -> None:
-        if event in ("os.scandir", "os.listdir"):
-            seen.append("listing")
-        elif event == "open" and "pk_" in os.path.basename(str(details[0])):
-            seen.append(os.path.basename(str(details[0])))
-
-    sys.addaudithook(heard)
-    acts[action]()
-    return seen
-
-
-def outlive(root: str) -> str:
-    """Make a pack that lives for a moment, and return its id."""
-    now = SystemClock().now()
-    return opened(root).create(maker(now - timedelta(minutes=2), 1), None).id
-
-
 ACTIONS: dict[str, Callable[..., Any]] = {
-    act.__name__: act
-    for act in (mutate, claim, together, killed, hold, try_everything, try_writes, opens, outlive)
+    act.__name__: act for act in (mutate, claim, together, killed, hold, try_everything, try_writes)
 }
 
 if __name__ == "__main__":

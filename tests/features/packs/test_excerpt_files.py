@@ -26,19 +26,6 @@ def store(tmp_path: Path) -> FileExcerptStore:
 
 
 @pytest.mark.clause("ST-60")
-@pytest.mark.parametrize("data", [b"", b"def f():\n    return 2", b"\xff\xfe", TEXT.encode() + b"\n"])
-def test_an_excerpt_that_does_not_match_its_digest_is_rewritten(
-    store: FileExcerptStore, tmp_path: Path, data: bytes
-) -> None:
-    path = tmp_path / "excerpts" / f"{DIGEST}.txt"
-    assert path.read_bytes() == TEXT.encode()
-    path.write_bytes(data)
-    assert store.texts([DIGEST]) == {}
-    store.put({DIGEST: TEXT})
-    assert store.texts([DIGEST]) == {DIGEST: TEXT}
-
-
-@pytest.mark.clause("ST-60")
 def test_a_link_in_the_place_of_a_text_or_of_the_folder_is_not_followed(
     store: FileExcerptStore, tmp_path: Path
 ) -> None:

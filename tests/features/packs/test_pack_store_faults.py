@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -88,19 +87,6 @@ def test_a_read_only_store_is_read_and_every_write_is_refused(root: Path) -> Non
 
 
 @pytest.mark.clause("ST-14")
-def test_an_expired_pack_of_a_read_only_store_is_invisible_and_stays(root: Path) -> None:
-    put(root)
-    gone = json.loads(
-        subprocess.check_output([sys.executable, str(WORKER), "outlive", str(root)], env=OUR_PATH)
-    )
-    mounts = f"mount --bind '{root}' '{root}'\nmount -o remount,ro,bind '{root}'"
-    answers = run_mounted(mounts, worker("try_everything", root, gone, "old one"))
-    assert answers["all"] == 1
-    assert answers["get"]["code"] == Code.NOT_FOUND
-    assert (root / "packs" / f"{gone}.md").exists()
-
-
-@pytest.mark.clause("ST-14")
 def test_a_full_disk_refuses_writes_and_keeps_the_old_pack_whole(root: Path) -> None:
     pack = put(root)
     keep = root.parent / "keep"
@@ -119,23 +105,6 @@ def test_a_full_disk_refuses_writes_and_keeps_the_old_pack_whole(root: Path) -> 
     listed = set((root.parent / "listing").read_text().split())
     kept = {".gitignore", f"{pack.id}.md", f"{pack.id}.lock", ".create.lock"}
     assert listed == kept, "no temporary file stays"
-
-
-@pytest.mark.clause("ST-14")
-def test_a_file_size_limit_refuses_the_write_and_leaves_no_trace(root: Path) -> None:
-    pack = put(root)
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
-
-    words = [sys.executable, str(WORKER), "try_writes", str(root), pack.id, "old one"]
-    answers = run(words, preexec_fn=limit)
-    assert {action: answers[action] for action in READS} == {"get": 2, "find": 2, "all": 1}
-    for action in ("update", "create"):
-        check_told(answers[action], "EFBIG", root)
-    store = FilePackStore(root, SystemClock(), SystemIds())
-    assert store.get(pack.id) == pack
-    assert [path.name for path in (root / "packs").iterdir() if path.suffix == ".tmp"] == []
 
 
 def blocked_by_a_file(root: Path) -> None:
@@ -168,44 +137,3 @@ def test_a_file_in_place_of_the_packs_folder_is_reported(
     assert told.value.code is Code.IO_ERROR
     assert "not a folder" in told.value.message
     assert str(root) not in told.value.message
-
-
-@pytest.mark.clause("ST-14")
-def test_a_pack_that_may_not_be_read_is_an_error_and_not_a_missing_pack(root: Path) -> None:
-    pack = put(root)
-    path = root / "packs" / f"{pack.id}.md"
-    path.chmod(0)
-    if os.geteuid() == 0:
-        # Nothing is forbidden to root: the worker runs as nobody in particular.
-        user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"]
-        if (
-            shutil.which("setpriv") is None
-            or subprocess.run([*user, sys.executable, "-V"], check=False).returncode
-        ):
-            pytest.skip("the interpreter is not there for other users")
-        for folder in (root / "packs", root, *root.parents[:3]):
-            folder.chmod(0o755)
-        answers = run([*user, sys.executable, str(WORKER), "try_everything", str(root), pack.id, "old one"])
-    else:
-        answers = run([sys.executable, str(WORKER), "try_everything", str(root), pack.id, "old one"])
-    for action in (*READS, "update", "create named", "delete"):
-        check_told(answers[action], "EACCES", root)
-        assert "permission" in answers[action]["message"]
-
-
-@pytest.mark.clause("ST-14")
-def test_a_pack_deleted_during_an_update_is_not_found_nor_restored(root: Path) -> None:
-    pack = put(root)
-    store = FilePackStore(root, SystemClock(), SystemIds())
-    path = root / "packs" / f"{pack.id}.md"
-
-    def vanish(_: Pack) -> Pack:
-        path.unlink()
-        return attrs.evolve(pack, revision=3)
-
-    with pytest.raises(Failure) as told:
-        store.update(pack.id, vanish)
-    assert told.value.code is Code.IO_ERROR
-    assert told.value.details == {"file": f"{pack.id}.md", "reason": "ENOENT"}
-    assert "vanished" in told.value.message
-    assert not path.exists()

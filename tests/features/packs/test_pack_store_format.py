@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-import sys
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
-import attrs
 import pytest
 import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from sample_packs import NOON, full_pack, sample_pack
+from sample_packs import full_pack, sample_pack
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.packs.model import Diagram, Pack, Section
@@ -84,14 +82,8 @@ def test_a_file_is_front_matter_in_the_contract_order_and_a_body() -> None:
     assert section["refs"][1]["group"] is None
     assert list(section["diagrams"][0]) == ["key", "title", "mermaid", "why"]
     assert record["created_at"] == "2026-03-04T12:00:00Z"
-    assert "# yes" in body
-    assert "The flow: step by step [flow]: 2 refs, 1 diagrams" in body
-
-
-@pytest.mark.clause("ST-01")
-def test_a_full_pack_comes_back_equal() -> None:
-    pack = full_pack(name="a name", expires_at=datetime(2026, 3, 5, 1, 2, 3, 456789, tzinfo=UTC))
-    assert pack_format.decode(pack_format.encode(pack), ID) == pack
+    assert "\n# yes\n\n## The flow: step by step [flow]\n" in body
+    assert "\n- path: src/auth/handler.rs\n- lines: 42-67\n" in body
 
 
 @pytest.mark.clause("ST-03")
@@ -107,14 +99,6 @@ def test_every_text_comes_back_exactly_from_every_reader(text: str, key: str) ->
 
 
 @pytest.mark.clause("ST-03")
-@pytest.mark.parametrize("text", TRICKY)
-def test_a_text_that_looks_like_something_else_stays_text(text: str) -> None:
-    front = front_matter.split(front_matter.render({"a": text, "b": [text]}, ""))
-    for value in (front_matter.parse(front), *(yaml.load(front, Loader=loader) for loader in YAML_READERS)):
-        assert value == {"a": text, "b": [text]}
-
-
-@pytest.mark.clause("ST-03")
 @given(mermaid=TEXTS, description=TEXTS, title=TEXTS, tags=st.lists(TEXTS, max_size=3))
 @example("graph TD\n\tA-->B\n", "a\n  b\n\n  c", "x", [])
 def test_every_valid_pack_survives_a_round_trip(
@@ -126,23 +110,6 @@ def test_every_valid_pack_survives_a_round_trip(
     except Failure:
         return
     assert pack_format.decode(pack_format.encode(pack), ID) == pack
-
-
-@pytest.mark.clause("ST-03")
-def test_lines_are_written_as_lines_where_that_is_exact() -> None:
-    text = front_matter.render(
-        {"a": "one\n  two\n\nthree", "b": "one\ntwo\n", "c": "one\ttab\nx"}, ""
-    ).decode()
-    assert text == '---\na: |-\n  one\n    two\n\n  three\nb: |\n  one\n  two\nc: "one\\ttab\\nx"\n---\n'
-
-
-@pytest.mark.clause("ST-03")
-def test_a_lone_surrogate_is_refused_before_a_pack_is_written() -> None:
-    pack = full_pack()
-    object.__setattr__(pack, "title", "\ud800")
-    with pytest.raises(Failure) as told:
-        pack_format.encode(pack)
-    assert told.value.code is Code.INVALID_DATA
 
 
 @pytest.mark.clause("ST-01")
@@ -217,16 +184,6 @@ expires_at: 2026-02-20T13:00:00+01:00
     assert pack.sections[0].refs[0].anchor is None
 
 
-@pytest.mark.clause("ST-05")
-def test_scalars_mean_what_yaml_1_2_says() -> None:
-    front = b"a: yes\nb: 010\nc: 0o10\nd: 0x1F\ne: 1_0\nf: 12:30\ng: 2026-01-01\nh: TRUE\ni: ~\nj:\n"
-    front += b"k: -7\nl: 1.5\no: +3"
-    assert front_matter.parse(front) == {
-        "a": "yes", "b": 10, "c": 8, "d": 31, "e": "1_0", "f": "12:30", "g": "2026-01-01", "h": True,
-        "i": None, "j": None, "k": -7, "l": 1.5, "o": 3,
-    }  # fmt: skip
-
-
 @pytest.mark.clause("ST-06")
 @pytest.mark.parametrize(
     ("front", "words"),
@@ -254,81 +211,6 @@ def test_yaml_outside_the_subset_is_malformed_with_a_reason(front: str, words: s
     failure = refusal(f"---\n{front}\n---\n".encode())
     assert failure.code is Code.MALFORMED_PACK
     assert words in failure.details["reason"]
-
-
-@pytest.mark.clause("ST-06")
-def test_bytes_that_are_no_utf8_are_malformed() -> None:
-    assert "UTF-8" in refusal(b"---\na: \xff\n---\n").details["reason"]
-
-
-@pytest.mark.clause("ST-06")
-def test_a_reason_never_quotes_the_file() -> None:
-    for front in ("secret: [secret", "secret: 'secret", "secret: 1\nsecret: 2", "secret: *secret", "secret"):
-        assert "secret" not in str(refusal(f"---\n{front}\n---\n".encode()).details)
-
-
-@pytest.mark.clause("ST-06")
-def test_hostile_files_of_full_size_are_refused_quickly() -> None:
-    size = pack_format.MAX_FILE_BYTES - 10
-    limit = sys.getrecursionlimit()
-    for filling in (b"[", b"{a: ", b"- ", b"? ", b"a: &a [*a,", b"'", b'"'):
-        data = b"---\n" + filling * (size // len(filling)) + b"\n---\n"
-        assert refusal(data).code is Code.MALFORMED_PACK
-    assert sys.getrecursionlimit() == limit
-
-
-@pytest.mark.clause("ST-06")
-@given(
-    st.binary(max_size=200)
-    | st.text(max_size=200).map(lambda text: f"---\n{text}\n---\n".encode("utf-8", "replace"))
-)
-@settings(max_examples=300)
-def test_no_bytes_make_reading_fail_in_any_other_way(data: bytes) -> None:
-    assert refusal(data).code in (Code.MALFORMED_PACK, Code.MIGRATION_REQUIRED)
-
-
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | TEXTS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(FIELDS), inner, max_size=4),
-    max_leaves=6,
-)
-
-
-@pytest.mark.clause("ST-06")
-@given(data=st.data())
-@settings(max_examples=300)
-def test_a_file_with_anything_in_any_place_is_a_pack_or_malformed(data: st.DataObject) -> None:
-    record = to_record(full_pack())
-    place: Any = record
-    while isinstance(place, dict | list) and place:
-        keys = list(place) if isinstance(place, dict) else list(range(len(place)))
-        key = data.draw(st.sampled_from(keys))
-        if not isinstance(place[key], dict | list) or data.draw(st.booleans()):
-            place[key] = data.draw(VALUES)
-            break
-        place = place[key]
-    if data.draw(st.booleans()):
-        record[data.draw(st.sampled_from(FIELDS))] = data.draw(VALUES)
-    written = front_matter.render(record, "")
-    assert front_matter.parse(front_matter.split(written)) == record
-    try:
-        pack = pack_format.decode(written, ID)
-    except Failure as failure:
-        assert failure.code in (Code.MALFORMED_PACK, Code.MIGRATION_REQUIRED)  # noqa: PT017
-    else:
-        assert pack_format.decode(pack_format.encode(pack), ID) == pack
-
-
-@pytest.mark.clause("ST-06")
-@given(cut=st.integers(0, 2000), put=st.binary(max_size=4), length=st.integers(0, 30))
-@settings(max_examples=300)
-def test_a_damaged_file_is_a_pack_or_malformed(cut: int, put: bytes, length: int) -> None:
-    whole = pack_format.encode(full_pack())
-    damaged = whole[:cut] + put + whole[cut + length :]
-    try:
-        pack_format.decode(damaged, ID)
-    except Failure as failure:
-        assert failure.code in (Code.MALFORMED_PACK, Code.MIGRATION_REQUIRED)  # noqa: PT017
 
 
 @pytest.mark.clause("ST-06")
@@ -383,15 +265,6 @@ def test_every_rule_of_a_pack_is_checked_again_when_it_is_read(changes: dict[str
     assert failure.details["reason"]
 
 
-@pytest.mark.clause("ST-08")
-@pytest.mark.parametrize("version", [1, 3, 0, "2", "two"])
-def test_another_schema_version_asks_for_a_migration(version: object) -> None:
-    for changes in ({}, {"surprise": 1, "revision": "new"}):
-        failure = refusal(file_of(schema_version=version, **changes))
-        assert failure.code is Code.MIGRATION_REQUIRED
-        assert failure.details == {"found": version, "supported": 2}
-
-
 @pytest.mark.clause("ST-01")
 def test_a_pack_that_no_reader_would_take_is_refused_by_the_writer() -> None:
     section = Section("flow", "T", "x" * 9_000_000)
@@ -399,11 +272,3 @@ def test_a_pack_that_no_reader_would_take_is_refused_by_the_writer() -> None:
         pack_format.encode(sample_pack(ID, sections=(section,)))
     assert told.value.code is Code.INVALID_DATA
     assert re.search("split", told.value.message)
-
-
-@pytest.mark.clause("ST-01")
-def test_every_write_renders_the_body_again() -> None:
-    first = pack_format.encode(full_pack())
-    later = attrs.evolve(full_pack(), revision=2, expires_at=NOON + timedelta(days=1))
-    assert b"revision 1, expires 2026-03-04T13:00:00Z" in first
-    assert b"revision 2, expires 2026-03-05T12:00:00Z" in pack_format.encode(later)

@@ -75,25 +75,3 @@ def test_a_ref_that_is_not_there_or_not_found_is_refused_and_nothing_changes(sho
     call["expected_revision"] += 1
     assert desk.refused("input", **call, refs=["one"])["details"]["field"] == "refs"
     assert "one" in states(desk, pack)
-
-
-@pytest.mark.clause("AN-13", "PK-30")
-def test_a_finalized_pack_accepts_nothing(shop: tuple[Any, str]) -> None:
-    desk, pack = shop
-    desk.change(pack, "accept")
-    desk.change(pack, "set_status", status="finalized")
-    call = {"action": "accept", "id": pack, "expected_revision": desk.store.get(pack).revision}
-    assert desk.refused("input", **call)["code"] == "invalid_state"
-
-
-@pytest.mark.clause("PK-29")
-def test_a_refusal_to_finalize_says_where_each_ref_was_found(shop: tuple[Any, str]) -> None:
-    desk, pack = shop
-    revision = desk.store.get(pack).revision
-    error = desk.refused(
-        "input", action="set_status", id=pack, expected_revision=revision, status="finalized"
-    )
-    one, two = error["details"]["refs"]
-    assert (one["state"], one["found"]["lines"]) == ("changed", {"start": 3, "end": 5})
-    assert "accept" in error["message"]
-    assert two["ref"] == "two"

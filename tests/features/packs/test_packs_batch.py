@@ -42,18 +42,6 @@ def test_a_batch_is_one_revision_and_answers_per_operation(desk: Any) -> None:
 
 
 @pytest.mark.clause("PK-27")
-def test_a_part_that_a_later_operation_removes_is_null(desk: Any) -> None:
-    pack = desk.create()
-    gone = [
-        SECTION,
-        REF,
-        {"action": "delete_section", "section_key": "main"},
-        {**SECTION, "section_key": "other"},
-    ]
-    assert desk.change(pack, "batch", operations=gone)["changed"] == [None, None, None, "other"]
-
-
-@pytest.mark.clause("PK-27")
 @pytest.mark.parametrize(
     ("bad", "code", "field"),
     [
@@ -99,32 +87,6 @@ def test_an_action_that_is_no_operation_is_not_called_unknown(desk: Any, action:
     assert action not in error["details"]["allowed"]
     call["operations"] = [{"action": "nope"}]
     assert "unknown input action 'nope'" in desk.refused("input", **call)["message"]
-
-
-@pytest.mark.clause("PK-27")
-@pytest.mark.parametrize("operations", [[], [SECTION] * 101, "x", [1], [None], {}])
-def test_operations_are_a_list_of_1_to_100_objects(desk: Any, operations: Any) -> None:
-    pack = desk.create()
-    error = desk.refused("input", action="batch", id=pack, expected_revision=1, operations=operations)
-    assert (error["code"], error["details"]["field"]) == ("invalid_data", "operations")
-
-
-@pytest.mark.clause("PK-27")
-@pytest.mark.parametrize("wrong", [1, None, "upsert_ref", [], True])
-def test_an_operation_that_is_no_object_is_named_by_its_place(desk: Any, wrong: Any) -> None:
-    pack = desk.create()
-    error = desk.refused("input", action="batch", id=pack, expected_revision=1, operations=[SECTION, wrong])
-    assert error["code"] == "invalid_data"
-    assert (error["details"]["field"], error["details"]["index"]) == ("operations", 1)
-    assert error["message"].startswith("operation 1: it must be an object")
-
-
-@pytest.mark.clause("PK-27")
-def test_a_hundred_operations_are_fine(desk: Any) -> None:
-    pack = desk.create()
-    many = [SECTION, *({**REF, "ref_key": f"r{number}"} for number in range(99))]
-    assert desk.change(pack, "batch", operations=many)["revision"] == 2
-    assert desk.input(action="verify", id=pack)["count"] == 99
 
 
 @pytest.mark.clause("PK-18", "PK-27")

@@ -101,36 +101,6 @@ def test_the_mode_diff_shows_only_what_changed(shop: tuple[Any, str]) -> None:
     assert desk.output(id=pack, mode="diff").count("> stale ref: ") == 2
 
 
-@pytest.mark.clause("AN-19")
-def test_without_the_anchored_text_only_the_comparison_is_lost(shop: tuple[Any, str]) -> None:
-    desk, pack = shop
-    desk.open(Ports(desk.clock, desk.tree, desk.store, shared_syntax()))
-    desk.files["src/shop.py"] = CODE.replace("return total", "return total + 1")
-    assert (desk.state(pack)["state"], "change" in desk.state(pack)) == ("changed", False)
-    assert "> changed since anchored\n" in desk.output(id=pack)
-    assert "> changed since anchored" in desk.output(id=pack, mode="diff")
-
-
-@pytest.mark.clause("AN-20", "PK-52")
-def test_long_diffs_come_in_pages(shop: tuple[Any, str]) -> None:
-    desk, pack = shop
-    body = [f"    step_{number}(value, other={number})" for number in range(300)]
-    desk.files["long.py"] = "\n".join(["def long(value):", *body]) + "\n"
-    desk.ref(pack, "long", 1, 301, path="long.py")
-    changed = [line.replace("other", "another") if at % 2 else line for at, line in enumerate(body)]
-    desk.files["long.py"] = "\n".join(["def long(value):", *changed]) + "\n"
-    for mode in ("diff", "full"):
-        text, seen = desk.output(id=pack, mode=mode, max_tokens=900), []
-        while "continue with output" in text:
-            seen.append(text)
-            cursor = text.rpartition('"cursor": "')[2].rstrip('"}')
-            text = desk.output(cursor=cursor, max_tokens=900)
-        pages = [*seen, text]
-        assert all(len(page.encode()) <= 2250 for page in pages)
-        added = [line for page in pages for line in page.split("\n") if line.startswith("+    step")]
-        assert added == [f"+{line}" for at, line in enumerate(changed) if at % 2]
-
-
 lines = st.lists(st.sampled_from(["a", "b", "c", "", "}"]), max_size=30)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inmemory import FixedClock, MemoryPackStore, MemorySourceTree, SeededIds
@@ -13,7 +12,7 @@ from inmemory import FixedClock, MemoryPackStore, MemorySourceTree, SeededIds
 from context_pack.kernel.errors import Failure
 from context_pack.packs.commands import Draft, RenderPack
 from context_pack.packs.draft import PackDrafter
-from context_pack.packs.model import Pack, Status
+from context_pack.packs.model import Status
 from context_pack.packs.ports import Excerpt, Excerpted, Waiting, patiently
 from context_pack.packs.read import PackReader
 from context_pack.toolkit.budget import tokens_of as estimate_tokens
@@ -111,45 +110,6 @@ def test_a_passage_that_does_not_fit_is_cut_and_a_smaller_one_still_comes() -> N
     assert drafted.tokens > 300
 
 
-@pytest.mark.clause("ME-51")
-def test_a_draft_prefers_whole_functions_and_code_over_documents() -> None:
-    papers = [Excerpt("documents", f"Guide {n}", 0.9, "", f"src/f{n}.py", 30, 60) for n in range(3)]
-    desk = Desk(*papers, code(3, 1, 100, 0.8), code(4, 1, 20, 0.7), code(5, 1, 20, 0.6))
-    drafted = desk.drafter.draft(Draft(query="how does it work", ttl_minutes=60, max_tokens=1_500))
-    lines = {ref.path.value: ref.lines.count for section, ref in drafted.pack.refs if section.key == "code"}
-    assert lines["src/f4.py"] == lines["src/f5.py"] == 20
-
-
-def lines_of(pack: Pack) -> dict[str, int]:
-    return {ref.path.value: ref.lines.count for _, ref in pack.refs}
-
-
-@pytest.mark.clause("ME-51")
-def test_parts_of_a_long_definition_come_after_whole_ones() -> None:
-    part = evolve(code(0, 1, 40, 0.9), partial=True)
-    desk = Desk(part, *(code(n, 1, 20, 0.5) for n in (1, 2)))
-    lines = lines_of(desk.drafter.draft(evolve(ASKED, max_tokens=900)).pack)
-    assert lines["src/f1.py"] == lines["src/f2.py"] == 20
-    assert lines.get("src/f0.py", 0) < 40
-
-
-@pytest.mark.clause("ME-51")
-def test_a_large_definition_takes_half_of_the_room_first_only_if_it_is_the_best() -> None:
-    asked, large = evolve(ASKED, max_tokens=1_800), code(0, 1, 95, 0.6)
-    others = [code(n, 1, 20, 0.5) for n in (1, 2)]
-    assert lines_of(Desk(large, *others).drafter.draft(asked).pack)["src/f0.py"] == 95
-    second = lines_of(Desk(code(5, 50, 60, 0.9), large, *others).drafter.draft(asked).pack)
-    assert second["src/f1.py"] == second["src/f2.py"] == 20
-
-
-@pytest.mark.clause("ME-50")
-def test_lines_that_have_changed_since_they_were_found_are_left_out() -> None:
-    gone = Excerpt("code", "gone", 0.9, "", "src/gone.py", 1, 5)
-    past = Excerpt("code", "past", 0.8, "", "src/f0.py", 150, 160)
-    desk = Desk(gone, past, code(1, 1, 3, 0.5))
-    assert [ref.path.value for _, ref in desk.drafter.draft(ASKED).pack.refs] == ["src/f1.py"]
-
-
 @pytest.mark.clause("ME-50")
 def test_nothing_found_is_not_found_and_stores_nothing() -> None:
     desk = Desk()
@@ -170,24 +130,6 @@ def test_nothing_found_while_the_project_is_indexed_says_so() -> None:
     assert caught.value.details == {"indexing": {"done": 3, "total": 1500}}
 
 
-@pytest.mark.clause("ME-51")
-@pytest.mark.parametrize(("tokens", "limit"), [(500, 60), (8_000, 160), (15_000, 300), (200_000, 300)])
-def test_a_larger_budget_looks_for_more_passages(tokens: int, limit: int) -> None:
-    desk = Desk(code(0, 1, 3, 0.5))
-    desk.drafter.draft(Draft(query="how does it work", ttl_minutes=60, max_tokens=tokens))
-    assert desk.given.limits == [limit]
-
-
-@pytest.mark.clause("ME-51")
-def test_many_passages_fill_a_large_budget() -> None:
-    notes = [Excerpt("memory", "rule", 0.3, f"```never\n# log {number}") for number in range(20)]
-    desk = Desk(*(code(n, start, start + 1, 0.9) for n in range(6) for start in range(1, 100, 2)), *notes)
-    drafted = desk.drafter.draft(Draft(query="how does it work", ttl_minutes=60, max_tokens=10_000))
-    assert len(drafted.pack.refs) > 60
-    assert 9_850 < drafted.tokens <= 10_000
-    assert desk.tokens(drafted.pack.id) == drafted.tokens
-
-
 @pytest.mark.clause("ME-50")
 @pytest.mark.parametrize(
     "change",
@@ -199,13 +141,3 @@ def test_questions_and_budgets_out_of_bounds_are_refused(change: dict[str, objec
     with pytest.raises(Failure) as caught:
         desk.drafter.draft(Draft(**given))  # type: ignore[arg-type]
     assert caught.value.code == "invalid_data"
-
-
-@pytest.mark.clause("ME-50")
-def test_a_name_that_is_taken_is_refused() -> None:
-    desk = Desk(code(0, 1, 3, 0.5))
-    named = Draft(query="how does it work", ttl_minutes=60, name="answers")
-    assert desk.drafter.draft(named).pack.name == "answers"
-    with pytest.raises(Failure) as caught:
-        desk.drafter.draft(named)
-    assert caught.value.code == "name_conflict"

@@ -11,8 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from attrs import evolve
-from hypothesis import assume, example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from pack_history import resolve
@@ -21,7 +20,6 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.text import LineRange, is_single_line
 from context_pack.packs.anchors import SourceText, anchor_of
 from context_pack.packs.model import Diagram, Pack, Ref, Section, Status
-from context_pack.packs.pages import Bookmark
 from context_pack.packs.render import render
 from context_pack.packs.states import Resolution
 
@@ -62,7 +60,6 @@ INLINE += [
     "\u00a0",
 ]
 BREAKS = ["\n", "\n\n", "\r", "\r\n", "\t", "\u2028", "\x85", "\x0c", "\x0b", "\x00"]
-DEEPEST_NESTING = 19
 
 lines_of_text = st.lists(st.sampled_from(INLINE), min_size=1, max_size=6).map("".join)
 one_line = lines_of_text.filter(lambda text: bool(text.strip()) and is_single_line(text))
@@ -192,101 +189,3 @@ def test_both_readers_find_exactly_the_packs_own_structure(made: tuple[Pack, Sou
                 assert code_of(ref, resolve(ref, source)) in fences
         for diagram in section.diagrams:
             assert normal(diagram.mermaid) + "\n" in fences
-
-
-@pytest.mark.clause("PK-43", "PK-44", "PK-48")
-@pytest.mark.parametrize("text", ["C #", "Issue ##", "#", "###", "a # b #", "F#", "F# #", "C \u00a0#", "# C"])
-def test_hashes_at_the_end_of_a_heading_are_seen(desk: Any, text: str) -> None:
-    pack = desk.create(title=text)
-    desk.section(pack, section_title=text)
-    desk.ref(pack, group=text)
-    desk.change(pack, "upsert_diagram", section_key="main", diagram_key="dia", title=text, mermaid="graph TD")
-    tokens = MarkdownIt("commonmark").parse(desk.output(id=pack))
-    inlines = [tokens[index + 1] for index, token in enumerate(tokens) if token.type == "heading_open"]
-    seen = ["".join(child.content for child in inline.children or ()) for inline in inlines]
-    assert seen == [
-        f"Context pack: {text}",
-        f"{text} [main]",
-        f"group: {text}",
-        "ref [main]",
-        "Diagrams",
-        f"{text} [dia]",
-    ]
-
-
-def described(text: str) -> Pack:
-    """A pack of one section with that description, and a ref."""
-    refs = [Ref("ref0", RelativePath("a.py"), LineRange(1, 1))]
-    section = Section("sec0", "a", description=text, refs=refs)
-    return Pack(
-        id="pk_aaaaaaaa",
-        status=Status.DRAFT,
-        tags=[],
-        revision=1,
-        sections=[section],
-        created_at=NOW,
-        updated_at=NOW,
-        expires_at=NOW + timedelta(hours=1),
-    )
-
-
-@pytest.mark.clause("PK-48", "PK-52")
-@settings(max_examples=100)
-@given(packs(), st.integers(500, 700))
-@example((described("a\r```\u2028a"), SourceText("a\n")), 500)
-def test_cut_pages_forge_no_structure(made: tuple[Pack, SourceText], max_tokens: int) -> None:
-    pack, source = made
-    pack = evolve(pack, sections=[with_long_text(section) for section in pack.sections])
-    position, shown = None, []
-    for _ in range(500):
-        page = render(pack, lambda ref: resolve(ref, source), NOW, max_tokens=max_tokens, position=position)
-        assert len(page.text.encode()) <= max_tokens * 4
-        headings, landmarks, _ = read_by_lines(page.text)
-        assert landmarks == ["[LEGEND]", "[CONTENT]"]
-        tokens = MarkdownIt("commonmark").parse(page.text)
-        # This reader sees nothing behind lists that are nested deeper than that.
-        assume(max(token.level for token in tokens) < DEEPEST_NESTING)
-        levels = [int(token.tag[1]) for token in tokens if token.type == "heading_open" and token.tag < "h5"]
-        assert levels == [level for level, _ in headings]
-        shown += [level for level, text in headings[1:] if not text.endswith("] (continued)") and level != 3]
-        if page.cursor is None:
-            break
-        position = Bookmark.decode(page.cursor).position
-    else:
-        pytest.fail("the pages never end")
-    assert shown == [level for level, _ in expected(pack)[1:] if level != 3]
-
-
-def with_long_text(section: Section) -> Section:
-    """The section with its description many times over."""
-    return section if section.description is None else evolve(section, description=section.description * 60)
-
-
-@pytest.mark.clause("PK-48")
-@given(block)
-@example("<!--")
-@example("- ```\nx")
-@example("text\n===\n[LEGEND]\n# x\n```\n# y")
-@example("> # x\n> ---\n[CONTENT]")
-@example("a\u2028\r---")
-@example("a\v***\r---")
-@example("x\n\u2028\r---")
-def test_a_description_alone_forges_nothing(text: str) -> None:
-    section = Section("main", "Main", text, diagrams=[Diagram("dia", "D", "graph TD")])
-    pack = Pack(
-        id="pk_aaaaaaaa",
-        status=Status.DRAFT,
-        tags=[],
-        sections=[section],
-        revision=1,
-        created_at=NOW,
-        updated_at=NOW,
-        expires_at=NOW + timedelta(hours=1),
-    )
-    shown = render(pack, lambda ref: resolve(ref, SourceText("")), NOW).text
-    tokens: list[Any] = MarkdownIt("commonmark").parse(shown)
-    levels = [token.tag for token in tokens if token.type == "heading_open" and token.tag < "h5"]
-    assert levels == ["h1", "h2", "h3", "h4"]
-    last = [token for token in tokens if token.type == "fence" and token.level == 0][-1]
-    assert (last.info, last.content) == ("mermaid", "graph TD\n")
-    assert read_by_lines(shown)[1] == ["[LEGEND]", "[CONTENT]"]

@@ -56,52 +56,6 @@ def test_the_query_looks_into_id_title_name_brief_and_tags_whatever_the_case(des
 
 
 @pytest.mark.clause("PK-31")
-def test_the_status_filters_before_the_query(desk: Any) -> None:
-    draft, done = desk.create(title="same"), desk.pack_with_ref()
-    desk.change(done, "set_meta", title="same")
-    desk.change(done, "set_status", status="finalized")
-    assert listed(desk, query="same", status="finalized") == [done]
-    assert listed(desk, query="same", status="draft") == [draft]
-    assert set(listed(desk, query="same")) == {draft, done}
-
-
-@pytest.mark.clause("PK-31")
-def test_the_last_changed_comes_first_then_the_smaller_id(desk: Any) -> None:
-    same = sorted(desk.create() for _ in range(5))
-    desk.clock.advance(seconds=1)
-    newer = desk.create()
-    assert listed(desk) == [newer, *same]
-    desk.clock.advance(seconds=1)
-    desk.change(same[3], "set_meta", title="t")
-    assert listed(desk) == [same[3], newer, *same[:3], same[4]]
-
-
-@pytest.mark.clause("PK-31")
-def test_offset_and_limit_cut_and_the_counts_tell(desk: Any) -> None:
-    for _ in range(7):
-        desk.create(title="one")
-    every = listed(desk)
-    answer = desk.input(action="list", limit=3, offset=2)
-    assert [one["id"] for one in answer["packs"]] == every[2:5]
-    assert (answer["count"], answer["total"], answer["has_more"]) == (3, 7, True)
-    answer = desk.input(action="list", limit=3, offset=4)
-    assert (answer["count"], answer["total"], answer["has_more"]) == (3, 7, False)
-    answer = desk.input(action="list", offset=7)
-    assert (answer["count"], answer["total"], answer["has_more"], answer["packs"]) == (0, 7, False, [])
-    assert desk.input(action="list", query="none")["total"] == 0
-
-
-@pytest.mark.clause("PK-31")
-def test_a_list_shows_fifty_packs_by_default(desk: Any) -> None:
-    for _ in range(51):
-        desk.create()
-    assert desk.input()["count"] == 50
-    assert desk.input()["has_more"] is True
-    assert desk.input(limit=500)["count"] == 51
-    assert desk.input(limit=1)["count"] == 1
-
-
-@pytest.mark.clause("PK-31")
 def test_an_answer_that_would_be_too_large_shows_fewer_and_says_so(desk: Any) -> None:
     for _ in range(220):
         desk.create(title="é" * 200, brief="é" * 2000)

@@ -19,7 +19,7 @@ from context_pack_adapters.server.jsonrpc import ProtocolError
 class BrokenStore:
     """A store with a malformed file: whatever has to look at all packs fails."""
 
-    def summaries(self) -> list[Pack]:
+    def all(self) -> list[Pack]:
         """Always fails closed."""
         raise Failure(
             Code.MALFORMED_PACK, "a stored pack is malformed; mend or remove its file", {"files": []}
@@ -93,23 +93,16 @@ def test_prompts_teach_the_calls_in_their_order(desk: Any) -> None:
         for name, prompt in desk.registry.prompts.items()
     }
     assert list(texts) == ["hand_over", "take_over", "review_with_pack"]
-    steps = ["create", "upsert_section", "upsert_ref", "upsert_diagram", "set_status", "finalized"]
+    steps = ["src/a.py#Class.method", "mermaid", '"action": "write"', "not_found", "set_status", "finalized"]
     places = [texts["hand_over"].index(step) for step in steps]
     assert places == sorted(places)
     assert "tokens" in texts["hand_over"]
     for name in ("take_over", "review_with_pack"):
         assert '"id": "my-pack"' in texts[name]
         assert "`output`" in texts[name]
-        assert '"action": "verify"' in texts[name]
+    assert '"mode": "diff"' in texts["take_over"]
+    assert '"action": "verify"' in texts["review_with_pack"]
     assert desk.registry.prompts["take_over"].arguments[0].required
-
-
-@pytest.mark.clause("PK-62")
-def test_only_the_pack_argument_of_prompts_is_required(desk: Any) -> None:
-    for prompt in desk.registry.prompts.values():
-        assert {each.name for each in prompt.arguments if each.required} <= {"pack"}
-        assert "the user's own words\ncount" in prompt.render({"pack": "my-pack"})
-    assert "what the user asked for" in desk.registry.prompts["hand_over"].render({"topic": " "})
 
 
 @pytest.mark.clause("PK-62")
@@ -133,18 +126,6 @@ def test_a_blank_argument_that_is_needed_is_refused(
     assert refused.value.code == -32602
 
 
-@pytest.mark.clause("PK-62")
-def test_a_blank_argument_that_is_not_needed_is_as_absent(desk: Any) -> None:
-    prompts_ = desk.registry.prompts
-    assert prompts_["hand_over"].render({"topic": "x", "name": " "}) == prompts_["hand_over"].render(
-        {"topic": "x"}
-    )
-    given = {"pack": "my-pack"}
-    assert prompts_["review_with_pack"].render({**given, "change": ""}) == prompts_[
-        "review_with_pack"
-    ].render(given)
-
-
 @pytest.mark.clause("MCP-52")
 @pytest.mark.parametrize("name", ["Pack", "packs", "", "x" * 9999])
 def test_an_argument_that_a_prompt_does_not_declare_is_refused(desk: Any, name: str) -> None:
@@ -153,26 +134,6 @@ def test_an_argument_that_a_prompt_does_not_declare_is_refused(desk: Any, name: 
     assert refused.value.code == -32602
     assert len(str(refused.value.data)) < 500
     assert "my-pack" in get_prompt(desk.registry, "take_over", {"pack": "my-pack"})[0]
-
-
-@pytest.mark.clause("PK-62")
-def test_pack_arguments_complete_from_names(desk: Any) -> None:
-    unnamed = desk.create()
-    desk.create(name="auth-flow")
-    for name in ("take_over", "review_with_pack"):
-        complete = desk.registry.prompts[name].complete["pack"]
-        assert list(complete("au", {})) == ["auth-flow"]
-        assert set(complete("", {})) == {"auth-flow", unnamed}
-
-
-@pytest.mark.clause("PK-09")
-def test_the_tools_say_what_they_do(desk: Any) -> None:
-    reads, writes = (
-        {tool["name"]: tool["annotations"] for tool in desk.registry.describe()}[name]
-        for name in ("output", "input")
-    )
-    assert (reads["readOnlyHint"], reads["destructiveHint"], reads["idempotentHint"]) == (True, False, True)
-    assert (writes["readOnlyHint"], writes["destructiveHint"]) == (False, True)
 
 
 @pytest.mark.clause("PK-09")
@@ -199,8 +160,3 @@ def test_the_schemas_are_flat_and_closed(desk: Any) -> None:
         "limit",
         "offset",
     ]
-
-
-@pytest.mark.clause("PK-09")
-def test_both_tools_together_stay_small(desk: Any) -> None:
-    assert len(json.dumps([describe(desk.registry.tools[name]) for name in ("input", "output")])) / 4 < 2000

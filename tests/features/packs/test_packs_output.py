@@ -88,63 +88,6 @@ def test_a_page_shows_everything_a_pack_holds(new_desk: Any, golden: Path, regen
     compare(desk.output(id=pack, mode="compact"), golden / "everything_compact.md", regenerate)
 
 
-@pytest.mark.clause("PK-43")
-@pytest.mark.parametrize(
-    ("meta", "heading"), [({"title": "T", "name": "nnn"}, "T"), ({"name": "nnn"}, "nnn"), ({}, "Untitled")]
-)
-def test_a_pack_is_headed_by_title_name_or_untitled(desk: Any, meta: dict[str, str], heading: str) -> None:
-    pack = desk.create(**meta)
-    assert desk.output(id=pack).split("\n")[:2] == ["[LEGEND]", f"# Context pack: {heading}"]
-    assert f"— {heading} (draft, revision `1`, ttl `1h`)" in desk.output()
-
-
-@pytest.mark.clause("PK-43")
-def test_absent_values_are_left_out_of_the_legend(desk: Any) -> None:
-    pack = desk.create()
-    assert desk.output(id=pack) == (
-        f"[LEGEND]\n# Context pack: Untitled\n- id: {pack}\n- status: draft\n- revision: 1\n"
-        "- expires_at: 2026-01-02T04:04:05Z\n- ttl_remaining: 1h\n\n[CONTENT]"
-    )
-
-
-@pytest.mark.clause("PK-43")
-def test_moments_are_whole_seconds_in_markdown_and_exact_in_json(desk: Any) -> None:
-    desk.clock.advance(microseconds=250_000)
-    pack = desk.create()
-    assert "- expires_at: 2026-01-02T04:04:05Z\n" in desk.output(id=pack)
-    assert desk.input(action="get", id=pack)["expires_at"] == "2026-01-02T04:04:05.250000Z"
-
-
-@pytest.mark.clause("PK-44")
-@pytest.mark.parametrize(("start", "end", "line"), [(5, 7, "   5: line 5"), (99, 100, " 100: line 100")])
-def test_line_numbers_are_right_aligned_and_at_least_four_wide(
-    desk: Any, start: int, end: int, line: str
-) -> None:
-    assert line in desk.output(id=desk.pack_with_ref(start, end)).split("\n")
-
-
-@pytest.mark.clause("PK-44")
-def test_the_widest_number_of_the_excerpt_sets_the_width(new_desk: Any) -> None:
-    desk = new_desk({"src/app.py": "x\n" * 100_001})
-    lines = desk.output(id=desk.pack_with_ref(99_999, 100_000)).split("\n")
-    assert " 99999: x" in lines
-    assert "100000: x" in lines
-
-
-@pytest.mark.clause("PK-44")
-def test_only_newlines_end_lines(new_desk: Any) -> None:
-    text = "\ufeffone\u2028still one\r\ntwo\x85\x0c\x0bstill two\nthree\rstill three\r\r\n\nlast"
-    desk = new_desk({"src/app.py": text.encode("utf-8")})
-    shown = desk.output(id=desk.pack_with_ref(1, 5)).split("```")[1].split("\n")[1:-1]
-    assert shown == [
-        "   1: one\u2028still one",
-        "   2: two\x85\x0c\x0bstill two",
-        "   3: three\rstill three\r",
-        "   4: ",
-        "   5: last",
-    ]
-
-
 @pytest.mark.clause("PK-44")
 @pytest.mark.parametrize(
     ("path", "language"),
@@ -205,22 +148,6 @@ def test_without_a_pack_it_lists_by_the_filters(desk: Any) -> None:
     assert desk.output(query="nothing") == "No context packs found."
     assert desk.output(offset=5) == "No context packs found."
     assert desk.output(status="draft").count("\n- `pk_") == 2
-
-
-@pytest.mark.clause("PK-40")
-@pytest.mark.parametrize("value", ["json", "markdown", None, 1])
-def test_another_format_than_markdown_is_refused(desk: Any, value: Any) -> None:
-    error = desk.refused("output", format=value)
-    assert (error["code"], error["details"]["field"]) == ("invalid_data", "format")
-    assert "always markdown" in error["message"]
-
-
-@pytest.mark.clause("PK-40")
-def test_a_wrong_argument_name_suggests_id_or_name(desk: Any) -> None:
-    for wrong in ({"pack": "x"}, {"pack": "x", "limit": 5}, {"mode": "compact"}):
-        message = desk.refused("output", **wrong)["message"]
-        assert "id" in message.replace("'", " ").replace(",", " ").split()
-        assert "name" in message.replace("'", " ").replace(",", " ").split()
 
 
 @pytest.mark.clause("PK-40")
@@ -288,26 +215,3 @@ def test_a_status_that_does_not_match_names_both(desk: Any) -> None:
     assert "draft" in error["message"]
     assert "finalized" in error["message"]
     assert desk.output(id=pack, status="draft").startswith("[LEGEND]\n")
-
-
-@pytest.mark.clause("PK-57")
-def test_compact_leaves_out_code_and_nothing_else(desk: Any) -> None:
-    pack = desk.pack_with_ref(ref_title="R", ref_why="W")
-    desk.ref(pack, "gone", path="gone.py")
-    desk.change(pack, "upsert_diagram", section_key="main", diagram_key="dia", title="D", mermaid="graph TD")
-    full, compact = desk.output(id=pack, mode="full"), desk.output(id=pack, mode="compact")
-    assert full == desk.output(id=pack)
-    code = "\n\n```python\n   5: line 5\n   6: line 6\n   7: line 7\n```"
-    assert code in full
-    assert compact == full.replace(code, "")
-
-
-@pytest.mark.clause("PK-48", "KN-25")
-def test_a_section_description_is_rendered_unchanged(desk: Any) -> None:
-    text = (
-        "---\nfirst\n\n```c\nint a;\fint b;\v\x85\u2028\u2029c\n```\n\n- one\n-\n- three\n\ntext\n\n"
-        "    # as root\n\n1. run\n   ```sh\n   # as root\n   ```\n\n<details>\n\nmore\n\n</details>"
-    )
-    pack = desk.create()
-    desk.section(pack, section_description=text)
-    assert desk.output(id=pack).endswith(f"## Main [main]\n{text}")

@@ -6,12 +6,9 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from context_pack.packs.pages import Body, Line, Style, joined, part, shrunk
 from context_pack.packs.render import LEAST_ROOM
-from context_pack.toolkit.budget import cut_text, room_of, size, tokens_of
+from context_pack.toolkit.budget import room_of, size
 
 TRAILER = re.compile(r'> truncated: (\d+) refs left; continue with output \{"cursor": "([^"]+)"\}')
 
@@ -77,35 +74,6 @@ def test_pages_show_everything_once(desk: Any, max_tokens: int) -> None:
 
 
 @pytest.mark.clause("PK-52")
-def test_the_last_line_counts_the_refs_that_are_left(desk: Any) -> None:
-    pack = big_pack(desk)
-    shown = 0
-    for text in pages(desk, pack, 900):
-        # A ref is finished when its last line is shown: every one has forty.
-        shown += len(code_lines(text))
-        ended = TRAILER.search(text)
-        if ended is not None:
-            assert int(ended[1]) == 24 - shown // 40
-    assert shown == 24 * 40
-
-
-@pytest.mark.clause("PK-52")
-def test_a_pack_that_just_fits_comes_whole(desk: Any) -> None:
-    pack = big_pack(desk)
-    one = desk.output(id=pack, max_tokens=200_000)
-    tokens = tokens_of(one)
-    assert desk.output(id=pack, max_tokens=tokens) == one
-    assert "> truncated" in desk.output(id=pack, max_tokens=tokens - 1)
-
-
-@pytest.mark.clause("PK-52")
-def test_the_default_budget_is_twenty_thousand_tokens(desk: Any) -> None:
-    desk.files["src/app.py"] = ("x" * 75 + "\n") * 2000
-    pack = desk.pack_with_ref(1, 2000)
-    assert 49_000 < len(desk.output(id=pack).encode()) <= 50_000
-
-
-@pytest.mark.clause("PK-52")
 def test_a_ref_larger_than_a_page_is_cut_and_says_which_lines_are_shown(desk: Any) -> None:
     desk.files["src/app.py"] = "".join(f"row number {number}\n" for number in range(1, 2001))
     pack = desk.pack_with_ref(101, 900)
@@ -136,43 +104,6 @@ def test_a_line_longer_than_a_page_is_cut_with_an_ellipsis(desk: Any) -> None:
     assert endless in desk.output(id=pack)
 
 
-@pytest.mark.parametrize("max_tokens", [3_200, 5_000])
-@pytest.mark.parametrize("size_of_refs", [3, 40, 140])
-def test_every_page_but_the_last_is_filled_to_four_fifths(
-    desk: Any, max_tokens: int, size_of_refs: int
-) -> None:
-    found = pages(desk, big_pack(desk, 21, size_of_refs), max_tokens)
-    assert len(found) > 1
-    assert all(size(text) >= 0.8 * room_of(max_tokens) for text in found[:-1])
-
-
-@pytest.mark.clause("PK-52")
-def test_large_descriptions_and_diagrams_never_flood_a_page(desk: Any) -> None:
-    pack = desk.create()
-    words = [f"word{number}" for number in range(2200)]
-    desk.section(pack, section_description="\n".join(words)[:20_000])
-    chart = "\n".join(f"n{number}" for number in range(8000))
-    desk.change(pack, "upsert_diagram", section_key="main", diagram_key="dia", title="D", mermaid=chart)
-    found = "\n".join(pages(desk, pack, 500))
-    assert re.findall(r"^word\d+$", found, re.MULTILINE) == words
-    assert re.findall(r"^n\d+$", found, re.MULTILINE) == chart.split("\n")
-
-
-@pytest.mark.clause("PK-52")
-def test_fields_that_are_larger_than_a_page_are_cut_and_marked(desk: Any) -> None:
-    pack = desk.create(
-        title="é" * 200, brief="ß" * 2000, tags=[f"{number}" + "ü" * 60 for number in range(50)]
-    )
-    assert desk.output(id=pack, max_tokens=500).count("…") >= 2
-    assert len(desk.output(id=pack, max_tokens=500).encode()) <= 2000
-    desk.section(pack, section_title="ä" * 200)
-    path = "/".join(["d" * 100] * 10)
-    desk.ref(pack, ref_title="é" * 200, ref_why="ö" * 2000, group="ï" * 120, path=path)
-    for text in (*pages(desk, pack, 500), *pages(desk, pack, 500, mode="compact")):
-        assert "- id: " + pack in text
-    assert "…" not in desk.output(id=pack).partition("## ")[2]
-
-
 @pytest.mark.clause("PK-55")
 def test_a_cursor_works_alone_or_beside_its_own_pack(desk: Any) -> None:
     pack = big_pack(desk)
@@ -198,78 +129,3 @@ def test_a_cursor_of_a_changed_pack_is_a_conflict(desk: Any) -> None:
     assert (error["kind"], error["code"]) == ("conflict", "revision_conflict")
     assert error["details"]["expected_revision"] == before
     assert error["details"]["actual_revision"] == before + 1
-
-
-@pytest.mark.clause("PK-55")
-def test_a_cursor_keeps_its_mode(desk: Any) -> None:
-    pack = big_pack(desk)
-    assert code_lines("\n".join(pages(desk, pack, 500, mode="compact"))) == []
-    cursor = TRAILER.findall(desk.output(id=pack, max_tokens=500, mode="compact"))[0][1]
-    assert desk.refused("output", cursor=cursor, mode="full")["details"]["field"] == "mode"
-    assert desk.output(cursor=cursor, mode="compact", max_tokens=500)
-
-
-@pytest.mark.clause("PK-52")
-def test_a_file_that_shrinks_between_pages_ends_nothing_and_repeats_nothing(desk: Any) -> None:
-    rows = [f"row {number} = {'x' * 20}\n" for number in range(1, 31)]
-    desk.files["src/app.py"] = "".join(rows)
-    pack = desk.pack_with_ref(1, 30)
-    desk.ref(pack, "small", 1, 2)
-    cursor = TRAILER.findall(desk.output(id=pack, max_tokens=500))[0][1]
-    desk.files["src/app.py"] = "".join(rows[:12])
-    text = desk.output(cursor=cursor, max_tokens=4000)
-    assert "#### ref [main] (continued)\n- path: src/app.py\n- lines: 1-12 (moved from 1-30)\n" in text
-    assert "> changed since anchored" in text
-    assert [line[:11] for line in code_lines(text)] == ["   1: row 1", "   2: row 2"]
-    del desk.files["src/app.py"]
-    text = desk.output(cursor=cursor, max_tokens=500)
-    assert text.count("> stale ref: file not found") == 2
-    assert code_lines(text) == []
-
-
-texts = st.text(alphabet="ab`é\u2028 #~\r🙂", max_size=60)
-
-
-@pytest.mark.clause("PK-52")
-@settings(max_examples=200)
-@given(st.lists(texts, min_size=1, max_size=30), st.integers(200, 600), st.sampled_from(Style), st.booleans())
-def test_parts_fit_their_room_and_get_to_the_end(
-    lines: list[str], room: int, style: Style, numbered: bool
-) -> None:
-    body = Body(style, lines, "python", 7 if numbered and style is Style.FENCE else None)
-    line = 0
-    for _ in range(50):
-        shown = part(body, line, room)
-        assert size(shown.text) <= room
-        if shown.next is None:
-            break
-        assert shown.next > line
-        line = shown.next
-    else:
-        pytest.fail("the parts never end")
-    assert part(body, 0, 10**6).text == part(body).text
-
-
-@pytest.mark.clause("PK-52")
-@given(st.lists(st.text(alphabet="aé🙂", max_size=50), max_size=8), st.integers(0, 300))
-def test_shortening_shares_the_room_and_never_passes_it(texts: list[str], room: int) -> None:
-    lines = [Line("- x: ", text, " [k]") for text in texts]
-    fixed = size(joined([Line("- x: ", "", " [k]") for _ in texts]))
-    short = shrunk(lines, room)
-    if size(joined(lines)) <= room:
-        assert short == lines
-    elif room >= fixed + 3 * len(texts):
-        assert size(joined(short)) <= room
-    for before, after in zip(lines, short, strict=True):
-        assert after.lead == before.lead
-        assert after.tail == before.tail
-        assert after.text == before.text or after.text.endswith("…")
-        assert before.text.startswith(after.text.removesuffix("…"))
-
-
-@pytest.mark.clause("PK-52")
-def test_a_cut_text_is_marked_and_never_splits_a_character() -> None:
-    assert cut_text("abc", 3) == "abc"
-    assert cut_text("abcd", 3) == "…"
-    assert cut_text("ééé", 5) == "é…"
-    assert cut_text("🙂🙂", 7) == "🙂…"

@@ -150,21 +150,6 @@ def test_a_symbol_search_that_timed_out_does_not_claim_absence(shop: tuple[Any, 
             located("load", None, resolver)
 
 
-@pytest.mark.clause("PK-69")
-def test_a_symbol_is_taken_as_its_language_writes_it(shop: tuple[Any, str]) -> None:
-    desk, pack = shop
-    for written in ("Till::price", "Till#price", "::Till.price"):
-        assert upsert(desk, pack, symbol=written)["lines"] == {"start": 9, "end": 10}
-    assert refused(desk, pack, symbol="shop.load")["details"]["near"] == ["load"]
-
-
-@pytest.mark.clause("PK-69")
-def test_a_whole_qualified_name_wins_over_an_end_of_one(shop: tuple[Any, str]) -> None:
-    desk, pack = shop
-    desk.files["src/other.py"] = "class Loader:\n    def load(self):\n        pass\n"
-    assert upsert(desk, pack, symbol="load")["path"] == "src/shop.py"
-
-
 OVERLOADS = """\
 from typing import overload
 
@@ -230,13 +215,3 @@ def test_stubs_and_declarations_are_not_what_a_name_means_where_one_has_a_body(
     for where in ({"path": path}, {}):
         ref = upsert(desk, pack, symbol=symbol, **where)
         assert (ref["path"], ref["lines"]) == (path, {"start": lines[0], "end": lines[1]})
-
-
-@pytest.mark.clause("PK-69")
-def test_a_batch_says_which_operation_names_nothing(shop: tuple[Any, str]) -> None:
-    desk, pack = shop
-    operation = {"action": "upsert_ref", "section_key": "main", "ref_key": "ref", "symbol": "load"}
-    call = {"action": "batch", "id": pack, "expected_revision": 2}
-    error = desk.refused("input", **call, operations=[operation, {**operation, "symbol": "nowhere"}])
-    assert error["details"]["index"] == 1
-    assert desk.store.get(pack).revision == 2

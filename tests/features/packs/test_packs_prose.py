@@ -127,30 +127,3 @@ def test_code_stays_code_and_text_stays_text_wherever_the_cut_is(description: st
     assert [line.replace("\\", "") for line in shown] == [line.replace("\\", "") for line in wanted]
     for shown_part in parts:
         assert escape_structure(shown_part.text) == shown_part.text
-
-
-@pytest.mark.clause("PK-52")
-def test_a_long_line_of_code_is_cut_inside_its_fence() -> None:
-    code = "end " + "".join(f"<{number}>" for number in range(300))
-    parts = list(pieces(f"text_1\n```sh\n{code}\n```\ntext_2", 150))
-    assert all(size(part.text) <= 150 for part in parts)
-    (cut,) = [content.removesuffix("\n") for part in parts for _, content in fences_in(part.text)]
-    assert cut.endswith("…")
-    assert code.startswith(cut.removesuffix("…"))
-    assert marks(parts[-1].text)[1] == ["text_2"]
-
-
-@pytest.mark.clause("PK-52")
-def test_no_page_shows_an_empty_fence() -> None:
-    code = "\n".join(f"code_{number}" for number in range(40))
-    description = f"text_1\n```sh\n{code}\n{'`' * 30}\ntext_2\ntext_3\n" * 3
-    for room in range(100, 160):
-        for piece in pieces(description, room):
-            assert all(content for _, content in fences_in(piece.text)), room
-
-
-@pytest.mark.clause("PK-52")
-def test_a_fence_in_a_list_item_on_the_same_page_stands_where_it_stood() -> None:
-    description = "10. text_1\n\n    ```sh\n    code_1\n    ```\n" + "text_2\n" * 100
-    first = next(pieces(description, 300)).text
-    assert first.startswith("10. text_1\n\n    ```sh\n    code_1\n    ```\ntext_2\n")

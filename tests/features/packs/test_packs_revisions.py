@@ -50,33 +50,3 @@ def test_a_revision_that_is_not_kept_is_not_found(written: tuple[Any, str]) -> N
     error = desk.refused("input", action="diff", id=pack, from_revision=99)
     assert (error["code"], error["details"]["revisions"]) == ("not_found", [1, 2, 3, 4])
     assert desk.store.get(pack).revision == 4
-
-
-@pytest.mark.clause("PK-70")
-def test_a_newer_revision_alone_is_compared_with_the_last_kept_before_it(written: tuple[Any, str]) -> None:
-    desk, pack = written
-    found = desk.input(action="diff", id=pack, to_revision=2)
-    assert (found["from"], found["to"]) == (1, 2)
-    assert [(one["what"], one["name"]) for one in found["changes"]] == [("added", "main")]
-    first = desk.input(action="diff", id=pack, to_revision=1)
-    assert (first["from"], first["to"], first["changes"]) == (1, 1, [])
-
-
-@pytest.mark.clause("PK-70")
-def test_changed_diagrams_are_told_in_the_order_of_the_pack(written: tuple[Any, str]) -> None:
-    desk, pack = written
-    keys = [f"diagram-{name}" for name in "zyxwvutsrq"]
-    for text in ("graph TD; a-->b", "graph TD; a-->c"):
-        puts = [
-            {
-                "action": "upsert_diagram",
-                "section_key": "main",
-                "diagram_key": key,
-                "title": key,
-                "mermaid": text,
-            }
-            for key in keys
-        ]
-        desk.change(pack, "batch", operations=puts)
-    changes = desk.input(action="diff", id=pack)["changes"]
-    assert [one["name"] for one in changes] == [f"main/{key}" for key in keys]

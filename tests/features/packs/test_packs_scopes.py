@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from inmemory.ports import open_memory_workspace
 
 from context_pack.kernel.errors import Failure
 from context_pack.packs.commands import RenderPack
@@ -14,16 +13,6 @@ from context_pack.packs.model import Scopes, ScopeState
 from context_pack.packs.ports import Waiting, patiently
 from context_pack.packs.read import PackReader
 from context_pack.packs.record import from_record, to_record
-
-CONTEXT = """\
-version: 1
-last_updated: "2026-02-13T10:00:00Z"
-fingerprint: "{fingerprint}"
-scope: {scope}
-summary: What is there.
-maintenance: Keep it so.
-"""
-EMPTY = "e3b0c442"
 
 
 class KnownScopes:
@@ -61,51 +50,6 @@ def legend(desk: Any, pack: str, watch: KnownScopes) -> list[str]:
     return text.split("\n\n[CONTENT]")[0].split("\n")
 
 
-@pytest.mark.clause("PK-67")
-@pytest.mark.parametrize(
-    ("given", "kept"),
-    [
-        ("src", "src"),
-        (" src/core ", "src/core"),
-        ("src\\core", "src/core"),
-        (".", "."),
-        ("..foo/x", "..foo/x"),
-    ],
-)
-def test_a_section_keeps_the_scope_it_was_given(desk: Any, given: str, kept: str) -> None:
-    pack = with_scopes(desk, given)
-    (section,) = desk.input(action="get", id=pack)["sections"]
-    assert section["scope"] == kept
-
-
-@pytest.mark.clause("PK-67")
-@pytest.mark.parametrize("wrong", ["/abs", "a/../b", "..", "a//b", "a/", "./a", "a\nb", "C:\\x", "x" * 1025])
-def test_a_scope_that_is_no_folder_path_is_refused(desk: Any, wrong: str) -> None:
-    pack = desk.create()
-    error = desk.refused(
-        "input",
-        action="upsert_section",
-        id=pack,
-        expected_revision=1,
-        section_key="main",
-        section_title="Main",
-        section_scope=wrong,
-    )
-    assert (error["code"], error["details"]["field"]) == ("invalid_data", "section_scope")
-
-
-@pytest.mark.clause("PK-67")
-def test_an_absent_scope_stays_and_an_empty_one_clears(desk: Any) -> None:
-    pack = with_scopes(desk, "src")
-    section = {"action": "upsert_section", "id": pack, "section_key": "part-0", "section_title": "New"}
-    changed = desk.input(**section, expected_revision=2)
-    assert (changed["revision"], changed["changed"]["scope"]) == (3, "src")
-    assert desk.input(**section, expected_revision=3, section_scope="src")["revision"] == 3
-    cleared = desk.input(**section, expected_revision=3, section_scope=" ")
-    assert cleared["revision"] == 4
-    assert "scope" not in cleared["changed"]
-
-
 @pytest.mark.clause("PK-67", "ST-01")
 def test_a_scope_is_stored_only_where_there_is_one(desk: Any) -> None:
     stored = desk.store.get(with_scopes(desk, "src", ""))
@@ -130,34 +74,3 @@ def test_the_legend_names_the_scopes_whose_context_is_stale_and_no_other(desk: A
     watch = KnownScopes()
     assert not any("stale_scopes" in line for line in legend(desk, with_scopes(desk), watch))
     assert watch.asked == []
-
-
-@pytest.mark.clause("PK-67")
-def test_a_page_says_at_once_that_a_scope_became_stale(desk: Any) -> None:
-    pack, watch = with_scopes(desk, "src"), KnownScopes(src=ScopeState.FRESH)
-    reader = PackReader(desk.store, desk.tree, desk.clock, desk.max_source_bytes, watch=watch)
-    assert "stale_scopes" not in reader.render(RenderPack(id=pack)).text
-    watch.known["src"] = ScopeState.STALE
-    assert "- stale_scopes: src\n" in reader.render(RenderPack(id=pack)).text
-
-
-@pytest.mark.clause("PK-67")
-def test_section_scopes_work_in_the_tools_and_in_the_library() -> None:
-    files: dict[str, str | bytes] = {
-        "src/.context.yaml": CONTEXT.format(fingerprint=EMPTY, scope="src"),
-        "old/.context.yaml": CONTEXT.format(fingerprint="00000000", scope="old"),
-        "old/app.py": "x = 1\n",
-        "none/app.py": "x = 1\n",
-    }
-    workspace = open_memory_workspace(files)
-    pack = workspace.packs.create(ttl_minutes=5)
-    for number, scope in enumerate(("src", "old", "none", "nowhere")):
-        pack = workspace.packs.upsert_section(
-            pack, section_key=f"part-{number}", section_title="Part", section_scope=scope
-        )
-    told = "- stale_scopes: old, none (missing), nowhere (missing)\n"
-    assert told in workspace.packs.document(pack)
-    assert told in workspace.call("output", {"id": pack.id}).text
-    assert workspace.packs.scopes(pack)["src"] is ScopeState.FRESH
-    files["src/new.py"] = "y = 2\n"
-    assert "- stale_scopes: src, old, " in workspace.call("output", {"id": pack.id}).text
