@@ -57,6 +57,8 @@ def test_the_first_page_names_what_most_people_use_and_all_names_everything(cli:
         assert all(f"  {name} " in first.out for name in names)
     assert "context-pack demo" in first.out
     assert "CONTEXT_PACK_SOURCE_ROOT" in first.out
+    assert "\x1b[1mPacks:\x1b[0m\n" in cli.on_terminal("--help").out
+    assert max(map(len, first.out.splitlines())) < 90
     everything = cli("--help", "--all").out
     assert all(f"  {name} " in everything and about in everything for name, about in COMMANDS.items())
 

@@ -53,7 +53,7 @@ ASIDE = re.compile(
 _MAIN = re.compile(r"main|run|serve|start|cli|app", re.I)
 
 
-class Place(NamedTuple):
+class SurveyedPlace(NamedTuple):
     """Lines of a file, and what they are."""
 
     path: str
@@ -62,12 +62,12 @@ class Place(NamedTuple):
     title: str
 
 
-class Survey(NamedTuple):
+class ProjectSurvey(NamedTuple):
     """What a newcomer would read first."""
 
-    readme: Place | None
-    entry: Place | None
-    definition: Place | None
+    readme: SurveyedPlace | None
+    entry: SurveyedPlace | None
+    definition: SurveyedPlace | None
     imports: Mapping[str, Sequence[str]]
 
 
@@ -111,7 +111,7 @@ def demo(app: App, keep: bool) -> None:
     output.note("\nNothing was left behind; --keep stores the pack. Next: context-pack --help")
 
 
-def _edit(app: App, pack_id: str, place: Place, file: Path) -> None:
+def _edit(app: App, pack_id: str, place: SurveyedPlace, file: Path) -> None:
     """Move the code of a place, then change it, and print what the pack says each time."""
     lines = file.read_text("utf-8").splitlines(keepends=True)
     output.line(("bold", f"\n— In a copy, three lines are written at the top of {place.path}: it follows"))
@@ -126,7 +126,7 @@ def _edit(app: App, pack_id: str, place: Place, file: Path) -> None:
     _print_state(app, pack_id, place)
 
 
-def _print_state(app: App, pack_id: str, place: Place) -> None:
+def _print_state(app: App, pack_id: str, place: SurveyedPlace) -> None:
     for ref in ask(app, "verify", id=pack_id)["refs"]:
         if ref["path"] == place.path:
             reason = f" ({ref['reason']})" if ref["reason"] else ""
@@ -134,7 +134,7 @@ def _print_state(app: App, pack_id: str, place: Place) -> None:
             output.line("  ", state, f"  {ref['section']}/{ref['ref']}  {way_of(ref)}{reason}")
 
 
-def look_at(app: App) -> Survey:
+def look_at(app: App) -> ProjectSurvey:
     """The places of a project, the same every time; what may not be read is passed over."""
     paths = sorted(
         (path for paths in app.ports.source.names().paths.values() for path in paths if path.isprintable()),
@@ -158,7 +158,7 @@ def look_at(app: App) -> Survey:
     entry = _entry(imports)
     importers = {path: sum(path in each for each in imports.values()) for path in parsed}
     central = sorted((path for path in parsed if path != entry), key=lambda path: -importers[path])
-    return Survey(
+    return ProjectSurvey(
         readme=None if readme is None else _opening(readme, _text(app, readme), LONGEST_README),
         entry=None if entry is None else _start_of(entry, texts[entry], parsed[entry]),
         definition=next(filter(None, (_longest(path, parsed[path]) for path in central)), None),
@@ -195,7 +195,7 @@ def _entry(imports: Mapping[str, Sequence[str]]) -> str | None:
     return min(candidates, key=rank, default=None)
 
 
-def _start_of(path: str, text: str, parsed: Parsed) -> Place:
+def _start_of(path: str, text: str, parsed: Parsed) -> SurveyedPlace:
     """The function of an entry point that starts it, else the first lines of the file."""
     functions = [
         each for each in parsed.definitions if not each.depth and each.kind is DefinitionKind.FUNCTION
@@ -203,11 +203,11 @@ def _start_of(path: str, text: str, parsed: Parsed) -> Place:
     main = next((each for each in functions if _MAIN.match(each.name)), None)
     if main is None:
         opening = _opening(path, text, LONGEST)
-        return opening if opening is not None else Place(path, 1, 1, path)
+        return opening if opening is not None else SurveyedPlace(path, 1, 1, path)
     return _place(path, main)
 
 
-def _longest(path: str, parsed: Parsed) -> Place | None:
+def _longest(path: str, parsed: Parsed) -> SurveyedPlace | None:
     """The longest definition of a file that fits."""
     fitting = [
         each
@@ -217,17 +217,17 @@ def _longest(path: str, parsed: Parsed) -> Place | None:
     return _place(path, max(fitting, key=lambda each: each.end - each.start)) if fitting else None
 
 
-def _place(path: str, definition: Definition) -> Place:
+def _place(path: str, definition: Definition) -> SurveyedPlace:
     end = min(definition.end, definition.start + LONGEST - 1)
-    return Place(path, definition.start, end, definition.qualified)
+    return SurveyedPlace(path, definition.start, end, definition.qualified)
 
 
-def _opening(path: str, text: str, most: int) -> Place | None:
+def _opening(path: str, text: str, most: int) -> SurveyedPlace | None:
     """The first lines of a file, without blank ones at their end."""
     lines = split_lines(text)[:most]
     while lines and not lines[-1].strip():
         lines.pop()
-    return Place(path, 1, len(lines), path) if lines else None
+    return SurveyedPlace(path, 1, len(lines), path) if lines else None
 
 
 def _text(app: App, path: str) -> str:
@@ -239,7 +239,7 @@ def _text(app: App, path: str) -> str:
     return file.text if isinstance(file, SourceFile) else ""
 
 
-def _build(packs: Packs, survey: Survey, name: str) -> tuple[str, str]:
+def _build(packs: Packs, survey: ProjectSurvey, name: str) -> tuple[str, str]:
     """The id of the finished pack, and its rendering."""
     pack = packs.create(
         ttl_minutes=TTL_MINUTES,
@@ -251,7 +251,7 @@ def _build(packs: Packs, survey: Survey, name: str) -> tuple[str, str]:
     return pack.id, packs.document(pack)
 
 
-def _operations(survey: Survey) -> Iterator[Operation]:
+def _operations(survey: ProjectSurvey) -> Iterator[Operation]:
     """The operations that build the pack."""
     readme, entry, definition, imports = survey
     some = readme or entry or definition
@@ -277,7 +277,7 @@ def _operations(survey: Survey) -> Iterator[Operation]:
         yield _ref("code", "definition", definition, f"Definition of {definition.title}", why)
 
 
-def _ref(section: str, key: str, place: Place, title: str, why: str) -> Operation:
+def _ref(section: str, key: str, place: SurveyedPlace, title: str, why: str) -> Operation:
     return UpsertRef(
         section_key=section,
         ref_key=key,

@@ -40,13 +40,13 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "packs edit": "edit a pack as Markdown in your editor",
         "packs lint": "name what its writer should look at again",
         "packs rename": "give a section or a ref another key",
+        "packs remove": "take a section, a ref or a diagram out of a pack",
     },
     "packs_write": {
         "packs create": "make an empty pack",
         "packs add": "add lines of a file, or a definition, to a pack",
         "packs section": "add a section, or change its title or text",
         "packs diagram": "put a Mermaid diagram into a section",
-        "packs remove": "take a section, a ref or a diagram out of a pack",
         "packs describe": "change title, brief or tags of a pack",
         "packs accept": "take changed code as it is now",
         "packs finalize": "say that a pack is done",
@@ -153,16 +153,16 @@ USUAL: Mapping[str, Sequence[str]] = {
 """What other tools call commands, and ours that are meant."""
 ABOUT = "The context a coding agent needs, kept true. Without a command: the MCP server on stdin and stdout."
 FIRST_STEPS = """\
-  context-pack demo                            see a pack over this project; nothing is left behind
+  context-pack demo                                  nothing is left behind
   context-pack packs create my-pack --title "My pack"
-  context-pack packs add my-pack README.md:1-10 --why "What the project says about itself"
+  context-pack packs add my-pack README.md:1-10 --why "What it is about"
   context-pack packs show my-pack
-  context-pack packs verify                    exit code 1 when a ref no longer holds: for CI and hooks
+  context-pack verify                                exit code 1 when something changed
 """
 MORE = """\
 'context-pack COMMAND --help' explains one, 'context-pack --help --all' lists all {count}.
-CONTEXT_PACK_SOURCE_ROOT, CONTEXT_PACK_ROOT, CONTEXT_PACK_CACHE and CONTEXT_PACK_LOG say where things
-are and what is logged; docs/configuration.md tells the rest.
+CONTEXT_PACK_SOURCE_ROOT, CONTEXT_PACK_ROOT, CONTEXT_PACK_CACHE and CONTEXT_PACK_LOG
+say where things are and what is logged; docs/configuration.md tells the rest.
 """
 
 
@@ -268,7 +268,7 @@ def group(name: str) -> click.Group:
 def root(context: click.Context, asked: bool, everything: bool) -> int | None:
     """Print the help that was asked for, or serve where no command is named."""
     if asked or everything:
-        output.raw(context.get_help() + "\n")
+        sys.stdout.write(context.get_help() + "\n")  # its styles are no text of a pack or a file
         context.exit()
     if context.invoked_subcommand is not None:
         return None

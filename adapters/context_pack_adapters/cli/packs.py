@@ -289,6 +289,8 @@ def restore(app: App, pack: str, ttl: int) -> None:
 def delete(app: App, packs: tuple[str, ...], revision: int | None) -> int:
     """Delete packs; for 30 days 'packs restore' brings them back. One in the trash is deleted for good.
 
+    What is deleted in a team's database is gone at once.
+
     Examples:
       context-pack packs delete pk_f2ireb33
       context-pack packs delete auth billing
@@ -310,10 +312,10 @@ def delete(app: App, packs: tuple[str, ...], revision: int | None) -> int:
 
     done = each_pack(packs, remove)
     deleted = [gone["id"] for gone in done.payloads]
-    restorable = [gone["id"] for gone in done.payloads if "deleted" in gone]
+    trash = {pack.id for pack in app.workspace.packs.expired()} if deleted and not app.json else set()
     app.complain(done.failures)
     body = {"ok": not done.failures, "deleted": deleted, "failed": done.failed}
     app.tell(body, *(f"deleted {pack_id}" for pack_id in deleted))
-    if restorable and not app.json:
-        output.note(f"For 30 days this brings it back: context-pack packs restore {restorable[0]}")
+    if kept := [pack_id for pack_id in deleted if pack_id in trash]:
+        output.note(f"For 30 days this brings it back: context-pack packs restore {kept[0]}")
     return 1 if done.failures else 0

@@ -1,4 +1,4 @@
-"""Packs as Markdown: made of a file, edited in an editor, and what a writer should look at again."""
+"""Packs as Markdown: made of a file, edited, looked over; and their parts renamed and removed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from context_pack.packs.model import Status
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command
 from context_pack_adapters.cli.names import PART
-from context_pack_adapters.cli.pack_calls import ask
+from context_pack_adapters.cli.pack_calls import ask, change
 from context_pack_adapters.cli.packs import ONE, TTL, file_stem
 from context_pack_adapters.files.folder import read_named, write_named
 
@@ -172,3 +172,31 @@ def rename(app: App, pack: str, part: str, key: str) -> None:
     body = {"id": renamed.id, "name": renamed.name, "revision": renamed.revision}
     now = f"{home}/{key}" if ref else key
     app.tell(body, f"renamed {part} to {now} in {renamed.name or renamed.id}, revision {renamed.revision}")
+
+
+@command("packs remove")
+@ONE
+@click.argument("part", type=PART, metavar="SECTION[/KEY]")
+def remove(app: App, pack: str, part: str) -> None:
+    """Take a section, a ref or a diagram out of a pack.
+
+    Examples:
+      context-pack packs remove auth main/src-login-py-10-40
+      context-pack packs remove auth overview
+    """
+    home, slash, key = part.partition("/")
+    found = app.workspace.packs.get(pack).section(home)
+    if found is None:
+        raise Failure(
+            Code.NOT_FOUND, f"there is no section {home!r}; 'packs show --compact' lists what is there"
+        )
+    if not slash:
+        body = change(app, pack, "delete_section", section_key=home)
+    elif found.ref(key) is None and any(each.key == key for each in found.diagrams):
+        body = change(app, pack, "delete_diagram", section_key=home, diagram_key=key)
+    else:
+        body = change(app, pack, "delete_ref", section_key=home, ref_key=key)
+    app.tell(
+        {key: body[key] for key in ("id", "name", "revision")},
+        f"removed {part} from {body['name'] or body['id']}, revision {body['revision']}",
+    )

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from context_pack.kernel.errors import Code, Failure, invalid
+from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.ports import Reason, SourceFile, Unreadable
 from context_pack.kernel.text import counted, split_lines
@@ -238,31 +238,6 @@ def _with_section(app: App, pack: Pack, key: str) -> Pack:
     if pack.section(key) is not None:
         return pack
     return app.workspace.packs.upsert_section(pack, section_key=key, section_title=_heading(key))
-
-
-@command("packs remove")
-@ONE
-@click.argument("part", type=PART, metavar="SECTION[/KEY]")
-def remove(app: App, pack: str, part: str) -> None:
-    """Take a section, a ref or a diagram out of a pack.
-
-    Examples:
-      context-pack packs remove auth main/src-login-py-10-40
-      context-pack packs remove auth overview
-    """
-    home, slash, key = part.partition("/")
-    found = app.workspace.packs.get(pack).section(home)
-    if found is None:
-        raise Failure(
-            Code.NOT_FOUND, f"there is no section {home!r}; 'packs show --compact' lists what is there"
-        )
-    if not slash:
-        body = change(app, pack, "delete_section", section_key=home)
-    elif found.ref(key) is None and any(each.key == key for each in found.diagrams):
-        body = change(app, pack, "delete_diagram", section_key=home, diagram_key=key)
-    else:
-        body = change(app, pack, "delete_ref", section_key=home, ref_key=key)
-    app.tell(_brief(body), f"removed {part} from {body['name'] or body['id']}, revision {body['revision']}")
 
 
 @command("packs add")
