@@ -492,7 +492,7 @@ def test_running_a_job_twice_does_it_once(peer: Peer, demo: Demo, req: Request) 
     job.run()
     job.run()
     job.cancel()
-    assert (demo.notes, len(peer.take())) == (["x"], 1)
+    assert (demo.notes, len(peer.take()), list(peer.session.jobs)) == (["x"], 1, [])
 
 
 WAIT = {"name": "wait", "arguments": {}}
