@@ -9,7 +9,6 @@ from typing import Any
 
 import crashing_grammar
 import pytest
-from command_line import CommandLine
 from crashing_grammar import CRASH
 from stdio_client import ROOT, StdioClient
 from waiting import until
@@ -26,22 +25,6 @@ def marked(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     places = crashing_grammar.plant(tmp_path_factory.mktemp("grammar"))["PYTHONPATH"].split(os.pathsep)
     path = os.pathsep.join([places[0], str(ROOT), str(ROOT / "adapters")])
     return {"PYTHONPATH": path, "CONTEXT_PACK_EMBEDDER": "fast", "CONTEXT_PACK_RATE_LIMITS": "off"}
-
-
-@pytest.mark.clause("ME-25", "ME-26", "CD-95")
-def test_index_survives_a_crash_names_the_file_and_tries_it_again(
-    tmp_path: Path, marked: dict[str, str]
-) -> None:
-    run = CommandLine(tmp_path)
-    done = run("index", "--json", **marked)
-    assert (done.code, done.json["files"], done.json["indexed"]) == (0, 2, 2)
-    assert done.json["failed"] == done.json["plainFiles"] == [{"path": "bad.py", "reason": CRASHED}]
-    assert (done.json["plain"], done.json["plainReasons"]) == (1, {CRASHED: 1})
-    assert f"bad.py: {CRASHED}" in done.err
-    again = run("index", **marked)
-    assert again.out.startswith(f"2 files: 0 indexed, 0 removed, 0 skipped, 1 as plain lines ({CRASHED}: 1)")
-    whole = run("index", "--json", CONTEXT_PACK_EMBEDDER="fast").json
-    assert (whole["indexed"], whole["failed"]) == (1, [])
 
 
 @pytest.mark.clause("ME-25", "ME-26", "CD-95")
