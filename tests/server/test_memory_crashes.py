@@ -28,7 +28,11 @@ def marked(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
 
 
 @pytest.mark.clause("ME-25", "ME-26", "CD-95")
-@pytest.mark.parametrize("count", [0, 120], ids=["while somebody waits", "in the background"])
+@pytest.mark.parametrize(
+    "count",
+    [0, pytest.param(120, marks=pytest.mark.slow)],
+    ids=["while somebody waits", "in the background"],
+)
 def test_a_server_survives_a_crash_and_answers_with_the_rest(
     spawn: Spawn, tmp_path: Path, marked: dict[str, str], count: int
 ) -> None:
