@@ -259,7 +259,7 @@ def test_initialize_grants_every_supported_version(peer: Peer, version: str) -> 
 @pytest.mark.parametrize(
     "params",
     [
-        None, {}, [], {"protocolVersion": "2026-07-28"}, {"protocolVersion": "1999-01-01"},
+        None, {}, [], [1], {"protocolVersion": "2026-07-28"}, {"protocolVersion": "1999-01-01"},
         {"protocolVersion": 7}, {"protocolVersion": None}, {"protocolVersion": ["2025-06-18"]},
         {"protocolVersion": "2024-11-05 "},
         {"protocolVersion": "x", "capabilities": 5, "clientInfo": "me", "_meta": 9},
