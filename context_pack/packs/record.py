@@ -1,8 +1,8 @@
 """A pack as plain data: the front-matter shape that storage writes and other implementations share.
 
 Keys come in the contract's order, moments are RFC 3339 strings; what is absent is left out of a file, and
-None in an answer. Reading is strict: a wrong type, a doubled key or a broken rule is a malformed pack, and the
-reason says where. A field that we do not know was written by a newer version: it is carried along as it is,
+None in an answer. Reading is strict: a wrong type, a doubled key or a broken rule is a malformed pack, and
+the reason says where. A field that we do not know was written by a newer version: it is carried along as it is,
 and written back behind the others.
 Only texts and anchors may be absent: a list that is missing was lost, and an empty one in its place would be
 written back as the truth.

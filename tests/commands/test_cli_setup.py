@@ -12,7 +12,7 @@ import pytest
 from command_line import CommandLine, Done
 from stdio_client import environment
 
-from context_pack_adapters.cli.config_file import ConfigFile, Edit
+from context_pack_adapters.cli.client_file import ClientFile, Edit
 from context_pack_adapters.cli.config_text import drop_json, put_json
 from context_pack_adapters.cli.dispatch import run
 from context_pack_adapters.cli.setup import command_line
@@ -201,7 +201,7 @@ def test_a_change_that_a_client_makes_meanwhile_is_kept(tmp_path: Path) -> None:
             path.write_text('{"a": 1, "b": 2}\n')
         return put_json(text, *place, {"command": "context-pack"})
 
-    file = ConfigFile(Folder(tmp_path), path.name, Edit(put, lambda text: drop_json(text, *place)))
+    file = ClientFile(Folder(tmp_path), path.name, Edit(put, lambda text: drop_json(text, *place)))
     assert file.change(remove=False)
     config = json.loads(path.read_text())
     assert (config["a"], config["b"], list(config["mcpServers"])) == (1, 2, ["context-pack"])

@@ -259,7 +259,7 @@ def test_initialize_grants_every_supported_version(peer: Peer, version: str) -> 
 @pytest.mark.parametrize(
     "params",
     [
-        None, {}, [], {"protocolVersion": "2026-07-28"}, {"protocolVersion": "1999-01-01"},
+        None, {}, [], [1], {"protocolVersion": "2026-07-28"}, {"protocolVersion": "1999-01-01"},
         {"protocolVersion": 7}, {"protocolVersion": None}, {"protocolVersion": ["2025-06-18"]},
         {"protocolVersion": "2024-11-05 "},
         {"protocolVersion": "x", "capabilities": 5, "clientInfo": "me", "_meta": 9},
@@ -492,7 +492,7 @@ def test_running_a_job_twice_does_it_once(peer: Peer, demo: Demo, req: Request) 
     job.run()
     job.run()
     job.cancel()
-    assert (demo.notes, len(peer.take())) == (["x"], 1)
+    assert (demo.notes, len(peer.take()), list(peer.session.jobs)) == (["x"], 1, [])
 
 
 WAIT = {"name": "wait", "arguments": {}}

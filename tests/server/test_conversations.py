@@ -82,6 +82,7 @@ def test_code_is_read_and_searched_and_a_cancelled_search_is_not_answered(
     assert all(message.get("id") != "trap" for message in client.notifications)
 
 
+@pytest.mark.slow
 @pytest.mark.clause("DC-44", "MCP-86")
 def test_documents_are_searched_and_told_of_once_they_are_indexed(spawn: Spawn, tmp_path: Path) -> None:
     """So many that the first list cannot wait for them."""

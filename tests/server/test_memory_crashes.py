@@ -9,7 +9,6 @@ from typing import Any
 
 import crashing_grammar
 import pytest
-from command_line import CommandLine
 from crashing_grammar import CRASH
 from stdio_client import ROOT, StdioClient
 from waiting import until
@@ -29,23 +28,11 @@ def marked(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
 
 
 @pytest.mark.clause("ME-26", "CD-95")
-def test_index_survives_a_crash_names_the_file_and_tries_it_again(
-    tmp_path: Path, marked: dict[str, str]
-) -> None:
-    run = CommandLine(tmp_path)
-    done = run("index", "--json", **marked)
-    assert (done.code, done.json["files"], done.json["indexed"]) == (0, 2, 2)
-    assert done.json["failed"] == done.json["plainFiles"] == [{"path": "bad.py", "reason": CRASHED}]
-    assert (done.json["plain"], done.json["plainReasons"]) == (1, {CRASHED: 1})
-    assert f"bad.py: {CRASHED}" in done.err
-    again = run("index", **marked)
-    assert again.out.startswith(f"2 files: 0 indexed, 0 removed, 0 skipped, 1 as plain lines ({CRASHED}: 1)")
-    whole = run("index", "--json", CONTEXT_PACK_EMBEDDER="fast").json
-    assert (whole["indexed"], whole["failed"]) == (1, [])
-
-
-@pytest.mark.clause("ME-26", "CD-95")
-@pytest.mark.parametrize("count", [0, 120], ids=["while somebody waits", "in the background"])
+@pytest.mark.parametrize(
+    "count",
+    [0, pytest.param(120, marks=pytest.mark.slow)],
+    ids=["while somebody waits", "in the background"],
+)
 def test_a_server_survives_a_crash_and_answers_with_the_rest(
     spawn: Spawn, tmp_path: Path, marked: dict[str, str], count: int
 ) -> None:

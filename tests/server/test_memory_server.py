@@ -69,6 +69,7 @@ def test_two_servers_that_record_the_same_make_one_discovery(spawn: Spawn, tmp_p
     assert len(list((tmp_path / STORE / "memory" / "discoveries").glob("*.md"))) == 10
 
 
+@pytest.mark.slow
 @pytest.mark.clause("ME-22", "ME-24")
 def test_indexing_that_is_killed_goes_on_where_it_stopped(spawn: Spawn, tmp_path: Path) -> None:
     plant(tmp_path, 250, lines=40)

@@ -149,6 +149,7 @@ def homeless(tmp_path: Path) -> dict[str, str]:
     return {**blank, "HOME": str(tmp_path / "no-home"), "TMPDIR": str(tmp_path / "temporary")}
 
 
+@pytest.mark.slow
 @pytest.mark.clause("PV-06")
 def test_without_a_home_a_server_works_in_a_folder_that_goes_with_it(
     project: Path, spawn: Spawn, tmp_path: Path

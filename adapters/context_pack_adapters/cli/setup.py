@@ -17,7 +17,7 @@ import click
 
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
-from context_pack_adapters.cli.config_file import ConfigFile, Edit
+from context_pack_adapters.cli.client_file import ClientFile, Edit
 from context_pack_adapters.cli.config_text import (
     UnreadableConfig,
     drop_block,
@@ -257,9 +257,9 @@ def setup(
     return 1 if failed else 0
 
 
-def _agents_file(app: App) -> ConfigFile:
+def _agents_file(app: App) -> ClientFile:
     edit = Edit(lambda text: put_block(text, AGENTS_BLOCK), drop_block)
-    return ConfigFile(Folder(app.settings.source_root), AGENTS_FILE, edit)
+    return ClientFile(Folder(app.settings.source_root), AGENTS_FILE, edit)
 
 
 def _is_meant(client: Client, options: SetupOptions) -> bool:
@@ -319,18 +319,18 @@ def _set_up(name: str, options: SetupOptions, app: App) -> bool:
     return _report(client.title, file, path, options)
 
 
-def _file(relative: str, edit: Edit, options: SetupOptions, app: App) -> tuple[ConfigFile, str]:
+def _file(relative: str, edit: Edit, options: SetupOptions, app: App) -> tuple[ClientFile, str]:
     """A file of a client, and the path that people know it by."""
     path = os.path.join(app.settings.source_root, relative) if options.project else user_place(relative)
     *inside, name = relative.split("/")
     # A link in a project may be a stranger's; one in the user's own home is theirs.
     top = Folder(app.settings.source_root)
     folder = top.below(*inside) if options.project else Folder(os.path.dirname(path))
-    return ConfigFile(folder, name, edit), path
+    return ClientFile(folder, name, edit), path
 
 
 def _ask_client(
-    name: str, entry: Mapping[str, Any], file: ConfigFile, options: SetupOptions, app: App
+    name: str, entry: Mapping[str, Any], file: ClientFile, options: SetupOptions, app: App
 ) -> bool:
     """Let a client that is installed change its own file; whether it did: if not, we do it."""
     own = OWN_COMMANDS.get(name)
@@ -357,7 +357,7 @@ def _ask_client(
     return False
 
 
-def _report(title: str, file: ConfigFile, path: str, options: SetupOptions) -> bool:
+def _report(title: str, file: ClientFile, path: str, options: SetupOptions) -> bool:
     """Change one file, or print what would be changed, and say so; False if that failed."""
     try:
         if options.show and not options.remove:

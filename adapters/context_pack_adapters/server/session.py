@@ -138,7 +138,6 @@ class ProtocolSession:
     def _notified(self, message: Notification) -> None:
         if message.method == "exit":
             self.exit_code = 0
-            self._closing = True
         elif message.method == "notifications/cancelled" and isinstance(message.params, dict):
             withdrawn = message.params.get("requestId")
             if type(withdrawn) is int or type(withdrawn) is str:

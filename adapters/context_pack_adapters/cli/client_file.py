@@ -26,7 +26,7 @@ class Edit(NamedTuple):
         return Edit(lambda text: other.put(self.put(text)), lambda text: other.drop(self.drop(text)))
 
 
-class ConfigFile(NamedTuple):
+class ClientFile(NamedTuple):
     """A file of a client or of the project that we add a part to."""
 
     folder: Folder
