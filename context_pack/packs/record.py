@@ -2,8 +2,8 @@
 
 Keys come in the contract's order, moments are RFC 3339 strings; what is absent is left out of a file, and
 None in an answer. Reading is strict: a wrong type, a doubled key or a broken rule is a malformed pack, and
-the reason says where. A field that we do not know was written by a newer version: it is carried along as it is,
-and written back behind the others.
+the reason says where. A field that we do not know was written by a newer version: it is carried along as it
+is, and written back behind the others.
 Only texts and anchors may be absent: a list that is missing was lost, and an empty one in its place would be
 written back as the truth.
 No YAML and no file here; `sections.0.refs.2.path` is as near as this module comes to one.
