@@ -35,11 +35,10 @@ from context_pack_adapters.packs.store import FilePackStore
 from context_pack_adapters.packs.watch import folder_mark
 from context_pack_adapters.page.diagrams import DrawnDiagrams
 from context_pack_adapters.postgres.opening import open_team
-from context_pack_adapters.private_places import PrivatePlaces, open_places
+from context_pack_adapters.private_places import PrivatePlaces, check_settings, open_places, storage_place
 from context_pack_adapters.settings import Settings
 from context_pack_adapters.source.changes import GitChanges
 from context_pack_adapters.source.tree import DiskSourceTree
-from context_pack_adapters.storage import check_settings, storage_place
 from context_pack_adapters.syntax import shared_syntax
 from context_pack_adapters.system import SystemClock, SystemIds
 from context_pack_adapters.worktrees import (

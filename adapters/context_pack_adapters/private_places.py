@@ -1,9 +1,10 @@
-"""Where a project's derived and private data lies: in folders of the user, never in the project.
+"""Where the settings keep what is stored, and where a project's derived and private data lies.
 
-A project may come from a stranger, so nothing that we make is ever taken from one. Each project has a folder
-in the user's cache (what can be made again) and one in the user's state (what cannot), named after the real
-paths of the project and of its storage root. Where these cannot be used, both are in a temporary folder of
-this process.
+Packs and discoveries are in the storage root; what is private is in folders of the user, never in the
+project. A project may come from a stranger, so nothing that we make is ever taken from one. Each project has
+a folder in the user's cache (what can be made again) and one in the user's state (what cannot), named after
+the real paths of the project and of its storage root. Where these cannot be used, both are in a temporary
+folder of this process.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import NamedTuple
 
 from platformdirs import PlatformDirs
 
+from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.files.opening import Place
 from context_pack_adapters.files.private import PrivateFolder
 from context_pack_adapters.settings import Settings
@@ -102,3 +104,18 @@ def project_key(source_root: str, root: str) -> str:
     digest = sha256(os.fsencode(real) + b"\0" + os.fsencode(os.path.realpath(root))).hexdigest()[:_DIGITS]
     name = re.sub(r"[^A-Za-z0-9_]+", "-", os.path.basename(real))[:_LETTERS].strip("-")
     return f"{digest}-{name}" if name else digest
+
+
+def storage_place(settings: Settings) -> Place:
+    """The storage root, from the project down if it is inside."""
+    return Place.of(settings.root, settings.source_root)
+
+
+def check_settings(settings: Settings) -> None:
+    """Refuse to read or write where a variable says something that is not understood.
+
+    Raises:
+        Failure: `invalid_data`, with what to set.
+    """
+    if settings.refusals:
+        raise Failure(Code.INVALID_DATA, "; ".join(settings.refusals))

@@ -130,10 +130,6 @@ class PacksOfAllTrees:
         own = self._own.all()
         return [*own, *self._others({pack.id for pack in own})]
 
-    def summaries(self) -> Sequence[Pack]:
-        """What a list shows of every live pack."""
-        return self.all()
-
     def get(self, pack_id: str) -> Pack:
         """The live pack with that id, of the own tree or of another."""
         try:

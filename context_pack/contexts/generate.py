@@ -70,8 +70,6 @@ class Surroundings:
     declared: frozenset[str] = frozenset()
     own: frozenset[str] = frozenset()
     module: str = ""
-    package_manager: str = ""
-    """That of the JavaScript project which the folder lies in."""
     languages: tuple[str, ...] = ()
     """The languages of all the project's sources."""
     said: str = ""
@@ -92,7 +90,7 @@ class Subject:
     def manifest(self) -> ManifestFacts | None:
         """The facts of the manifests in the folder."""
         found = (read_manifest(each.name, each.text) for each in self.sources if each.text is not None)
-        return joined([each for each in found if each is not None], self.names, self.around.package_manager)
+        return joined([each for each in found if each is not None], self.names)
 
 
 def new_record(subject: Subject, fingerprint: str, moment: str) -> dict[str, Any]:
@@ -291,7 +289,7 @@ def _folded(name: str) -> str:
 def _testing(subject: Subject) -> list[str]:
     """How the project is tested, and which files here test which."""
     manifest = subject.manifest
-    lines = [f"Run: {manifest.test_command}"] if manifest is not None and manifest.test else []
+    lines = [f"Run: {manifest.test}"] if manifest is not None and manifest.test else []
     names = [each.name for each in subject.sources]
     tested = {tester: name for name in names if (tester := counterpart_of(name, names)) is not None}
     lines += [f"{name} tests {tested[name]}" if name in tested else name for name in names if is_test(name)]
@@ -321,7 +319,7 @@ def _project(subject: Subject) -> dict[str, str] | None:
         "description": manifest.description or summary_of(subject),
         "language": "typescript" if typed else manifest.kind,
         "framework": manifest.framework,
-        "package_manager": manifest.manager,
+        "package_manager": manifest.package_manager,
     }
     return {name: value for name, value in project.items() if value}
 

@@ -28,9 +28,6 @@ LOCK_FILES: Mapping[str, str] = {
     "composer.lock": "composer",
     "Gemfile.lock": "bundler",
 }
-NPM_TEST = "npm test"
-SCRIPT_RUNS = {"pnpm": "pnpm test", "yarn": "yarn test", "bun": "bun run test"}
-"""How the test script of a `package.json` is run; `bun test` would be bun's own runner."""
 FRAMEWORKS = (
     *("next", "nuxt", "@angular/core", "@nestjs/core", "react", "vue", "svelte", "express", "fastify", "koa"),
     *("django", "fastapi", "flask", "starlette", "tornado", "aiohttp", "actix-web", "axum", "rocket"),
@@ -56,18 +53,6 @@ class ManifestFacts:
     depends: tuple[str, ...] = ()
     test: str = ""
     package_manager: str = ""
-
-    @property
-    def manager(self) -> str:
-        """The package manager: the one that was found, else the usual one."""
-        return self.package_manager or ("npm" if self.kind == "javascript" else "")
-
-    @property
-    def test_command(self) -> str:
-        """How its tests are run, by its package manager."""
-        if not self.test.startswith(NPM_TEST):
-            return self.test
-        return SCRIPT_RUNS.get(self.manager, NPM_TEST) + self.test.removeprefix(NPM_TEST)
 
     @property
     def needs(self) -> frozenset[str]:
@@ -100,25 +85,22 @@ def _reader_of(name: str) -> Callable[[str], ManifestFacts] | None:
     return _requirements if listing else _READERS.get(name)
 
 
-def joined(manifests: list[ManifestFacts], names: frozenset[str], above: str = "") -> ManifestFacts | None:
-    """The manifests of one folder as one: the first word counts; `names` are all files there.
-
-    `above` is the package manager of the folders that it lies in.
-    """
+def joined(manifests: list[ManifestFacts], names: frozenset[str]) -> ManifestFacts | None:
+    """The manifests of one folder as one: the first word counts; `names` are all files there."""
     if not manifests:
         return None
-    lock = next((manager for file, manager in LOCK_FILES.items() if file in names), "")
 
     def first(values: Iterator[str]) -> str:
         return next(filter(None, values), "")
 
+    lock = first(manager for file, manager in LOCK_FILES.items() if file in names)
     return ManifestFacts(
         manifests[0].kind,
         first(each.name for each in manifests),
         first(each.description for each in manifests),
         tuple(dict.fromkeys(line for each in manifests for line in each.depends)),
         first(each.test for each in manifests),
-        lock or first(each.package_manager for each in manifests) or above,
+        lock or first(each.package_manager for each in manifests),
     )
 
 
@@ -149,8 +131,8 @@ def _package_json(text: str) -> ManifestFacts:
     data = json.loads(text)
     scripts = data.get("scripts")
     test = _text(scripts.get("test")) if isinstance(scripts, dict) else ""
-    run = f"{NPM_TEST} ({test})" if test and "no test specified" not in test else ""
-    manager = _text(data.get("packageManager")).partition("@")[0]
+    run = test if "no test specified" not in test else ""
+    manager = _text(data.get("packageManager")).partition("@")[0] or "npm"
     depends = _versioned(data.get("dependencies")) + _versioned(data.get("devDependencies"), " (dev)")
     return _stated("javascript", data, depends, run, manager)
 

@@ -80,12 +80,10 @@ class Surveyor:
         found = [each for scope in _upwards(folder.scope) if (each := self._manifest(scope)) is not None]
         declared = frozenset(name for each in found for name in each.needs)
         module = next((each.name for each in found if each.kind == "go"), "")
-        scripted = (each.package_manager for each in found if each.kind == "javascript")
-        manager = next(filter(None, scripted), "")
         languages = self._languages if folder.scope == ROOT_SCOPE else ()
         told = (self._said(above, folder.scope) for above in _upwards(folder.scope)[1:])
         said = next(filter(None, told), "")
-        return Surroundings(declared, self._own, module, manager, languages, said)
+        return Surroundings(declared, self._own, module, languages, said)
 
     def _said(self, above: str, scope: str) -> str:
         """What the pages of a folder above, and of its `docs`, say of a folder."""

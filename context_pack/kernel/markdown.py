@@ -9,12 +9,9 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import Any
 
 from context_pack.kernel.text import fenced
-
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
 
 MOST_PASSES = 12
 """What was escaped may uncover more; a text that still forges something after these is shown as code."""
@@ -29,7 +26,7 @@ _DETAILS = re.compile(r"<(/?)details\b", re.IGNORECASE)
 
 
 @cache
-def block_parser() -> MarkdownIt:
+def block_parser() -> Any:
     """A reader of CommonMark's blocks; loaded with the first text that needs one."""
     from markdown_it import MarkdownIt
 
@@ -84,4 +81,4 @@ def _open_fence(lines: list[str]) -> str:
     if end - 1 > first and len(body) >= len(last.markup) and not body.strip(last.markup[0]):
         return ""
     indent = len(lines[first]) - len(lines[first].lstrip(" "))
-    return " " * indent + last.markup
+    return f"{' ' * indent}{last.markup}"

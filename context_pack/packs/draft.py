@@ -26,8 +26,9 @@ from context_pack.packs import commands, values
 from context_pack.packs.model import FIRST, Pack, Ref, Section, Status
 from context_pack.packs.ports import Excerpt, Excerpted, Excerpts
 from context_pack.packs.render import render
-from context_pack.packs.resolving import Check, PackAccess, Resolver, unwatched
+from context_pack.packs.resolving import PackAccess, Resolver
 from context_pack.toolkit.budget import cut_text, tokens_of
+from context_pack.toolkit.call import Check, never_cancelled
 
 CODE = "code"
 TITLES: Mapping[str, str] = {
@@ -141,7 +142,7 @@ class PackDrafter(PackAccess):
 
     passages: Excerpts = field(kw_only=True)
 
-    def draft(self, command: commands.Draft, check: Check = unwatched) -> Drafted:
+    def draft(self, command: commands.Draft, check: Check = never_cancelled) -> Drafted:
         """Search, choose, store.
 
         Raises:

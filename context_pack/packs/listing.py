@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from operator import attrgetter
-from typing import TypeVar
 
 from attrs import frozen
 
@@ -18,7 +17,7 @@ from context_pack.kernel.ports import Clock
 from context_pack.kernel.text import close, is_pack_id
 from context_pack.kernel.times import human, remaining_seconds
 from context_pack.packs.commands import DEFAULT_LIMIT, ListPacks, ListText, NamedPack
-from context_pack.packs.model import Listed, Pack, Status
+from context_pack.packs.model import Pack, Status
 from context_pack.packs.pages import Line, joined, shrunk
 from context_pack.packs.ports import PackStore, last_expired
 from context_pack.toolkit.budget import room_of, size
@@ -27,7 +26,6 @@ from context_pack.toolkit.offers import best_first
 LONGEST_LINE = 1_024
 NOTHING = "No context packs found."
 TITLE = "# Context packs"
-AnyPack = TypeVar("AnyPack", bound=Listed)
 
 
 @frozen
@@ -40,7 +38,7 @@ class Filter:
     offset: int = 0
 
 
-def chosen(packs: Iterable[AnyPack], wanted: Filter) -> Page[AnyPack]:
+def chosen(packs: Iterable[Pack], wanted: Filter) -> Page[Pack]:
     """The packs that pass the filter: the last changed first, then by id."""
     passing = [pack for pack in packs if wanted.status in (None, pack.status)]
     if needle := (wanted.query or "").strip().casefold():
@@ -50,13 +48,13 @@ def chosen(packs: Iterable[AnyPack], wanted: Filter) -> Page[AnyPack]:
     return page(passing, wanted.offset, wanted.limit)
 
 
-def _holds(pack: Listed, needle: str) -> bool:
+def _holds(pack: Pack, needle: str) -> bool:
     paths = (str(ref.path) for _, ref in pack.refs)
     texts = (pack.id, pack.title, pack.name, pack.brief, *pack.tags, *paths)
     return any(needle in text.casefold() for text in texts if text is not None)
 
 
-def list_text(found: Page[AnyPack], wanted: Filter, now: datetime, most: int) -> str:
+def list_text(found: Page[Pack], wanted: Filter, now: datetime, most: int) -> str:
     """The list as Markdown in at most `most` bytes; when packs are left, top and end say how to go on."""
     if not found.items:
         return NOTHING
@@ -72,7 +70,7 @@ def list_text(found: Page[AnyPack], wanted: Filter, now: datetime, most: int) ->
     return "\n".join([TITLE, "", rest, "", *lines[:fitting], "", rest])
 
 
-def _line(pack: Listed, now: datetime) -> str:
+def _line(pack: Pack, now: datetime) -> str:
     life = human(remaining_seconds(pack.expires_at, now))
     tree = "" if pack.worktree is None else f", from worktree {pack.worktree}"
     tail = f" ({pack.status}, revision `{pack.revision}`, ttl `{life}`{tree})"
@@ -100,24 +98,9 @@ class PackLister:
     store: PackStore
     clock: Clock
 
-    def summaries(self, command: ListPacks) -> Page[Listed]:
-        """Summaries of the packs that pass the filters, the last changed first."""
-        wanted = _filter(command)
-        return chosen(self.store.summaries(), wanted)
-
     def list(self, command: ListPacks) -> Page[Pack]:
         """The packs that pass the filters, the last changed first."""
-        found = self.summaries(command)
-        return Page(tuple(self._whole(found.items)), found.total, found.has_more)
-
-    def _whole(self, listed: Iterable[Listed]) -> Iterator[Pack]:
-        """These packs with their sections, but for one that was deleted a moment ago."""
-        for pack in listed:
-            try:
-                yield pack if isinstance(pack, Pack) else self.store.get(pack.id)
-            except Failure as failure:
-                if failure.code is not Code.NOT_FOUND:
-                    raise
+        return chosen(self.store.all(), _filter(command))
 
     def expired(self) -> Sequence[Pack]:
         """The packs whose time is over and which can still be restored, the last that expired first."""
@@ -126,7 +109,7 @@ class PackLister:
     def list_text(self, command: ListText) -> str:
         """The list as Markdown, within the budget."""
         wanted = _filter(command)
-        page = chosen(self.store.summaries(), wanted)
+        page = chosen(self.store.all(), wanted)
         return list_text(page, wanted, self.clock.now(), room_of(command.max_tokens))
 
 
@@ -188,10 +171,10 @@ def _expired_id(store: PackStore, handle: str) -> str | None:
     return None if found is None else found.id
 
 
-def live_packs(store: PackStore) -> Sequence[Listed]:
+def live_packs(store: PackStore) -> Sequence[Pack]:
     """Every live pack, the last changed first; none when the store cannot say."""
     try:
-        packs = store.summaries()
+        packs = store.all()
     except Failure:
         return ()
     return chosen(packs, Filter(limit=max(1, len(packs)))).items

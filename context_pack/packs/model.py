@@ -249,10 +249,6 @@ class Pack:
         return self.title or self.name or UNTITLED
 
 
-Listed = Pack
-"""A pack in a list."""
-
-
 class ScopeState(StrEnum):
     """How the context of a scope stands to its folder."""
 

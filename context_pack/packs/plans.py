@@ -1,4 +1,4 @@
-"""Planned changes of a pack from the operations that were asked for, and a definition's lines from its name.
+"""Operations on a pack: checked, pointed at code and carried out; and a definition's lines from its name.
 
 What the schema of an operation cannot say (one line, either this or that) is checked here, before a file or
 a pack is looked at. A ref to code that is not there is allowed in a draft, and answered with a warning that
@@ -8,11 +8,11 @@ says what is near; a name that no definition has, or several, gives no lines and
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import RelativePath
@@ -122,143 +122,126 @@ T = TypeVar("T")
 Part = Section | Ref | Diagram
 
 
-@frozen
-class ChangePlan:
-    """A change of a pack, given the time and the anchored ref, and the part of the pack that it is about.
-
-    `point` makes and anchors the ref, if there is one; it may look where a definition is.
-    One that only `touches` the time to live is not an edit: a finalized pack allows it.
-    """
-
-    change: Callable[[Pack, datetime, Any], Pack]
-    touches: bool = False
-    part: Callable[[Pack], Part | None] = lambda _: None
-    """None if it is gone: a later operation of a batch may have removed it."""
-    point: Callable[[Resolver], Ref] | None = None
-
-
-def planned(operation: object) -> ChangePlan:
-    """The plan of an operation.
+def checked(operation: Any) -> Any:
+    """The operation with its texts trimmed.
 
     Raises:
         Failure: `invalid_data` or `ttl_required`.
     """
-    plan = next((plan for kind, plan in _PLANS.items() if isinstance(operation, kind)), None)
-    if plan is None:
-        raise invalid(f"{type(operation).__name__} is no operation on a pack")
-    return plan(operation)
+    match operation:
+        case commands.UpsertSection(section_description=text, section_scope=scope):
+            if text is not None:
+                text = values.block(text, "section_description") or ""
+            if scope is not None:
+                scope = values.scope(scope, "section_scope") if scope.strip() else ""
+            title = values.required_line(operation.section_title, "section_title")
+            return evolve(operation, section_title=title, section_description=text, section_scope=scope)
+        case commands.UpsertRef():
+            _place(operation)
+            return evolve(
+                operation,
+                ref_title=optional_line(operation.ref_title, "ref_title"),
+                ref_why=optional_line(operation.ref_why, "ref_why"),
+                group=optional_line(operation.group, "group"),
+            )
+        case commands.UpsertDiagram():
+            return evolve(
+                operation,
+                title=values.required_line(operation.title, "title"),
+                mermaid=values.required_block(operation.mermaid, "mermaid"),
+                diagram_why=optional_line(operation.diagram_why, "diagram_why"),
+            )
+        case commands.SetMeta(title=title, brief=brief, tags=tags):
+            if title is None and brief is None and tags is None:
+                raise invalid("'title', 'brief' or 'tags' is required; give what should change", "title")
+            return evolve(
+                operation,
+                title=optional_line(title, "title"),
+                brief=optional_line(brief, "brief"),
+                tags=None if tags is None else values.tags(tags),
+            )
+        case commands.TouchTtl(ttl_minutes=minutes, extend_minutes=more):
+            if minutes is not None and more is not None:
+                raise invalid("give either 'ttl_minutes' or 'extend_minutes', not both", "extend_minutes")
+            if minutes is None and more is None:
+                raise touch_required()
+        case commands.DeleteSection() | commands.DeleteRef() | commands.DeleteDiagram():
+            pass
+        case _:
+            raise invalid(f"{type(operation).__name__} is no operation on a pack")
+    return operation
 
 
-def _upsert_section(operation: commands.UpsertSection) -> ChangePlan:
-    key, title = operation.section_key, values.required_line(operation.section_title, "section_title")
-    text = operation.section_description
-    if text is not None:
-        text = values.block(text, "section_description") or ""
-    order, scope = operation.section_order, operation.section_scope
-    if scope is not None:
-        scope = values.scope(scope, "section_scope") if scope.strip() else ""
-    return ChangePlan(
-        lambda pack, *_: changes.put_section(pack, key, title, text, order, scope),
-        part=lambda pack: pack.section(key),
-    )
+def pointed(operation: Any, resolver: Resolver) -> Ref | None:
+    """The anchored ref that an operation makes; looks where a definition is, if need be."""
+    if not isinstance(operation, commands.UpsertRef):
+        return None
+    path, lines = _place(operation)
+    if operation.symbol is not None:
+        path, lines = located(operation.symbol.strip(), path, resolver)
+    assert path is not None
+    assert lines is not None
+    texts = (operation.ref_title, operation.ref_why, operation.group)
+    return resolver.anchored(Ref(operation.ref_key, path, lines, *texts))
 
 
-def _delete_section(operation: commands.DeleteSection) -> ChangePlan:
-    key = operation.section_key
-    return ChangePlan(lambda pack, *_: changes.drop_section(pack, key))
+def changed(pack: Pack, operation: Any, now: datetime, ref: Ref | None) -> Pack:
+    """The pack after a checked operation, with the ref that it makes."""
+    match operation:
+        case commands.UpsertSection():
+            text, scope = operation.section_description, operation.section_scope
+            key, title = operation.section_key, operation.section_title
+            return changes.put_section(pack, key, title, text, operation.section_order, scope)
+        case commands.UpsertRef() if ref is not None:
+            given = {"title": operation.ref_title, "why": operation.ref_why, "group": operation.group}
+            kept = [name for name, text in given.items() if text is None]
+            return changes.put_ref(pack, operation.section_key, ref, kept)
+        case commands.UpsertDiagram(diagram_why=why):
+            diagram = Diagram(operation.diagram_key, operation.title, operation.mermaid, why)
+            return changes.put_diagram(pack, operation.section_key, diagram, ["why"] if why is None else [])
+        case commands.DeleteSection():
+            return changes.drop_section(pack, operation.section_key)
+        case commands.DeleteRef():
+            return changes.drop_part(pack, operation.section_key, "ref", operation.ref_key)
+        case commands.DeleteDiagram():
+            return changes.drop_part(pack, operation.section_key, "diagram", operation.diagram_key)
+        case commands.SetMeta():
+            return changes.set_meta(pack, operation.title, operation.brief, operation.tags)
+        case commands.TouchTtl(ttl_minutes=int(minutes)):
+            return evolve(pack, expires_at=expiry(now, minutes))
+    return evolve(pack, expires_at=extended(pack.expires_at, operation.extend_minutes, now))
 
 
-def _upsert_ref(operation: commands.UpsertRef) -> ChangePlan:
-    section_key, key = operation.section_key, operation.ref_key
-    title = optional_line(operation.ref_title, "ref_title")
-    why = optional_line(operation.ref_why, "ref_why")
-    group = optional_line(operation.group, "group")
-    place = _place(operation)
-    kept = [name for name, text in (("title", title), ("why", why), ("group", group)) if text is None]
-    return ChangePlan(
-        lambda pack, _, ref: changes.put_ref(pack, section_key, ref, kept),
-        part=lambda pack: (section := pack.section(section_key)) and section.ref(key),
-        point=lambda resolver: resolver.anchored(Ref(key, *place(resolver), title, why, group)),
-    )
+def part_of(pack: Pack, operation: Any) -> Part | None:
+    """The part of the pack that an operation is about; None if it is gone, or the operation is about none."""
+    match operation:
+        case commands.UpsertSection():
+            return pack.section(operation.section_key)
+        case commands.UpsertRef():
+            section = pack.section(operation.section_key)
+            return section and section.ref(operation.ref_key)
+        case commands.UpsertDiagram():
+            section = pack.section(operation.section_key)
+            return section and section.diagram(operation.diagram_key)
+    return None
 
 
-def _place(operation: commands.UpsertRef) -> Callable[[Resolver], Place]:
-    """Where a ref is to point: at lines of a file, or at a definition that has to be found."""
+def _place(operation: commands.UpsertRef) -> tuple[RelativePath | None, LineRange | None]:
+    """Where a ref is to point: lines of a file, or nothing but perhaps a file if a definition is named."""
     if operation.symbol is None:
         path = values.path(_wanted(operation.path, "path"))
         start, end = _wanted(operation.line_start, "line_start"), _wanted(operation.line_end, "line_end")
-        lines = LineRange(start, end)
-        return lambda _: (path, lines)
+        return path, LineRange(start, end)
     if operation.line_start is not None or operation.line_end is not None:
         raise invalid("give either 'symbol' or lines, not both", "symbol")
-    symbol = values.required_line(operation.symbol, "symbol")
-    within = None if operation.path is None else values.path(operation.path)
-    return lambda resolver: located(symbol, within, resolver)
+    values.required_line(operation.symbol, "symbol")
+    return (None if operation.path is None else values.path(operation.path)), None
 
 
 def _wanted(value: T | None, field: str) -> T:
     if value is None:
         raise invalid(f"'{field}' is required, or a 'symbol'", field)
     return value
-
-
-def _delete_ref(operation: commands.DeleteRef) -> ChangePlan:
-    section_key, key = operation.section_key, operation.ref_key
-    return ChangePlan(lambda pack, *_: changes.drop_part(pack, section_key, "ref", key))
-
-
-def _upsert_diagram(operation: commands.UpsertDiagram) -> ChangePlan:
-    section_key = operation.section_key
-    diagram = Diagram(
-        operation.diagram_key,
-        values.required_line(operation.title, "title"),
-        values.required_block(operation.mermaid, "mermaid"),
-        optional_line(operation.diagram_why, "diagram_why"),
-    )
-    kept = ["why"] if operation.diagram_why is None else []
-    return ChangePlan(
-        lambda pack, *_: changes.put_diagram(pack, section_key, diagram, kept),
-        part=lambda pack: (section := pack.section(section_key)) and section.diagram(diagram.key),
-    )
-
-
-def _delete_diagram(operation: commands.DeleteDiagram) -> ChangePlan:
-    section_key, key = operation.section_key, operation.diagram_key
-    return ChangePlan(lambda pack, *_: changes.drop_part(pack, section_key, "diagram", key))
-
-
-def _set_meta(operation: commands.SetMeta) -> ChangePlan:
-    if operation.title is None and operation.brief is None and operation.tags is None:
-        raise invalid("'title', 'brief' or 'tags' is required; give what should change", "title")
-    title = optional_line(operation.title, "title")
-    brief = optional_line(operation.brief, "brief")
-    tags = None if operation.tags is None else values.tags(operation.tags)
-    return ChangePlan(lambda pack, *_: changes.set_meta(pack, title, brief, tags))
-
-
-def _touch_ttl(operation: commands.TouchTtl) -> ChangePlan:
-    minutes, more = operation.ttl_minutes, operation.extend_minutes
-    if minutes is not None and more is not None:
-        raise invalid("give either 'ttl_minutes' or 'extend_minutes', not both", "extend_minutes")
-    if minutes is not None:
-        return ChangePlan(lambda pack, now, _: evolve(pack, expires_at=expiry(now, minutes)), touches=True)
-    if more is None:
-        raise touch_required()
-    return ChangePlan(
-        lambda pack, now, _: evolve(pack, expires_at=extended(pack.expires_at, more, now)), touches=True
-    )
-
-
-_PLANS: dict[type, Callable[[Any], ChangePlan]] = {
-    commands.UpsertSection: _upsert_section,
-    commands.DeleteSection: _delete_section,
-    commands.UpsertRef: _upsert_ref,
-    commands.DeleteRef: _delete_ref,
-    commands.UpsertDiagram: _upsert_diagram,
-    commands.DeleteDiagram: _delete_diagram,
-    commands.SetMeta: _set_meta,
-    commands.TouchTtl: _touch_ttl,
-}
 
 
 def ttl_required(hint: str) -> Failure:

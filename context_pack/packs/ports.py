@@ -8,7 +8,7 @@ from typing import Protocol
 from attrs import field, frozen
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.packs.model import Listed, Pack, Scopes
+from context_pack.packs.model import Pack, Scopes
 
 EXCERPT_BYTES = 2 * 1024 * 1024
 """No text is kept that is larger than a source file may be by default."""
@@ -41,9 +41,6 @@ class PackStore(Protocol):
 
     def all(self) -> Sequence[Pack]:
         """Every live pack, in no particular order; fails closed when one file is malformed."""
-
-    def summaries(self) -> Sequence[Listed]:
-        """What a list shows of every live pack; fails as `all` does."""
 
     def update(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
         """One read-modify-write under the pack's lock; returns what is now stored.

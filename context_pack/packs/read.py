@@ -14,7 +14,8 @@ from context_pack.packs.model import NOTHING_KNOWN, Pack, Scopes, Status, scopes
 from context_pack.packs.pages import Bookmark, Mode, Position
 from context_pack.packs.ports import PackHistory, ScopeWatch
 from context_pack.packs.render import Rendered, render
-from context_pack.packs.resolving import Check, PackAccess, Resolver, unwatched
+from context_pack.packs.resolving import PackAccess, Resolver
+from context_pack.toolkit.call import Check, never_cancelled
 
 WITHOUT_END = 10**12
 """A token budget that no pack exceeds."""
@@ -66,7 +67,7 @@ class PackReader(PackAccess):
 
         return Compared(pack, old, new, tuple(steps_between(at(old), at(new))))
 
-    def render(self, command: RenderPack, check: Check = unwatched) -> Rendered:
+    def render(self, command: RenderPack, check: Check = never_cancelled) -> Rendered:
         """A page of the pack with its code.
 
         Raises:
@@ -107,13 +108,18 @@ class PackReader(PackAccess):
         """What whoever wrote the pack should look at again."""
         return remarks_on(self.get(named))
 
-    def scopes(self, pack: Pack, check: Check = unwatched) -> Scopes:
+    def scopes(self, pack: Pack, check: Check = never_cancelled) -> Scopes:
         """How the contexts of the scopes that the pack names stand."""
         named = scopes_in(pack)
         return self.watch.states(named, check) if named and self.watch else NOTHING_KNOWN
 
     def _rendered(
-        self, pack: Pack, mode: Mode, tokens: int, position: Position | None = None, check: Check = unwatched
+        self,
+        pack: Pack,
+        mode: Mode,
+        tokens: int,
+        position: Position | None = None,
+        check: Check = never_cancelled,
     ) -> Rendered:
         """A page."""
         resolver = Resolver.over(self, check, (ref for _, ref in pack.refs))

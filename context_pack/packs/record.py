@@ -19,7 +19,7 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.text import LineRange
 from context_pack.kernel.times import format_instant, parse_instant
 from context_pack.packs.anchors import Anchor, Symbol
-from context_pack.packs.model import CodeLocation, Diagram, Listed, Pack, Ref, Section, Status
+from context_pack.packs.model import CodeLocation, Diagram, Pack, Ref, Section, Status
 
 T = TypeVar("T")
 Record = dict[str, Any]
@@ -46,7 +46,7 @@ FORMER = frozenset({"before", "after", "first", "last", "rolling", "sketch", "be
 
 
 def to_record(
-    part: Listed | Section | Ref | CodeLocation | Diagram | Anchor,
+    part: Pack | Section | Ref | CodeLocation | Diagram | Anchor,
     fields: Iterable[str] = (),
     *,
     anchors: bool = True,

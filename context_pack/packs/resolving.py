@@ -29,18 +29,12 @@ from context_pack.packs.pages import Body, Style
 from context_pack.packs.ports import ExcerptStore, NoExcerptStore, PackStore
 from context_pack.packs.source_files import SourceFiles, TreeSearch
 from context_pack.packs.states import Checked, Resolution, State, fence_language
+from context_pack.toolkit.call import Check, never_cancelled
 
 MOST_SOURCE_BYTES = 2 * 1024 * 1024
 """How large a source file may be if no setting says so."""
 STOPPED = "the search of the tree was stopped by its time limit"
 TOO_LONG = "its kept text is lost, and its file is too long to search without it"
-
-Check = Callable[[], None]
-"""Returns while the caller still wants the answer, raises when not."""
-
-
-def unwatched() -> None:
-    """A check for callers that never cancel."""
 
 
 @frozen
@@ -78,7 +72,7 @@ class Resolver:
 
     tree: SourceTree
     max_bytes: int
-    check: Check = unwatched
+    check: Check = never_cancelled
     syntax: Syntax = field(factory=NoSyntax)
     expected: Sequence[Ref] = ()
     """The refs of the call, which are looked for together."""

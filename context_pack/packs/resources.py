@@ -7,7 +7,7 @@ from urllib.parse import unquote
 from context_pack.kernel.errors import Code, Failure
 from context_pack.packs.commands import RenderPack
 from context_pack.packs.listing import handles, live_packs
-from context_pack.packs.model import Listed
+from context_pack.packs.model import Pack
 from context_pack.packs.ports import PackStore
 from context_pack.packs.read import PackReader
 from context_pack.toolkit.offers import ResourceEntry, ResourceFamily, ResourceText
@@ -37,7 +37,7 @@ def handle_in(uri: str) -> str:
     return unquote(uri[len(PREFIX) :]).strip() if uri.startswith(PREFIX) else ""
 
 
-def _entry(pack: Listed) -> ResourceEntry:
+def _entry(pack: Pack) -> ResourceEntry:
     return ResourceEntry(PREFIX + pack.id, pack.name or pack.id, pack.heading, pack.brief)
 
 

@@ -21,7 +21,7 @@ from context_pack.packs import commands
 from context_pack.packs.answers import Payload, answer_of, diagram_faults, verified_lines
 from context_pack.packs.cases import PackUseCases
 from context_pack.packs.commands import OPERATIONS, PackAtRevision
-from context_pack.packs.model import Listed
+from context_pack.packs.model import Pack
 from context_pack.packs.plans import touch_required, ttl_required
 from context_pack.packs.record import MOMENTS, to_record
 from context_pack.packs.write import for_each
@@ -281,7 +281,7 @@ def payload_of(cases: PackUseCases, clock: Clock, command: Any, check: Callable[
 
 
 def _list(cases: PackUseCases, clock: Clock, command: commands.ListPacks) -> Payload:
-    found, now = cases.lister.summaries(command), clock.now()
+    found, now = cases.lister.list(command), clock.now()
     packs = [_summary(pack, now) for pack in found.items]
     return {"count": len(packs), "total": found.total, "has_more": found.has_more, "packs": packs}
 
@@ -329,7 +329,7 @@ def _ref_count(pack: Payload) -> int:
     return sum(len(section["refs"]) for section in pack.get("sections", ()))
 
 
-def _summary(pack: Listed, now: datetime) -> Payload:
+def _summary(pack: Pack, now: datetime) -> Payload:
     remaining = remaining_seconds(pack.expires_at, now)
     return {
         **to_record(pack, LISTED, anchors=False),

@@ -12,8 +12,9 @@ from context_pack.packs.changes import advanced, check_editable, put_ref, untrus
 from context_pack.packs.commands import Accept, NamedPack, PackAtRevision, Repair
 from context_pack.packs.listing import located
 from context_pack.packs.model import Pack, Ref
-from context_pack.packs.resolving import Check, PackAccess, Resolver, unwatched
+from context_pack.packs.resolving import PackAccess, Resolver
 from context_pack.packs.states import Checked, Resolution, State, problem_record
+from context_pack.toolkit.call import Check, never_cancelled
 
 
 @frozen
@@ -41,17 +42,17 @@ class Repaired:
 class PackVerifier(PackAccess):
     """Compares packs with the source tree."""
 
-    def verify(self, named: NamedPack, check: Check = unwatched) -> Verified:
+    def verify(self, named: NamedPack, check: Check = never_cancelled) -> Verified:
         """The state of every ref; changes nothing."""
         pack = located(self.store, named)
         resolver = Resolver.over(self, check, (ref for _, ref in pack.refs))
         return Verified(pack, resolver.checked(pack))
 
-    def repair(self, command: Repair, check: Check = unwatched) -> Repaired:
+    def repair(self, command: Repair, check: Check = never_cancelled) -> Repaired:
         """Point refs whose code moved at it again, and anchor those anew that changed only cosmetically."""
         return self._rewritten(command, check, lambda found: found.state is State.MOVED or found.cosmetic)
 
-    def accept(self, command: Accept, check: Check = unwatched) -> Repaired:
+    def accept(self, command: Accept, check: Check = never_cancelled) -> Repaired:
         """Anchor changed refs anew where they are found now: those that are named, or all of them.
 
         Raises:

@@ -30,13 +30,16 @@ from context_pack.packs.commands import (
     PackAtRevision,
     Rename,
     SetStatus,
+    TouchTtl,
+    UpsertRef,
 )
 from context_pack.packs.listing import handle_of, id_of, located
 from context_pack.packs.model import FIRST, Diagram, Pack, Ref, Status
-from context_pack.packs.plans import Part, optional_line, planned, warning_of
+from context_pack.packs.plans import Part, changed, checked, optional_line, part_of, pointed, warning_of
 from context_pack.packs.ports import DiagramCheck
-from context_pack.packs.resolving import Check, PackAccess, Resolver, unwatched
+from context_pack.packs.resolving import PackAccess, Resolver
 from context_pack.packs.states import Resolution, State, problem_record
+from context_pack.toolkit.call import Check, never_cancelled
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -73,7 +76,7 @@ class PackWriter(PackAccess):
 
     diagram_check: DiagramCheck | None = None
 
-    def create(self, command: Create, check: Check = unwatched) -> Pack:
+    def create(self, command: Create, check: Check = never_cancelled) -> Pack:
         """Make a new draft; its name must be free among live packs."""
         name = None if command.name is None else values.new_name(command.name)
         title = optional_line(command.title, "title")
@@ -99,7 +102,7 @@ class PackWriter(PackAccess):
 
         return self.store.create(make, name, check)
 
-    def set_status(self, command: SetStatus, check: Check = unwatched) -> Pack:
+    def set_status(self, command: SetStatus, check: Check = never_cancelled) -> Pack:
         """Finalize or reopen; a pack that already has the status stays as it is.
 
         Raises:
@@ -120,7 +123,7 @@ class PackWriter(PackAccess):
 
         return self.store.update(pack.id, change, check)
 
-    def restore(self, handle: str, ttl_minutes: int, check: Check = unwatched) -> Pack:
+    def restore(self, handle: str, ttl_minutes: int, check: Check = never_cancelled) -> Pack:
         """Bring an expired pack back for so many minutes, by id or name.
 
         Raises:
@@ -132,7 +135,7 @@ class PackWriter(PackAccess):
             handle.strip(), lambda pack: advanced(pack, evolve(pack, expires_at=expires_at), now), check
         )
 
-    def discard(self, handle: str, check: Check = unwatched) -> Pack:
+    def discard(self, handle: str, check: Check = never_cancelled) -> Pack:
         """Remove an expired pack for good, by id or name.
 
         Raises:
@@ -142,7 +145,7 @@ class PackWriter(PackAccess):
         self.forget_excerpts(pack.digests)
         return pack
 
-    def delete(self, command: DeletePack, check: Check = unwatched) -> str:
+    def delete(self, command: DeletePack, check: Check = never_cancelled) -> str:
         """Remove a pack; returns its id."""
         pack_id = id_of(self.store, handle_of(command))
 
@@ -175,7 +178,7 @@ class PackWriter(PackAccess):
         return evolve(pack, sections=sections, status=Status.FINALIZED)
 
     def apply(
-        self, target: PackAtRevision, asked: Operation | Sequence[Operation], check: Check = unwatched
+        self, target: PackAtRevision, asked: Operation | Sequence[Operation], check: Check = never_cancelled
     ) -> WrittenPack:
         """Carry out one operation, or a batch of them as one change: all or nothing, one revision.
 
@@ -189,18 +192,18 @@ class PackWriter(PackAccess):
         handle = handle_of(target)
         if not 1 <= len(operations) <= MOST_OPERATIONS:
             raise invalid(f"'operations' must have 1 to {MOST_OPERATIONS} items", "operations")
-        plans = for_each(operations, planned, batch)
+        operations = for_each(operations, checked, batch)
 
         def check_open(pack: Pack) -> None:
             pack.check_revision(target.expected_revision)
-            for_each(plans, lambda plan: check_editable(pack, touches=plan.touches), batch)
+            for_each(operations, lambda each: check_editable(pack, touches=isinstance(each, TouchTtl)), batch)
 
         pack_id = id_of(self.store, handle)
-        if any(plan.point is not None for plan in plans):
+        if any(isinstance(each, UpsertRef) for each in operations):
             # Before a file is read: what a refused change points at is neither told nor kept.
             check_open(self.store.get(pack_id))
         resolver = Resolver.over(self, check)
-        refs = for_each(plans, lambda plan: plan.point and plan.point(resolver), batch)
+        refs = for_each(operations, lambda each: pointed(each, resolver), batch)
         self.excerpts.put(resolver.anchored_texts)
         named: set[str] = set()
 
@@ -210,20 +213,21 @@ class PackWriter(PackAccess):
             named.update(pack.digests)
             now, steps = self.clock.now(), [pack]
             for_each(
-                list(zip(plans, refs, strict=True)),
-                lambda each: steps.append(each[0].change(steps[-1], now, each[1])),
+                list(zip(operations, refs, strict=True)),
+                lambda each: steps.append(changed(steps[-1], each[0], now, each[1])),
                 batch,
             )
-            return advanced(pack, steps[-1], now, always=any(plan.touches for plan in plans))
+            touches = any(isinstance(each, TouchTtl) for each in operations)
+            return advanced(pack, steps[-1], now, always=touches)
 
         pack = self.store.update(pack_id, change, check)
         self.forget_excerpts(named - pack.digests)
-        parts = [plan.part(pack) for plan in plans]
+        parts = [part_of(pack, each) for each in operations]
         diagrams = [part for part in parts if isinstance(part, Diagram)]
         faults = dict(zip(map(id, diagrams), self._faults(diagrams), strict=True))
         return WrittenPack(pack, tuple(_written(part, resolver, faults.get(id(part))) for part in parts))
 
-    def rename(self, command: Rename, check: Check = unwatched) -> Pack:
+    def rename(self, command: Rename, check: Check = never_cancelled) -> Pack:
         """Give a section or a ref another key.
 
         Raises:

@@ -29,8 +29,9 @@ from context_pack.packs.handover import (
 from context_pack.packs.listing import located as pack_named
 from context_pack.packs.model import FIRST, Diagram, Pack, Ref, Section, Status
 from context_pack.packs.plans import definition_count, located, ttl_required, warning_of
-from context_pack.packs.resolving import Check, PackAccess, Resolver, unwatched
+from context_pack.packs.resolving import PackAccess, Resolver
 from context_pack.packs.states import Resolution
+from context_pack.toolkit.call import Check, never_cancelled
 
 SOME_ID = "pk_aaaaaaaa"
 MOST_TITLE = values.TITLE_CHARS
@@ -44,7 +45,7 @@ class WrittenText:
     faults: Mapping[str, str]
 
 
-def write_text(access: PackAccess, command: Write, check: Check = unwatched) -> WrittenText:
+def write_text(access: PackAccess, command: Write, check: Check = never_cancelled) -> WrittenText:
     """Make the pack, or replace what a draft says.
 
     Raises:

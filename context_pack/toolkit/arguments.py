@@ -209,15 +209,14 @@ def command_schema(command: type) -> Schema:
 @cache
 def _converter() -> Any:
     """What makes commands of their arguments by wire names; loaded with the first call of a tool."""
-    from cattrs import Converter
-    from cattrs.gen import make_dict_structure_fn, override
+    from cattrs import Converter, gen
 
     converter = Converter(detailed_validation=False)
 
     def structured(cls: type) -> Any:
         named = {each.name: each.metadata[_META].name for each in fields(cls)}
-        renames: Any = {ours: override(rename=wire) for ours, wire in named.items() if wire is not None}
-        return make_dict_structure_fn(cls, converter, **renames)
+        renames: Any = {ours: gen.override(rename=wire) for ours, wire in named.items() if wire is not None}
+        return gen.make_dict_structure_fn(cls, converter, **renames)
 
     converter.register_structure_hook_factory(attrs.has, structured)
     return converter

@@ -1,8 +1,13 @@
-"""The running call as a tool sees it: cancellation, progress, and work for after the reply."""
+"""The running call as a tool sees it: cancellation, progress, and work for after the reply.
+
+Whatever waits or works long on behalf of a call (locks, databases, children) honours its cancellation and its
+deadline by `check_call`, without being handed it. A thread that serves none is never told to stop.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Protocol
 
 from attrs import define, field
@@ -19,6 +24,15 @@ Check = Callable[[], None]
 
 def never_cancelled() -> None:
     """The check of a caller who never cancels."""
+
+
+CHECK: ContextVar[Check] = ContextVar("check", default=never_cancelled)
+"""Set while a thread serves a call: raises once that is not wanted any more."""
+
+
+def check_call() -> None:
+    """Return while the call that this thread serves is wanted; else raise what its `check` raises."""
+    CHECK.get()()
 
 
 class Cancelled(Exception):

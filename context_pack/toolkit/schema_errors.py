@@ -1,7 +1,8 @@
 """What is wrong with a value, by path and in words: jsonschema finds it, this module says what is wanted.
 
-One vocabulary for all that is checked by a schema: arguments of tools, directory contexts, entities of
-bundles, and the tables of the contract. The words name fields and rules and never repeat a value.
+One vocabulary for every schema of ours: arguments of tools, directory contexts, and the tables of the
+contract. The words name fields and rules and never repeat a value. (A project's own schemas, of its bundles,
+may have rules of any kind, and are worded by jsonschema.)
 
 Stricter than the standard in two points: a text with a lone surrogate is no string, as no file can hold it,
 and infinity is no number.
@@ -9,7 +10,6 @@ and infinity is no number.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -24,28 +24,6 @@ from context_pack.kernel.text import close, has_half_characters
 
 Schema = dict[str, Any]
 MAX_PROBLEMS = 10
-MOST_CHARS = 120
-"""So much of a rule's own value is shown."""
-
-_DEMANDS: Mapping[str, str] = {
-    "const": "must be: {}",
-    "exclusiveMinimum": "must be: more than {}",
-    "exclusiveMaximum": "must be: less than {}",
-    "multipleOf": "must be: a multiple of {}",
-    "minProperties": "must have at least {} fields",
-    "maxProperties": "must have at most {} fields",
-    "uniqueItems": "must not hold the same item twice",
-    "anyOf": "must fit one of the alternatives",
-    "oneOf": "must fit exactly one of the alternatives",
-    "not": "must not fit what the schema rules out",
-}
-"""Rules that `rule_in_words` does not tell; tools do not use them, the schemas of a project may."""
-_OF_TYPE: Mapping[str, str] = {
-    **dict.fromkeys(("minLength", "maxLength", "pattern"), "string"),
-    **dict.fromkeys(("minItems", "maxItems"), "array"),
-    **dict.fromkeys(("minimum", "maximum"), "number"),
-}
-"""Rules that hold only for values of a type, and so tell it where a schema does not."""
 
 
 @frozen
@@ -65,8 +43,7 @@ def validator_of(schema: Schema) -> Any:
 @cache
 def _validator_class() -> Any:
     """The class of validators; loaded with the first check, as many commands and programs make none."""
-    from jsonschema import Draft202012Validator, ValidationError
-    from jsonschema.validators import extend
+    from jsonschema import Draft202012Validator, ValidationError, validators
 
     def matches(_: Any, pattern: str, value: Any, __: Any) -> Iterator[Any]:
         """The rule `pattern`; its `$` is the very end, as in JavaScript, and not before a last newline."""
@@ -80,7 +57,7 @@ def _validator_class() -> Any:
             "number": lambda _, value: standard.is_type(value, "number") and abs(value) < inf,
         }
     )
-    make: Any = extend
+    make: Any = validators.extend
     return make(Draft202012Validator, {"pattern": matches}, type_checker=types)
 
 
@@ -110,7 +87,7 @@ def _explained(error: Any) -> Iterator[Problem]:
             yield Problem(f"{path}.{shown}", shown, unsupported(str(name), fields))
     else:
         field = next((part for part in reversed(error.absolute_path) if isinstance(part, str)), "")
-        yield Problem(path, field, f"'{field or 'arguments'}' {demand(error)}")
+        yield Problem(path, field, f"'{field or 'arguments'}' must be: {rule_in_words(error.schema)}")
 
 
 def unsupported(name: str, fields: Mapping[str, Any]) -> str:
@@ -129,45 +106,20 @@ def likely(name: str, fields: Mapping[str, Any]) -> str | None:
     return next(iter(ending or close(name, fields)), None)
 
 
-def demand(error: Any) -> str:
-    """What the rule that an error is about asks for: `must be: integer, 1 to 100`."""
-    if error.validator in ("type", "enum", *_OF_TYPE):
-        return f"must be: {rule_in_words(error.schema)}"
-    if error.validator is None or (error.validator == "not" and error.validator_value == {}):
-        return "is not allowed"
-    words = _DEMANDS.get(error.validator, f"does not satisfy '{error.validator}'")
-    return words.format(clipped(error.validator_value))
-
-
 def rule_in_words(schema: Mapping[str, Any]) -> str:
     """What a value must be: `integer, 1 to 500`, `string, 3 to 120 characters`, `list of …`."""
     if "enum" in schema:
-        return "one of " + ", ".join(f"`{clipped(value)}`" for value in schema["enum"][:MOST_CHARS])
-    match schema.get("type", next((_OF_TYPE[rule] for rule in schema if rule in _OF_TYPE), None)):
+        return "one of " + ", ".join(f"`{value}`" for value in schema["enum"])
+    match schema.get("type", "any value"):
         case "string":
             return "string" + _span(schema, "minLength", "maxLength", " characters") + _pattern(schema)
         case "array":
             count = _span(schema, "minItems", "maxItems", "").removeprefix(", ")
-            items = schema.get("items", {})
-            each = rule_in_words(items if isinstance(items, Mapping) else {})
-            return f"list of {count + ' × ' if count else ''}{each}"
+            return f"list of {count + ' × ' if count else ''}{rule_in_words(schema.get('items', {}))}"
         case "boolean":
             return "true or false"
-        case list() as kinds:
-            return " or ".join(rule_in_words({**schema, "type": kind}) for kind in kinds)
         case kind:
-            return str(kind or "any value") + _span(schema, "minimum", "maximum", "")
-
-
-def clipped(value: Any) -> str:
-    """A text, or a value as JSON, of bounded length."""
-    text = value if isinstance(value, str) else ""
-    if not isinstance(value, str):
-        for piece in json.JSONEncoder(ensure_ascii=False).iterencode(value):
-            text += piece
-            if len(text) > MOST_CHARS:  # the rest of a large value is not spelled out
-                break
-    return text if len(text) <= MOST_CHARS else text[: MOST_CHARS - 1] + "…"
+            return str(kind) + _span(schema, "minimum", "maximum", "")
 
 
 def _span(schema: Mapping[str, Any], low: str, high: str, unit: str) -> str:
@@ -185,4 +137,4 @@ def _pattern(schema: Mapping[str, Any]) -> str:
     pattern = schema.get("pattern")
     if pattern is None:
         return ""
-    return ", not blank" if pattern == r"\S" else f", matching `{clipped(pattern)}`"
+    return ", not blank" if pattern == r"\S" else f", matching `{pattern}`"

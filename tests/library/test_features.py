@@ -8,16 +8,20 @@ from pathlib import Path
 
 import pytest
 from bundle_maker import SAMPLE
-from context_trees import PROJECT
 from document_trees import GUIDE, configure, handbook, lay
 
 from context_pack import Code, Failure, Workspace, open_workspace
 from context_pack_adapters.library.documents import Documents
 
+PROJECT = {
+    "src/index.ts": 'import { add } from "./cart";\nadd("tea");\n',
+    "src/cart.ts": "export function add(item: string, count = 1): number {\n  return count;\n}\n",
+}
+
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Workspace:
-    lay(tmp_path, dict(PROJECT))
+    lay(tmp_path, PROJECT)
     return open_workspace(tmp_path)
 
 

@@ -32,6 +32,7 @@ RUN_TIME = {
     "regex",
 }
 WORDS = {"pystemmer"}
+COMMANDS = {"click", "rich"}
 PAGES = {"jinja2", "markdown-it-py", "pygments"}
 GRAMMARS = "python javascript typescript go rust java kotlin c cpp objc c-sharp ruby php swift bash scala lua"
 SYNTAX = {"tree-sitter", *(f"tree-sitter-{name}" for name in GRAMMARS.split())}
@@ -94,7 +95,9 @@ def test_the_wheel_says_what_it_needs_and_carries_its_license(wheel: Path) -> No
         scripts = archive.read(f"{info}/entry_points.txt").decode("utf-8")
         license_text = archive.read(f"{info}/licenses/LICENSE").decode("utf-8")
     needed = [line for line in metadata.get_all("Requires-Dist", []) if "extra ==" not in line]
-    assert {re.split(r"[<>=!~ ;]", line)[0].lower() for line in needed} == RUN_TIME | WORDS | PAGES | SYNTAX
+    assert {
+        re.split(r"[<>=!~ ;]", line)[0].lower() for line in needed
+    } == RUN_TIME | COMMANDS | WORDS | PAGES | SYNTAX
     assert metadata["Requires-Python"] == ">=3.11"
     assert metadata["License-Expression"] == "MIT"
     assert "context-pack = context_pack.__main__:main" in scripts

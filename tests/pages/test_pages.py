@@ -29,8 +29,8 @@ GUIDES = [page for page in all_pages() if page not in contract_pages()]
 HOW_TO = ROOT / "docs/how-to-add-a-tool.md"
 SAMPLE = "tests/fixtures/bundles/sample"
 NEEDS_POSTGRES = "docs/team.md"
-README_ORDER = ("what", "install", "first result", "connect", "library", "where", "test")
-README_BYTES = 7 * 1024
+README_ORDER = ("what", "install", "first result", "connect", "library", "when", "where", "test")
+README_BYTES = 12 * 1024
 SERVER_TABLES = {"mcpServers", "servers", "context_servers", "mcp_servers", "mcp"}
 SOURCE_PATH = re.compile(r"(?:context_pack|adapters|tests|benches|docs|\.ci)/[\w./*-]*|\w+/[\w/]+\.py")
 SOURCE_ROOTS = (ROOT, ROOT / "adapters/context_pack_adapters")
@@ -132,11 +132,10 @@ def test_the_demo_shows_what_the_readme_shows(project: Path, reader_env: dict[st
     assert expected <= set(structure.findall(out)), out
 
 
-def test_the_first_pack_of_a_reader_has_a_ref() -> None:
+def test_the_first_pack_of_a_reader_has_refs() -> None:
     first = next(block for block in readme() if block.info == "console")
-    assert "packs create" in first.text
-    assert "packs add" in first.text
-    assert "1 ref, ok" in first.text
+    assert "packs import" in first.text
+    assert "2 refs" in first.text
 
 
 def servers(block: Block) -> Iterator[dict[str, Any]]:

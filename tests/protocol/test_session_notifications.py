@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from waiting import PATIENCE
 
 from context_pack_adapters.server.jobs import HEARTBEAT_SECONDS, ProgressNotes
 from context_pack_adapters.server.protocol_versions import LEVEL_KEY, LEVELS, SERVER_KEY, SUBSCRIPTION_KEY
@@ -92,10 +93,18 @@ def test_a_heartbeat_sends_rising_progress(peer: Peer, demo: Demo, req: Request)
 
 
 @pytest.mark.clause("MCP-31", "MCP-60")
-def test_a_cancelled_call_gets_no_heartbeat(peer: Peer, demo: Demo, req: Request) -> None:
-    (job,) = peer.post(req("tools/call", {"name": "text", "_meta": {"progressToken": "t"}}))
+def test_a_cancelled_call_that_goes_on_sends_nothing_more(peer: Peer, demo: Demo, req: Request) -> None:
+    demo.deaf = True
+    peer.result("logging/setLevel", {"level": "debug"})
+    (job,) = peer.post(req("tools/call", {"name": "wait", "_meta": {"progressToken": "t"}}))
+    thread = peer.in_thread(job)
+    assert demo.begun.wait(PATIENCE)
     peer.notify("notifications/cancelled", {"requestId": 1})
+    job.progress(5)
+    job.log("error", "too late")
     beat(job, demo)
+    demo.gate.set()
+    thread.join(PATIENCE)
     assert peer.take() == []
 
 

@@ -21,10 +21,9 @@ from private_folders import modes
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.retrieval.model import Scope
-from context_pack.toolkit.call import Cancelled
+from context_pack.toolkit.call import CHECK, Cancelled
 from context_pack_adapters.index.database import IndexFile
 from context_pack_adapters.index.sqlite_index import SqliteIndex
-from context_pack_adapters.serving import CHECK
 
 OUR_PATH = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 FRUIT = make_entry("fruit", "apples are red", "pears are green")

@@ -120,8 +120,7 @@ class App:
             click.UsageError: the source root is no folder, or nobody named the project that would be walked.
             Failure: a setting that says where data is cannot be understood.
         """
-        from context_pack_adapters.private_places import open_places
-        from context_pack_adapters.storage import check_settings
+        from context_pack_adapters.private_places import check_settings, open_places
 
         settings = self.settings
         for complaint in settings.complaints:

@@ -18,7 +18,7 @@ from context_pack.toolkit.arguments import parse
 from context_pack_adapters.cli.app import App
 from context_pack_adapters.cli.words import PACKS
 from context_pack_adapters.files.folder import Folder
-from context_pack_adapters.storage import storage_place
+from context_pack_adapters.private_places import storage_place
 
 PAGE = 500
 ATTEMPTS = 5

@@ -20,8 +20,8 @@ from filelock import lock_descriptor, unlock_descriptor
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ports import Reason
+from context_pack.toolkit.call import check_call
 from context_pack_adapters.files.opening import Handle, Place, Refused, status_of
-from context_pack_adapters.serving import check_call
 
 _OPEN = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FIRST_WAIT = 0.001

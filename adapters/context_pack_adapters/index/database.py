@@ -17,10 +17,10 @@ from typing import TypeVar
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.retrieval.ports import DAMAGED
+from context_pack.toolkit.call import check_call
 from context_pack_adapters.files.faults import translated
 from context_pack_adapters.files.opening import AnyPlace
 from context_pack_adapters.files.private import FILE_MODE, PrivateFolder
-from context_pack_adapters.serving import check_call
 
 T = TypeVar("T")
 VERSION = 5

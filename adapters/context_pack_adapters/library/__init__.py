@@ -15,6 +15,8 @@ from context_pack.composition import Ports, UseCases
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
+from context_pack.toolkit.registry import Registry
+from context_pack.toolkit.spec import Answer
 from context_pack_adapters.settings import (
     DEFAULT_MAX_SOURCE_BYTES,
     Settings,
@@ -25,8 +27,6 @@ from context_pack_adapters.settings import (
 )
 
 if TYPE_CHECKING:
-    from context_pack.toolkit.registry import Registry
-    from context_pack.toolkit.spec import Answer
     from context_pack_adapters.library import bundles, code, contexts, documents, memory, packs
 
 T = TypeVar("T")

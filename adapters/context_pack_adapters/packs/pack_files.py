@@ -40,14 +40,10 @@ class PacksFound(NamedTuple):
 
 
 class PackFiles:
-    """The files of one folder, by pack id; safe to share between threads.
-
-    `was_looked_at` says whether the next look at all of them has an earlier one to build on.
-    """
+    """The files of one folder, by pack id; safe to share between threads."""
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
-        self.was_looked_at = False
         self._cache: FileCache[Pack | Failure] = FileCache()
         # Several callers at once would parse the same files: one works, the others find it done.
         self._looking = threading.Lock()
@@ -73,7 +69,6 @@ class PackFiles:
                 values = {}
             except OSError as error:
                 raise io_failure(error, "packs") from error
-            self.was_looked_at = True
         broken = {key: value for key, value in values.items() if isinstance(value, Failure)}
         return PacksFound([value for value in values.values() if isinstance(value, Pack)], broken)
 

@@ -19,7 +19,7 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ports import Clock, IdSource
 from context_pack.kernel.text import PACK_ID_BYTES, is_pack_id, pack_id
 from context_pack.kernel.times import is_expired
-from context_pack.packs.model import Listed, Pack
+from context_pack.packs.model import Pack
 from context_pack.packs.ports import (
     Waiting,
     last_expired,
@@ -48,9 +48,6 @@ from context_pack_adapters.packs.pack_files import (
 LOCK_SECONDS = 10.0
 CREATE_LOCK = ".create.lock"
 _SWEEP_SECONDS = 600.0
-_EXPIRED_LOCK_SECONDS = 1.0
-_PURGE_SECONDS = 0.25
-"""So long a read may be busy with expired packs; the next one goes on."""
 TRASH_DAYS = 30
 _DAY = 86_400.0
 _MOST_FILES_NAMED = 100
@@ -100,10 +97,6 @@ class FilePackStore:
         """Every live pack; fails closed when one file is malformed."""
         return self._live(self._files.all())
 
-    def summaries(self) -> Sequence[Listed]:
-        """What a list shows of every live pack; fails closed when one file is malformed."""
-        return self._live(self._files.all())
-
     def _live(self, found: PacksFound) -> list[Pack]:
         """The live ones of what was found; a malformed file is a failure."""
         if found.broken:
@@ -148,7 +141,7 @@ class FilePackStore:
             if pack is None:
                 raise not_expired(handle)
             if pack.name is not None:
-                self._check_free(pack.name, waiting)
+                self._check_free(pack.name)
             changed = change(pack)
             data = pack_format.encode(changed)
             with self._locked(pack.id + LOCK_SUFFIX, waiting), translated(pack.id + SUFFIX):
@@ -182,11 +175,8 @@ class FilePackStore:
             self._folder.make_shared()
         if name is None:
             return self._create(make)
-        if not self._files.was_looked_at:
-            # Parsing everything takes long; done here, it is not done while others wait for the lock.
-            self._files.all()
         with self._locked(CREATE_LOCK, waiting):
-            self._check_free(name, waiting)
+            self._check_free(name)
             return self._create(make)
 
     def update(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
@@ -256,33 +246,14 @@ class FilePackStore:
                     return pack
         raise no_free_id()
 
-    def _check_free(self, name: str, waiting: Waiting) -> None:
+    def _check_free(self, name: str) -> None:
         """Refuse a name that a live pack has."""
         found = self._files.named(name)
         if found.broken:
             raise refusal(found.broken)
-        live, expired = _sorted_out(found.packs, self._clock.now())
-        # A writer that read an expired one just in time could still extend it: its lock settles it.
-        taken = live or [pack for pack in expired if not self._is_over(pack.id, waiting)]
-        if taken:
-            raise name_taken(name, taken[0].id)
-
-    def _is_over(self, pack_id: str, waiting: Waiting) -> bool:
-        """Whether an expired pack is still expired once its lock is free.
-
-        A writer holds the lock for far less than that, and looks at the expiry again before it writes: who
-        holds it longer will not bring the pack back.
-        """
-        try:
-            with self._locked(pack_id + LOCK_SUFFIX, waiting, _EXPIRED_LOCK_SECONDS) as lock:
-                found = self._files.read(pack_id)
-                if found is None:
-                    lock.retire()
-                return not isinstance(found, PackFile) or is_expired(found.pack.expires_at, self._clock.now())
-        except Failure as failure:
-            if failure.code is not Code.LOCK_TIMEOUT:
-                raise
-            return True
+        live, _ = _sorted_out(found.packs, self._clock.now())
+        if live:
+            raise name_taken(name, live[0].id)
 
     def _tidy(self) -> None:
         """From time to time: remove stale temporary files, and what has been in the trash for long."""
@@ -301,12 +272,9 @@ class FilePackStore:
         """Move expired packs into the trash; what cannot be moved stays, and is as invisible."""
         if self._trash is None:
             return
-        start = time.monotonic()
         for each in pack_ids:
             with suppress(OSError, Failure):
                 self._move_to_trash(each, self._trash)
-            if time.monotonic() - start > _PURGE_SECONDS:
-                break
 
     def _move_to_trash(self, pack_id: str, trash: Folder) -> None:
         """Move a pack into the trash if its lock is free and it is still expired."""
@@ -336,8 +304,8 @@ class FilePackStore:
             yield lock, self._read(pack_id, lock)
 
     @contextmanager
-    def _locked(self, name: str, waiting: Waiting, seconds: float | None = None) -> Iterator[PathLock]:
-        lock = self._folder.lock(name, self._lock_timeout if seconds is None else seconds)
+    def _locked(self, name: str, waiting: Waiting) -> Iterator[PathLock]:
+        lock = self._folder.lock(name, self._lock_timeout)
         with translated(name):
             lock.acquire(waiting)
         try:

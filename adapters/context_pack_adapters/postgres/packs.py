@@ -15,7 +15,7 @@ from psycopg.errors import UniqueViolation
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ports import Clock, IdSource
 from context_pack.kernel.text import PACK_ID_BYTES, is_pack_id, pack_id
-from context_pack.packs.model import Listed, Pack
+from context_pack.packs.model import Pack
 from context_pack.packs.ports import (
     KEPT_REVISIONS,
     Waiting,
@@ -141,10 +141,6 @@ class PostgresPackStore:
         if broken:
             raise refusal(broken)
         return [pack for pack in packs.values() if isinstance(pack, Pack)]
-
-    def summaries(self) -> Sequence[Listed]:
-        """Every live pack."""
-        return self.all()
 
     def create(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting = patiently) -> Pack:
         """Store the pack that `make` builds for a fresh id, if `name` is free among live packs."""

@@ -15,12 +15,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from context_pack.kernel.errors import Failure
-from context_pack.toolkit.call import Cancelled, Overdue
+from context_pack.toolkit.call import CHECK, Cancelled, Overdue
 from context_pack_adapters.server import jsonrpc
 from context_pack_adapters.server.jsonrpc import Id, ProtocolError, error, failed, internal
 from context_pack_adapters.server.limits import OTHER_CLIENT, ClientView, client_view
 from context_pack_adapters.server.protocol_versions import SEVERITY, RequestContext
-from context_pack_adapters.serving import CHECK
 
 CALL_SECONDS = 45.0
 """How long a call may take: less than the minute after which the usual clients give up."""

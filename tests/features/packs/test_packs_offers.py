@@ -19,7 +19,7 @@ from context_pack_adapters.server.jsonrpc import ProtocolError
 class BrokenStore:
     """A store with a malformed file: whatever has to look at all packs fails."""
 
-    def summaries(self) -> list[Pack]:
+    def all(self) -> list[Pack]:
         """Always fails closed."""
         raise Failure(
             Code.MALFORMED_PACK, "a stored pack is malformed; mend or remove its file", {"files": []}

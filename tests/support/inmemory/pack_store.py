@@ -11,7 +11,7 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ports import Clock, IdSource
 from context_pack.kernel.text import PACK_ID_BYTES, pack_id
 from context_pack.kernel.times import is_expired
-from context_pack.packs.model import Listed, Pack
+from context_pack.packs.model import Pack
 from context_pack.packs.ports import (
     Waiting,
     last_expired,
@@ -58,10 +58,6 @@ class MemoryPackStore:
         """Every live pack."""
         now = self._clock.now()
         return [pack for pack in list(self._packs.values()) if not is_expired(pack.expires_at, now)]
-
-    def summaries(self) -> Sequence[Listed]:
-        """Every live pack."""
-        return self.all()
 
     def create(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting = patiently) -> Pack:
         """Store the pack that `make` builds for a fresh id, if `name` is free among live packs."""
