@@ -350,7 +350,7 @@ class ListText:
 class Output(NamedPack):
     """Everything `output` takes: with id, name or cursor it renders, else it lists."""
 
-    status: str | None = arg(STATUS, "List: only this status. Pack: refuse any other status", default=None)
+    status: str | None = arg(STATUS, "Only this status; another is refused", default=None)
     mode: str | None = arg(*MODE, default=None)
     max_tokens: int = arg(*BUDGET, default=DEFAULT_MAX_TOKENS)
     cursor: str | None = arg(*CURSOR, default=None)
