@@ -52,7 +52,7 @@ class ContextSearch:
     sources: tuple[str, ...] = arg(array(choice(*CORPORA), 0, len(CORPORA)), "Only these", default=())
     max_tokens: int = arg(
         integer(LEAST_TOKENS, MOST_TOKENS),
-        "Most tokens of the answer",
+        "Most tokens",
         name="maxTokens",
         default=DEFAULT_MAX_TOKENS,
     )
