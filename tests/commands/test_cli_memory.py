@@ -137,6 +137,7 @@ def test_index_says_what_it_does_and_a_dry_run_does_nothing(run: CommandLine, tm
     assert (dry["skipped"], dry["reasons"]["no source code"]) == (8, 2)
     assert not (tmp_path / ".agents").exists()
     done = run("index", "--json", CONTEXT_PACK_EMBEDDER="fast").json
+    assert done["failed"] == []
     assert (done["files"], done["indexed"], done["removed"], done["skipped"]) == (1, 1, 0, 8)
     assert done["reasons"] == dry["reasons"]
     later = run("index", "--dry-run", "--json", CONTEXT_PACK_EMBEDDER="fast").json

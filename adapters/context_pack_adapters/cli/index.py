@@ -58,7 +58,6 @@ def index(app: App, dry_run: bool) -> int:
             trouble = str(failed)
     after, facts = memory.index.known(CODE), memory.index.facts(CODE)
     held = {path: str(each[SKIPPED]) for path, each in facts.items() if SKIPPED in each}
-    failed_files = {path: why for path, why in held.items() if facts[path].get(FAILED)}
     changed = [path for path in plan.changed if path in after and path not in held]
     new = [path for path in changed if path not in before or before[path].digest != after[path].digest]
     body: dict[str, Any] = {
@@ -67,7 +66,7 @@ def index(app: App, dry_run: bool) -> int:
         "removed": len(gone),
         "skipped": len(left_out | held),
         "reasons": _reasons(left_out | held),
-        "failed": _named(failed_files),
+        "failed": _named(indexer.failed()),
         "seconds": round(time.monotonic() - start, 3),
     }
     if semantic is not None:
