@@ -1,7 +1,7 @@
 """The ports of the core, and the use cases over them in straight lines, feature by feature.
 
-Packs are loaded with this module, every other feature with its first use: a command that lists packs does not
-wait for searches by meaning.
+Every feature is loaded with its first use, but for lists of packs: a command that lists packs does not wait
+for searches by meaning.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from attrs import evolve, field, frozen
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.kernel.syntax import NoSyntax, Syntax
-from context_pack.packs.cases import PackUseCases
-from context_pack.packs.draft import PackDrafter
 from context_pack.packs.listing import PackLister
 from context_pack.packs.model import Scopes
 from context_pack.packs.ports import (
@@ -28,9 +26,6 @@ from context_pack.packs.ports import (
     PackHistory,
     PackStore,
 )
-from context_pack.packs.read import PackReader
-from context_pack.packs.verify import PackVerifier
-from context_pack.packs.write import PackWriter
 from context_pack.toolkit.call import Check, never_cancelled
 
 if TYPE_CHECKING:
@@ -50,6 +45,7 @@ if TYPE_CHECKING:
     from context_pack.memory.ports import DiscoveryStore, MemoryPorts, SessionLog
     from context_pack.memory.record import Recorder
     from context_pack.memory.search import MemorySearcher
+    from context_pack.packs.cases import PackUseCases
 
 T = TypeVar("T")
 
@@ -132,22 +128,31 @@ class UseCases:
     @cached_property
     def packs(self) -> PackUseCases:
         """Packs; a draft asks every search that there is."""
+        from context_pack.packs.cases import PackUseCases
+
         ports = self.ports
-        shared = (
+        own = (
             ports.packs, ports.source, ports.clock, self.max_source_bytes, ports.syntax, ports.excerpts,
             self.search_seconds,
         )  # fmt: skip
-        readable = shared
+        readable = own
         if ports.readable is not None:
-            readable = (ports.readable.packs, *shared[1:5], ports.readable.excerpts, shared[6])
+            readable = (ports.readable.packs, *own[1:5], ports.readable.excerpts, own[6])
         others = _OtherFeatures(self)
-        return PackUseCases(
-            PackLister(self.readable_packs, ports.clock),
-            PackReader(*readable, None if ports.contexts is None else others, ports.history),
-            PackWriter(*shared, ports.diagrams),
-            PackVerifier(*shared),
-            PackDrafter(*shared, passages=others),
+        return PackUseCases.over(
+            self.lister,
+            own,
+            readable,
+            scopes=None if ports.contexts is None else others,
+            history=ports.history,
+            diagrams=ports.diagrams,
+            passages=others,
         )
+
+    @cached_property
+    def lister(self) -> PackLister:
+        """Lists of the packs that can be read."""
+        return PackLister(self.readable_packs, self.ports.clock)
 
     @property
     def readable_packs(self) -> PackStore:

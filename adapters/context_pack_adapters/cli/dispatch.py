@@ -22,8 +22,8 @@ from context_pack_adapters.cli.app import COMPLETE, EVERYWHERE, NAME, REGISTERED
 DONE, FAILED, WRONG_USAGE, INTERRUPTED, READER_GONE = 0, 1, 2, 130, 141
 
 MODULES: Mapping[str, Mapping[str, str]] = {
+    "packs_list": {"packs list": "list the context packs"},
     "packs": {
-        "packs list": "list the context packs",
         "packs show": "print a pack with its code of today",
         "packs diff": "say what changed between two revisions",
         "packs draft": "make a pack of a question, a diff or a stack trace",
