@@ -29,7 +29,7 @@ from context_pack.packs.ports import (
 from context_pack.toolkit.call import Check, never_cancelled
 
 if TYPE_CHECKING:
-    from context_pack.bridges import AnchoredPlaces
+    from context_pack.anchored_places import AnchoredPlaces
     from context_pack.bundles.opening import BundleShelf
     from context_pack.bundles.ports import BundleStore
     from context_pack.code import grep, outline, reading, usages
@@ -42,9 +42,10 @@ if TYPE_CHECKING:
     from context_pack.knowledge.about import KnownHere
     from context_pack.knowledge.gate import Gate
     from context_pack.knowledge.ports import ChangesSince
-    from context_pack.memory.ports import DiscoveryStore, MemoryPorts, SessionLog
+    from context_pack.memory.ports import MemoryPorts
     from context_pack.memory.record import Recorder
     from context_pack.memory.search import MemorySearcher
+    from context_pack.memory.stores import DiscoveryStore, SessionLog
     from context_pack.packs.cases import PackUseCases
 
 T = TypeVar("T")
@@ -230,7 +231,7 @@ class UseCases:
     @cached_property
     def places(self) -> AnchoredPlaces:
         """The code that discoveries are about."""
-        from context_pack.bridges import AnchoredPlaces
+        from context_pack.anchored_places import AnchoredPlaces
 
         return AnchoredPlaces(self.packs.reader)
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from attrs import frozen
 
-from context_pack.bridges import AnchoredPlaces
+from context_pack.anchored_places import AnchoredPlaces
 from context_pack.bundles.opening import BundleShelf
 from context_pack.contexts.fingerprint import FreshnessState
 from context_pack.contexts.queries import (
@@ -24,7 +24,7 @@ from context_pack.knowledge.gate import Gate
 from context_pack.knowledge.model import Known
 from context_pack.knowledge.ports import KnownSource
 from context_pack.knowledge_sources import KnownByDiscoveries, KnownByPacks
-from context_pack.memory.ports import DiscoveryStore
+from context_pack.memory.stores import DiscoveryStore
 from context_pack.packs.read import PackReader
 from context_pack.toolkit.call import Check, CheckedCall, never_cancelled
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from attrs import frozen
 
-from context_pack.bridges import AnchoredPlaces
+from context_pack.anchored_places import AnchoredPlaces
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
@@ -16,7 +16,7 @@ from context_pack.kernel.text import MAX_LINES, LineRange
 from context_pack.knowledge.about import KnownHere
 from context_pack.knowledge.model import Known, PlaceInCode
 from context_pack.knowledge.ports import ChangesSince, KnownSource
-from context_pack.memory.ports import DiscoveryStore
+from context_pack.memory.stores import DiscoveryStore
 from context_pack.packs.claims import claims_of
 from context_pack.packs.draft import is_own
 from context_pack.packs.plans import located

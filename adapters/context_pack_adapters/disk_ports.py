@@ -19,9 +19,8 @@ from context_pack.composition import Ports, Readable
 from context_pack.kernel.paths import PathPolicy
 from context_pack.kernel.ports import IdSource
 from context_pack.memory.discovery import uuid_of
-from context_pack.memory.ports import DiscoveryStore
+from context_pack.memory.stores import DiscoveryStore
 from context_pack.packs.ports import ExcerptStore, PackHistory, PackStore
-from context_pack.retrieval.ports import Background
 from context_pack.toolkit.registry import Registry
 from context_pack_adapters.files.events import Tell
 from context_pack_adapters.files.folder import Folder
@@ -31,8 +30,8 @@ from context_pack_adapters.memory.discoveries import DiscoveryFiles
 from context_pack_adapters.memory.sessions import SessionFiles
 from context_pack_adapters.packs.excerpts import FileExcerptStore
 from context_pack_adapters.packs.history import FilePackHistory
+from context_pack_adapters.packs.pack_files import folder_mark
 from context_pack_adapters.packs.store import FilePackStore
-from context_pack_adapters.packs.watch import folder_mark
 from context_pack_adapters.page.diagrams import DrawnDiagrams
 from context_pack_adapters.postgres.opening import open_team
 from context_pack_adapters.private_places import PrivatePlaces, check_settings, open_places, storage_place
@@ -52,6 +51,7 @@ if TYPE_CHECKING:
     from context_pack.bundles.ports import BundleStore
     from context_pack.code.ports import CodeSearch
     from context_pack.contexts.ports import Projects
+    from context_pack.retrieval.ports import Background
     from context_pack_adapters.disk_searches import DiskSearches
 
 
