@@ -135,27 +135,9 @@ def open_ports(
 
     @cache
     def searches() -> DiskSearches:
-        from context_pack_adapters.disk_searches import DiskSearches
-
-        opened = DiskSearches(settings, places, policy, worker, team, discoveries, sessions, trees or ())
+        opened = _disk_searches()(settings, places, policy, worker, team, discoveries, sessions, trees or ())
         closing.callback(opened.close)
         return opened
-
-    def code_search() -> CodeSearch:
-        from context_pack_adapters.source.grep import FileTreeSearch
-
-        copies = [Path(settings.root, name) for name in ("excerpts", "packs")]  # of code that is there itself
-        return FileTreeSearch(root, policy, copies=copies, storage=Path(settings.root))
-
-    def bundles() -> BundleStore:
-        from context_pack_adapters.bundles.store import FileBundleStore
-
-        return FileBundleStore(root, policy, settings.bundles)
-
-    def contexts() -> Projects:
-        from context_pack_adapters.contexts.projects import DiskProjects
-
-        return DiskProjects(settings.source_root, settings.allowed_roots, policy)
 
     return DiskPorts(
         clock=clock,
@@ -170,9 +152,9 @@ def open_ports(
         changes=GitChanges(root),
         discoveries=stores.discoveries,
         sessions=sessions,
-        search=code_search,
-        bundles=bundles,
-        contexts=contexts,
+        search=lambda: _code_search(settings, policy),
+        bundles=lambda: _bundles(settings, policy),
+        contexts=lambda: _contexts(settings, policy),
         documents=lambda: searches().documents,
         memory=lambda: searches().memory,
         close=closing.close,
@@ -183,3 +165,29 @@ def open_ports(
             folder_mark(Folder(storage).below("packs")) if team is None else team.change_token()
         ),
     )
+
+
+def _disk_searches() -> type[DiskSearches]:
+    from context_pack_adapters.disk_searches import DiskSearches
+
+    return DiskSearches
+
+
+def _code_search(settings: Settings, policy: PathPolicy) -> CodeSearch:
+    from context_pack_adapters.source.grep import FileTreeSearch
+
+    root = Path(settings.source_root)
+    copies = [Path(settings.root, name) for name in ("excerpts", "packs")]  # of code that is there itself
+    return FileTreeSearch(root, policy, copies=copies, storage=Path(settings.root))
+
+
+def _bundles(settings: Settings, policy: PathPolicy) -> BundleStore:
+    from context_pack_adapters.bundles.store import FileBundleStore
+
+    return FileBundleStore(Path(settings.source_root), policy, settings.bundles)
+
+
+def _contexts(settings: Settings, policy: PathPolicy) -> Projects:
+    from context_pack_adapters.contexts.projects import DiskProjects
+
+    return DiskProjects(settings.source_root, settings.allowed_roots, policy)

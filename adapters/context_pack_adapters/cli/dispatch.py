@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any
 
 import click
+from click.shell_completion import shell_complete
 
 from context_pack import __version__
 from context_pack.kernel.errors import Failure
@@ -293,8 +294,6 @@ def run(argv: Sequence[str]) -> int:
     app = App()
     try:
         if asked := os.environ.get(COMPLETE):
-            from click.shell_completion import shell_complete
-
             return shell_complete(root, {"obj": app}, NAME, COMPLETE, asked)
         with root.make_context(NAME, _spelled(argv), obj=app) as context:
             code = root.invoke(context)
