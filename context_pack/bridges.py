@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from attrs import frozen
 
-from context_pack.contexts.queries import CheckedContext, CheckFreshness, ContextQueries
 from context_pack.memory.ports import MemoryPorts, PackNote
 from context_pack.memory.refresh import Refresher
 from context_pack.memory.search import MemorySearcher
 from context_pack.memory.stores import CodePlaces
 from context_pack.packs.draft import is_own, own_description, own_heading, own_title, own_why
-from context_pack.packs.model import Pack, Scopes, ScopeState
+from context_pack.packs.model import Pack
 from context_pack.packs.ports import PackStore
-from context_pack.toolkit.call import Check
-
-
-def scope_states(queries: ContextQueries, scopes: Sequence[str], check: Check) -> Scopes:
-    """How the contexts of folders stand; one that is not there or cannot be read is missing."""
-    states = dict.fromkeys(scopes, ScopeState.MISSING)
-    for scope in scopes:
-        context = queries.check(CheckFreshness(scope=scope), check)
-        if isinstance(context, CheckedContext):
-            states[scope] = ScopeState(context.freshness.state)
-    return states
 
 
 def memory_searcher(

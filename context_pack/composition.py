@@ -17,7 +17,7 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.kernel.syntax import NoSyntax, Syntax
 from context_pack.packs.listing import PackLister
-from context_pack.packs.model import Scopes
+from context_pack.packs.model import Scopes, ScopeState
 from context_pack.packs.ports import (
     DiagramCheck,
     Excerpted,
@@ -177,15 +177,11 @@ class UseCases:
     @cached_property
     def knowledge(self) -> KnownHere:
         """What is known of a place, from all that is written down about code."""
-        from context_pack.knowledge_sources import known_here
+        from context_pack.gate_sources import known_here
 
         ports = self.ports
         discoveries = ports.discoveries if ports.readable is None else ports.readable.discoveries
-        contexts = None
-        if ports.contexts is not None:
-            from context_pack.gate_sources import KnownByContexts
-
-            contexts = KnownByContexts(self.contexts.queries)
+        contexts = None if ports.contexts is None else self.contexts.queries
         return known_here(self.packs.reader, discoveries, self.places, contexts, ports.changes)
 
     @cached_property
@@ -295,6 +291,8 @@ class _OtherFeatures:
 
     def states(self, scopes: Sequence[str], check: Check = never_cancelled, /) -> Scopes:
         """How the contexts of folders stand."""
-        from context_pack.bridges import scope_states
-
-        return scope_states(self.cases.contexts.queries, scopes, check)
+        states = self.cases.contexts.queries.states(scopes, check)
+        return {
+            scope: ScopeState.MISSING if state is None else ScopeState(state)
+            for scope, state in states.items()
+        }

@@ -21,10 +21,8 @@ from context_pack.kernel.ports import IdSource
 from context_pack.memory.discovery import uuid_of
 from context_pack.memory.stores import DiscoveryStore
 from context_pack.packs.ports import ExcerptStore, PackHistory, PackStore
-from context_pack.toolkit.registry import Registry
 from context_pack_adapters.files.events import Tell
 from context_pack_adapters.files.folder import Folder
-from context_pack_adapters.logs import Log
 from context_pack_adapters.memory.access import AccessFiles
 from context_pack_adapters.memory.discoveries import DiscoveryFiles
 from context_pack_adapters.memory.sessions import SessionFiles
@@ -82,18 +80,6 @@ class Stores(NamedTuple):
 def file_packs(settings: Settings, ids: IdSource) -> PackStore:
     """The packs in the storage root, by themselves."""
     return FilePackStore(storage_place(settings), SystemClock(), ids)
-
-
-def load_registry(settings: Settings, log: Log) -> Registry:
-    """Every tool, resource and prompt over the real ports, without the rate limits of a connection."""
-    from context_pack.app import build  # commands that call no tool do not load them
-
-    return build(
-        open_ports(settings),
-        max_source_bytes=settings.max_source_bytes,
-        report=log.finished,
-        alarm=log.alarm,
-    )
 
 
 def open_ports(

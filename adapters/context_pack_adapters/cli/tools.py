@@ -22,7 +22,7 @@ from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command
 from context_pack_adapters.cli.names import TOOL
 from context_pack_adapters.cli.words import nearest
-from context_pack_adapters.disk_ports import load_registry
+from context_pack_adapters.registries import load_registry
 from context_pack_adapters.server.jsonrpc import ProtocolError, answer_fields, decode
 
 WIDTH = 96
