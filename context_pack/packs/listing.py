@@ -93,7 +93,8 @@ def _summary(pack: Pack, now: datetime) -> dict[str, Any]:
 def _line(pack: Pack, now: datetime) -> str:
     life = human(remaining_seconds(pack.expires_at, now))
     tree = "" if pack.worktree is None else f", from worktree {pack.worktree}"
-    tail = f" ({pack.status}, revision `{pack.revision}`, ttl `{life}`{tree})"
+    name = "" if pack.name in (None, pack.heading) else f"name `{pack.name}`, "
+    tail = f" ({name}{pack.status}, revision `{pack.revision}`, ttl `{life}`{tree})"
     return joined(shrunk([Line(f"- `{pack.id}` — ", pack.heading, tail)], LONGEST_LINE))
 
 
