@@ -90,7 +90,7 @@ class AnchoredPlaces:
         if found.found is not None:
             diff = None if found.diff is None else "\n".join(found.diff.lines)
             where = str(found.found.path), str(found.found.lines)
-            return CodeState(found.state.value, *where, found.reason, diff, found.cosmetic)
+            return CodeState(found.word, *where, found.reason, diff)
         nameless = ref.anchor is not None and ref.anchor.symbol is None
         if found.state is State.STALE and nameless and self.reader.tree.is_file(ref.path):
             return CodeState(State.CHANGED.value, None, None, CHANGED_LINES)

@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from context_pack.bridges import AnchoredPlaces
     from context_pack.bundles.opening import BundleShelf
     from context_pack.bundles.ports import BundleStore
+    from context_pack.change_sources import ChangeExcerpts
     from context_pack.code import grep, outline, reading, usages
     from context_pack.code.ports import AccessLog, CodeSearch
     from context_pack.contexts import queries, refresh
     from context_pack.contexts.ports import Projects
     from context_pack.documents import search, shelf
     from context_pack.documents.ports import DocumentPorts
-    from context_pack.draft_sources import FoundExcerpts
     from context_pack.knowledge.about import KnownHere
     from context_pack.knowledge.gate import Gate
     from context_pack.knowledge.ports import ChangesSince
@@ -267,25 +267,28 @@ class _OtherFeatures:
 
     def best(self, query: str, limit: int, check: Check = never_cancelled, /) -> Excerpted:
         """The passages of all searches that there are, the best first."""
-        return self._found.best(query, limit, check)
-
-    def changed(self, diff: str, check: Check = never_cancelled, /) -> Excerpted:
-        """What a diff, or what changed since a revision, touches."""
-        return self._found.changed(diff, check)
-
-    def traced(self, trace: str, check: Check = never_cancelled, /) -> Excerpted:
-        """The functions that a stack trace goes through."""
-        return self._found.traced(trace, check)
-
-    @property
-    def _found(self) -> FoundExcerpts:
         from context_pack.draft_sources import FoundExcerpts
 
         cases, ports = self.cases, self.cases.ports
         memory = None if ports.memory is None else cases.memory
         documents = None if ports.documents is None else cases.documents.finder
-        usages = cases.code.usages
-        return FoundExcerpts(ports.source, memory, documents, usages, cases.knowledge, ports.syntax)
+        searches = FoundExcerpts(ports.source, memory, documents, cases.code.usages)
+        return searches.best(query, limit, check)
+
+    def changed(self, diff: str, check: Check = never_cancelled, /) -> Excerpted:
+        """What a diff, or what changed since a revision, touches."""
+        return self._changes.changed(diff, check)
+
+    def traced(self, trace: str, check: Check = never_cancelled, /) -> Excerpted:
+        """The functions that a stack trace goes through."""
+        return self._changes.traced(trace, check)
+
+    @property
+    def _changes(self) -> ChangeExcerpts:
+        from context_pack.change_sources import ChangeExcerpts
+
+        cases, ports = self.cases, self.cases.ports
+        return ChangeExcerpts(ports.source, cases.code.usages, cases.knowledge, ports.syntax)
 
     def states(self, scopes: Sequence[str], check: Check = never_cancelled, /) -> Scopes:
         """How the contexts of folders stand."""

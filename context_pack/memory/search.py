@@ -12,10 +12,10 @@ from context_pack.memory.discovery import DiscoveryType, place_of_record, place_
 from context_pack.memory.entries import CODE, CORPORA, DISCOVERY, NOTES
 from context_pack.memory.excerpts import after_successors, parts_of, whole
 from context_pack.memory.ports import CodePlaces, MemoryPorts
+from context_pack.memory.question_words import QuestionWords
 from context_pack.memory.ranking import (
     AGAIN,
     AGAIN_OF_MANY,
-    QuestionWords,
     joined,
     ranked,
     ranked_notes,
@@ -52,7 +52,7 @@ class ContextSearch:
     sources: tuple[str, ...] = arg(array(choice(*CORPORA), 0, len(CORPORA)), "Only these", default=())
     max_tokens: int = arg(
         integer(LEAST_TOKENS, MOST_TOKENS),
-        "Most tokens of the answer",
+        "Most tokens",
         name="maxTokens",
         default=DEFAULT_MAX_TOKENS,
     )

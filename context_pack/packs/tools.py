@@ -106,7 +106,7 @@ FAMILY = Family("packs", pack_error)
 
 def build(cases: PackUseCases, clock: Clock) -> tuple[Tool, ...]:
     """`input` and `output` over these use cases."""
-    selector = {"type": "string", "enum": list(COMMANDS), "description": "What to do; list when absent"}
+    selector = {"type": "string", "enum": list(COMMANDS), "description": "list when absent"}
     return (
         Tool(
             name="input",

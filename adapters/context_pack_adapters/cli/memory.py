@@ -14,6 +14,7 @@ import click
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.text import one_line
 from context_pack.kernel.times import format_instant
+from context_pack.knowledge.model import HOLDING
 from context_pack.memory.discovery import CodeState, Discovery, DiscoveryType, place_shown
 from context_pack.memory.entries import DISCOVERY as DISCOVERIES
 from context_pack.memory.record import ContextRecord
@@ -28,8 +29,6 @@ from context_pack_adapters.cli.words import notes_in_words
 SHOWN_CHARS = 100
 SHORT_ID = 8
 """So much of an id is listed; what is not enough of it to tell two apart is refused with words."""
-HOLDING = ("exact", "moved", "cosmetic")
-"""States of code that a discovery still holds for."""
 TYPE = click.option(
     "--type", "kind", type=click.Choice([each.value for each in DiscoveryType]), help="Only of this type."
 )
@@ -138,7 +137,7 @@ def _meant(app: App, written: str) -> Discovery:
 @command("memory show")
 @IDS
 def show(app: App, ids: tuple[str, ...]) -> int:
-    """Print discoveries whole, each with the code that it is about and how that stands.
+    """Print discoveries whole, each with the code that it is about, how that stands and what changed.
 
     Example:
       context-pack memory show 5f1c0a52
@@ -151,7 +150,10 @@ def show(app: App, ids: tuple[str, ...]) -> int:
             failures[one] = failure
             continue
         state = None if discovery.code is None else app.cases.places.states([discovery.code])[0]
-        bodies.append(_as_json(discovery, state))
+        body = _as_json(discovery, state)
+        if state is not None and state.diff is not None:
+            body["code"]["diff"] = state.diff
+        bodies.append(body)
     app.complain(failures)
     if app.json:
         output.value({"discoveries": bodies})
@@ -170,6 +172,10 @@ def _print_whole(body: Mapping[str, Any]) -> None:
         now = code.get("now") or code
         symbol = f" {code['symbol']}" if "symbol" in code else ""
         output.line(f"    about {now['path']}:{now['lines']}{symbol} ({code['state']})")
+        for line in code["diff"].split("\n") if "diff" in code else ():
+            output.line("    ", ({"-": "red", "+": "green"}.get(line[:1], ""), line))
+        if "diff" in code:
+            output.note(f"If it still holds: context-pack memory accept {body['id'][:SHORT_ID]}")
     if "supersededBy" in body:
         output.line(f"    superseded by {body['supersededBy']}")
 
