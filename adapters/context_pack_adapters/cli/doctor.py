@@ -22,8 +22,9 @@ from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command
 from context_pack_adapters.cli.doctor_places import Finding, examined_places
 from context_pack_adapters.cli.words import nearest
+from context_pack_adapters.index.database import pieces_in
 from context_pack_adapters.postgres.opening import load_team
-from context_pack_adapters.private_places import project_folders
+from context_pack_adapters.private_places import DOCUMENTS_INDEX, MEMORY_INDEX, project_folders
 from context_pack_adapters.settings import VARIABLES, Settings
 
 COLOURS: Mapping[str, str] = {"ok": "green", "warn": "yellow", "broken": "red"}
@@ -180,9 +181,7 @@ def _vector_index(settings: Settings) -> Finding:
     if _loads("hnswlib"):
         return Finding("hnswlib", "ok", "loads")
     try:
-        from context_pack_adapters.index.database import pieces_in
         from context_pack_adapters.index.graph import GRAPH_AT
-        from context_pack_adapters.private_places import DOCUMENTS_INDEX, MEMORY_INDEX
     except (ImportError, OSError):  # a package is broken, which is told already
         return Finding("hnswlib", "ok", "not installed: of use for very large projects only")
     cache, _ = project_folders(settings)
@@ -220,12 +219,8 @@ def _team(settings: Settings) -> Iterator[Finding]:
     """Whether the team's database can be used, if one is configured."""
     if not settings.store:
         return
-
     try:
-        database = load_team(settings, os.environ).database
-        from context_pack_adapters.postgres.status import read_status
-
-        found = read_status(database)
+        found = load_team(settings, os.environ).status()
     except Failure as failure:
         yield Finding(
             "team", "warn", failure.message, "context-pack team status; docs/team.md tells the rest"
@@ -261,9 +256,6 @@ def _embedder(settings: Settings) -> Finding:
 
 def _embedded(settings: Settings, embedder: str) -> str:
     """How far the index of the code is embedded; nothing where there is none."""
-    from context_pack_adapters.index.database import pieces_in
-    from context_pack_adapters.private_places import MEMORY_INDEX
-
     path = Path(project_folders(settings)[0].path) / MEMORY_INDEX
     total = pieces_in(path)
     return f"; {pieces_in(path, embedder):,} of {total:,} pieces of the project are embedded" if total else ""
