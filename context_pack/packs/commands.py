@@ -100,9 +100,7 @@ class Draft:
     diff: str | None = arg(
         text(1, TEXT_CHARS, blank=False), "draft: a base revision, or a diff's text", default=None
     )
-    trace: str | None = arg(
-        text(1, TEXT_CHARS, blank=False), "draft: a stack trace", default=None
-    )
+    trace: str | None = arg(text(1, TEXT_CHARS, blank=False), "draft: a stack trace", default=None)
 
 
 @frozen(kw_only=True, slots=False)
