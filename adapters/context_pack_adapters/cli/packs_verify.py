@@ -13,8 +13,9 @@ from context_pack.packs.ports import last_expired
 from context_pack.packs.states import COSMETIC
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
-from context_pack_adapters.cli.pack_calls import PackOutcomes, ask, called, change, each_pack, readable_packs
+from context_pack_adapters.cli.pack_calls import PackOutcomes, ask, change, each_pack, readable_packs
 from context_pack_adapters.cli.packs import SEVERAL
+from context_pack_adapters.cli.packs_list import called
 from context_pack_adapters.cli.words import place_text, way_of
 
 HOLDS = frozenset({"exact", "moved", "unanchored", COSMETIC})
