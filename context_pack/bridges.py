@@ -39,7 +39,8 @@ def _notes(pack: Pack) -> Iterator[PackNote]:
     """The hand-written texts of a pack; generated ones repeat the question and are left out."""
     title = own_title(pack)
     for section in pack.sections:
-        words = list(filter(None, (title, pack.brief, own_heading(pack, section), own_description(section))))
+        texts = (title, pack.brief, own_heading(pack, section), own_description(section))
+        words = list(dict.fromkeys(filter(None, texts)))  # the first section may be called like the pack
         if words:
             # A pack without a title of its own is known by its name.
             told = "\n".join(words if title else filter(None, (pack.name, *words)))
@@ -47,6 +48,8 @@ def _notes(pack: Pack) -> Iterator[PackNote]:
                 pack.id, section.key, None, section.title, told, pack.updated_at, worktree=pack.worktree
             )
         for ref in filter(is_own, section.refs):
+            if ref.spellings and not (ref.title or ref.why):
+                continue  # the sentence that names it stands in the section
             name = ref.title or ref.key
             text = "\n".join(filter(None, (name, own_why(ref), ref.path.value)))
             lines = (ref.path.value, ref.lines.start, ref.lines.end)

@@ -322,7 +322,10 @@ def usage_lines(usages: Usages, first: int, most: int) -> Iterator[str]:
     if len(uses) < usages.total or not usages.complete:
         cut.append(f"{len(uses)} of {'at least ' * (not usages.complete)}{usages.total} uses")
     end = usages.offset + len(uses)
-    how = f"[{' and '.join(cut)} shown; narrow path{f', or go on with offset {end}' * (end < usages.total)}]"
+    way = f"narrow path{f', or go on with offset {end}' * (end < usages.total)}"
+    if usages.complete and 0 < usages.total <= usages.offset:
+        way = f"offset {usages.offset} is past the last"
+    how = f"[{' and '.join(cut)} shown; {way}]"
     if cut:
         yield how
     if usages.unsearched:

@@ -229,7 +229,8 @@ def test_uses_are_limited_and_counted_and_a_path_narrows_them() -> None:
     last = call("find_usages", name="price", limit=3, offset=3).split("\n")
     assert last[1] == "[1 of 4 uses shown; narrow path]"
     assert last[-1] == call("find_usages", name="price").split("\n")[-1]
-    assert call("find_usages", name="price", offset=9).split("\n")[1] == "[0 of 4 uses shown; narrow path]"
+    beyond = call("find_usages", name="price", offset=9).split("\n")
+    assert beyond[1] == "[0 of 4 uses shown; offset 9 is past the last]"
     assert "shop/" not in call("find_usages", name="price", path="tests")
     assert "tests/" not in call("find_usages", name="price", path="shop/cart.py")
 

@@ -171,3 +171,12 @@ def test_the_smallest_budget_still_says_where_the_best_hit_is(project: Project) 
         == found["results"][0]
     )
     assert found["results"][0]["truncated"]
+
+
+@pytest.mark.clause("ME-30")
+def test_a_written_pack_is_found_by_its_sentences_once(project: Project) -> None:
+    text = "# Ends of tokens\n\nThe hour of a token is counted in `ttl.py#expiry`.\n"
+    project.call("input", action="write", name="ends", text=text, ttl_minutes=5)
+    found, _ = project.call("context_search", query="ends of tokens", sources=["pack"])
+    words = "Ends of tokens\nThe hour of a token is counted in `ttl.py#expiry`."
+    assert [row["content"] for row in found["results"]] == [words]
