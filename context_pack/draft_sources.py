@@ -101,7 +101,11 @@ class FoundExcerpts:
                 items += self._users(item, self.usages, check)
         known = self.knowledge.of_diff(files, check).known
         texts = {"changed": "\n".join(map(_counted, files))}
-        said = (f"{one_line(each.text)[:QUOTED_CHARS]} ({each.source})" for each in known)
+        said = (
+            f"{one_line(each.text)[:QUOTED_CHARS]} ({each.source})"
+            for each in known
+            if not each.is_unreadable
+        )
         return Excerpted(items, {}, {**texts, **_known_text(said)})
 
     def traced(self, trace: str, check: Check = never_cancelled, /) -> Excerpted:
