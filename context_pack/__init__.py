@@ -28,7 +28,7 @@ def __getattr__(name: str) -> Any:
     elif name == "__all__":
         return __dir__()
     elif name[:1].isupper():  # a type; the import system asks here for modules, too
-        import context_pack.results as home  # type: ignore[no-redef]
+        home = _results()
     else:
         raise AttributeError(f"module 'context_pack' has no attribute {name!r}")
     return getattr(home, name)
@@ -36,6 +36,11 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """The public names, for whoever completes them."""
-    from context_pack.results import __all__ as types
+    return sorted([*_results().__all__, *_OF_ADAPTERS])
 
-    return sorted([*types, *_OF_ADAPTERS])
+
+def _results() -> Any:
+    """The module of the types."""
+    import context_pack.results as results
+
+    return results

@@ -1,7 +1,7 @@
 """The ports of the core, and the use cases over them in straight lines, feature by feature.
 
-Packs are loaded with this module, every other feature with its first use: a command that lists packs does not
-wait for searches by meaning.
+Every feature is loaded with its first use, but for lists of packs: a command that lists packs does not wait
+for searches by meaning.
 """
 
 from __future__ import annotations
@@ -16,10 +16,8 @@ from attrs import evolve, field, frozen
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.kernel.syntax import NoSyntax, Syntax
-from context_pack.packs.cases import PackUseCases
-from context_pack.packs.draft import PackDrafter
 from context_pack.packs.listing import PackLister
-from context_pack.packs.model import Scopes
+from context_pack.packs.model import Scopes, ScopeState
 from context_pack.packs.ports import (
     DiagramCheck,
     Excerpted,
@@ -28,28 +26,27 @@ from context_pack.packs.ports import (
     PackHistory,
     PackStore,
 )
-from context_pack.packs.read import PackReader
-from context_pack.packs.verify import PackVerifier
-from context_pack.packs.write import PackWriter
 from context_pack.toolkit.call import Check, never_cancelled
 
 if TYPE_CHECKING:
-    from context_pack.bridges import AnchoredPlaces
+    from context_pack.anchored_places import AnchoredPlaces
     from context_pack.bundles.opening import BundleShelf
     from context_pack.bundles.ports import BundleStore
+    from context_pack.change_sources import ChangeExcerpts
     from context_pack.code import grep, outline, reading, usages
     from context_pack.code.ports import AccessLog, CodeSearch
     from context_pack.contexts import queries, refresh
     from context_pack.contexts.ports import Projects
     from context_pack.documents import search, shelf
     from context_pack.documents.ports import DocumentPorts
-    from context_pack.draft_sources import FoundExcerpts
     from context_pack.knowledge.about import KnownHere
     from context_pack.knowledge.gate import Gate
     from context_pack.knowledge.ports import ChangesSince
-    from context_pack.memory.ports import DiscoveryStore, MemoryPorts, SessionLog
+    from context_pack.memory.ports import MemoryPorts
     from context_pack.memory.record import Recorder
     from context_pack.memory.search import MemorySearcher
+    from context_pack.memory.stores import DiscoveryStore, SessionLog
+    from context_pack.packs.cases import PackUseCases
 
 T = TypeVar("T")
 
@@ -132,22 +129,31 @@ class UseCases:
     @cached_property
     def packs(self) -> PackUseCases:
         """Packs; a draft asks every search that there is."""
+        from context_pack.packs.cases import PackUseCases
+
         ports = self.ports
-        shared = (
+        own = (
             ports.packs, ports.source, ports.clock, self.max_source_bytes, ports.syntax, ports.excerpts,
             self.search_seconds,
         )  # fmt: skip
-        readable = shared
+        readable = own
         if ports.readable is not None:
-            readable = (ports.readable.packs, *shared[1:5], ports.readable.excerpts, shared[6])
+            readable = (ports.readable.packs, *own[1:5], ports.readable.excerpts, own[6])
         others = _OtherFeatures(self)
-        return PackUseCases(
-            PackLister(self.readable_packs, ports.clock),
-            PackReader(*readable, None if ports.contexts is None else others, ports.history),
-            PackWriter(*shared, ports.diagrams),
-            PackVerifier(*shared),
-            PackDrafter(*shared, passages=others),
+        return PackUseCases.over(
+            self.lister,
+            own,
+            readable,
+            scopes=None if ports.contexts is None else others,
+            history=ports.history,
+            diagrams=ports.diagrams,
+            passages=others,
         )
+
+    @cached_property
+    def lister(self) -> PackLister:
+        """Lists of the packs that can be read."""
+        return PackLister(self.readable_packs, self.ports.clock)
 
     @property
     def readable_packs(self) -> PackStore:
@@ -171,15 +177,11 @@ class UseCases:
     @cached_property
     def knowledge(self) -> KnownHere:
         """What is known of a place, from all that is written down about code."""
-        from context_pack.knowledge_sources import known_here
+        from context_pack.gate_sources import known_here
 
         ports = self.ports
         discoveries = ports.discoveries if ports.readable is None else ports.readable.discoveries
-        contexts = None
-        if ports.contexts is not None:
-            from context_pack.gate_sources import KnownByContexts
-
-            contexts = KnownByContexts(self.contexts.queries)
+        contexts = None if ports.contexts is None else self.contexts.queries
         return known_here(self.packs.reader, discoveries, self.places, contexts, ports.changes)
 
     @cached_property
@@ -225,7 +227,7 @@ class UseCases:
     @cached_property
     def places(self) -> AnchoredPlaces:
         """The code that discoveries are about."""
-        from context_pack.bridges import AnchoredPlaces
+        from context_pack.anchored_places import AnchoredPlaces
 
         return AnchoredPlaces(self.packs.reader)
 
@@ -267,28 +269,33 @@ class _OtherFeatures:
 
     def best(self, query: str, limit: int, check: Check = never_cancelled, /) -> Excerpted:
         """The passages of all searches that there are, the best first."""
-        return self._found.best(query, limit, check)
-
-    def changed(self, diff: str, check: Check = never_cancelled, /) -> Excerpted:
-        """What a diff, or what changed since a revision, touches."""
-        return self._found.changed(diff, check)
-
-    def traced(self, trace: str, check: Check = never_cancelled, /) -> Excerpted:
-        """The functions that a stack trace goes through."""
-        return self._found.traced(trace, check)
-
-    @property
-    def _found(self) -> FoundExcerpts:
         from context_pack.draft_sources import FoundExcerpts
 
         cases, ports = self.cases, self.cases.ports
         memory = None if ports.memory is None else cases.memory
         documents = None if ports.documents is None else cases.documents.finder
-        usages = cases.code.usages
-        return FoundExcerpts(ports.source, memory, documents, usages, cases.knowledge, ports.syntax)
+        searches = FoundExcerpts(ports.source, memory, documents, cases.code.usages)
+        return searches.best(query, limit, check)
+
+    def changed(self, diff: str, check: Check = never_cancelled, /) -> Excerpted:
+        """What a diff, or what changed since a revision, touches."""
+        return self._changes.changed(diff, check)
+
+    def traced(self, trace: str, check: Check = never_cancelled, /) -> Excerpted:
+        """The functions that a stack trace goes through."""
+        return self._changes.traced(trace, check)
+
+    @property
+    def _changes(self) -> ChangeExcerpts:
+        from context_pack.change_sources import ChangeExcerpts
+
+        cases, ports = self.cases, self.cases.ports
+        return ChangeExcerpts(ports.source, cases.code.usages, cases.knowledge, ports.syntax)
 
     def states(self, scopes: Sequence[str], check: Check = never_cancelled, /) -> Scopes:
         """How the contexts of folders stand."""
-        from context_pack.bridges import scope_states
-
-        return scope_states(self.cases.contexts.queries, scopes, check)
+        states = self.cases.contexts.queries.states(scopes, check)
+        return {
+            scope: ScopeState.MISSING if state is None else ScopeState(state)
+            for scope, state in states.items()
+        }

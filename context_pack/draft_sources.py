@@ -3,33 +3,25 @@
 Joins memory and documents to what packs ask for. A document is anchored where its collection lies in the
 source tree and the passage stands there at its lines; else it is quoted. Where the question is what happens
 at some moment, the callers of the best definitions answer it, too, and follow them.
-
-A diff is answered with the definitions that its new lines are in, then with who calls them and which tests
-use them, one hop away, and with what is known of the code that it touches; a stack trace with the functions
-that its frames are in.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from attrs import evolve, frozen
 
-from context_pack.code.usages import Usage, UsageFinder
+from context_pack.change_sources import beside
+from context_pack.code.usages import UsageFinder
 from context_pack.documents.commands import MOST_HITS
 from context_pack.documents.commands import SearchDocuments as DocumentSearch
 from context_pack.documents.search import Finder, RankedPassage
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath, is_test
 from context_pack.kernel.ports import SourceFile, SourceTree
-from context_pack.kernel.syntax import Definition, Syntax, readable_part
-from context_pack.kernel.text import LineRange, counted, first_sentence, one_line, split_lines
-from context_pack.knowledge.about import NO_FRAME, KnownHere
-from context_pack.knowledge.diffs import ChangedFile
-from context_pack.knowledge.traces import frames, project_path
+from context_pack.kernel.text import first_sentence, split_lines
 from context_pack.memory.entries import CODE, DISCOVERY, PACK
 from context_pack.memory.excerpts import MOST_LINES, WITHIN
 from context_pack.memory.search import ContextSearch, MemorySearcher
@@ -50,8 +42,6 @@ ADDS = 0.25
 USES = "uses "
 CALLED_DEFINITIONS, MOST_CALLERS = 2, 2
 """Of so many definitions so many callers are shown."""
-SHORT_CALLER, LINES_BESIDE = 12, 1
-"""A caller of so many lines is shown whole, a longer one by its line that calls and those beside it."""
 _HAPPENING = re.compile(
     r"\bwhat (?:happens|is done|runs)\b|\bwhen (?:is|are|does|do)\b|\bwho (?:calls|uses)\b"
     r"|\bcall(?:ers?\b|ed (?:by|from|when)\b)",
@@ -65,17 +55,6 @@ _NAME = re.compile(r"(?:[\w$]+\.)*([A-Za-z_$][\w$]*)")
 NO_ANSWER = frozenset({Code.NOTHING_INDEXED, Code.EMBEDDER_FAILED})
 
 
-MOST_LOOKED_UP, MOST_TESTS = 30, 3
-"""Of so many changed definitions callers and tests are looked for; so many tests of each are shown."""
-LONG_FRAME, LINES_OF_FRAME = 120, 30
-"""Of a longer function only so many lines before and after the frame's are shown."""
-LONG_TYPE = 60
-LINES_BETWEEN = 5
-"""Changed lines with so few others between them are one place."""
-MOST_KNOWN = 30
-NOTHING_CHANGED = "nothing has changed; name an older revision, or give a diff's text"
-
-
 @frozen
 class FoundExcerpts:
     """An `Excerpts` over the searches that there are."""
@@ -84,117 +63,6 @@ class FoundExcerpts:
     memory: MemorySearcher | None
     documents: Finder | None
     usages: UsageFinder | None
-    knowledge: KnownHere
-    syntax: Syntax
-
-    def changed(self, diff: str, check: Check = never_cancelled, /) -> Excerpted:
-        """The definitions that a diff touches, whole; who calls and tests them; what is known there."""
-        files = self.knowledge.files_of(diff)
-        if not files:
-            raise Failure(
-                Code.NOT_FOUND, "nothing has changed; name an older revision, or give a diff's text"
-            )
-        items = [item for file in files for item in self._touched(file)]
-        for number, item in enumerate(list(items)):
-            check()
-            if number < MOST_LOOKED_UP and item.title and self.usages is not None:
-                items += self._users(item, self.usages, check)
-        known = self.knowledge.of_diff(files, check).known
-        texts = {"changed": "\n".join(map(_counted, files))}
-        said = (
-            f"{one_line(each.text)[:QUOTED_CHARS]} ({each.source})"
-            for each in known
-            if not each.is_unreadable
-        )
-        return Excerpted(items, {}, {**texts, **_known_text(said)})
-
-    def traced(self, trace: str, check: Check = never_cancelled, /) -> Excerpted:
-        """The functions that a trace goes through, in its order, and what is known there."""
-        items: dict[tuple[str, int, int], Excerpt] = {}
-        for frame in frames(trace):
-            path = project_path(frame.file, self._is_file) or self._only_file(frame.file)
-            if path is None:
-                continue
-            around = self.knowledge.definitions.around(RelativePath(path), frame.line)
-            name, lines = around or (frame.name or "", LineRange(frame.line, frame.line))
-            first, last = lines.start, lines.end
-            if last - first >= LONG_FRAME:
-                first, last = max(first, frame.line - LINES_OF_FRAME), min(last, frame.line + LINES_OF_FRAME)
-            what = f"at line {frame.line}"
-            items.setdefault(
-                (path, lines.start, lines.end), Excerpt("trace", name, 1.0, "", path, first, last, what)
-            )
-        if not items:
-            raise Failure(Code.NOT_FOUND, NO_FRAME)
-        near = [self.knowledge.near(path, first, last, check) for path, first, last in items]
-        return Excerpted(list(items.values()), {}, _known_text(line for lines in near for line in lines))
-
-    def _is_file(self, path: str) -> bool:
-        try:
-            return self.tree.is_file(RelativePath(path))
-        except Failure:
-            return False
-
-    def _only_file(self, file: str) -> str | None:
-        """The one file of the tree whose path ends like this: frames of Java name no source folder."""
-        folders, _, name = file.replace("\\", "/").rpartition("/")
-        ends = f"/{folders}/{name}" if folders else f"/{name}"
-        places = [path.value for path in self.tree.names().named(name) if f"/{path.value}".endswith(ends)]
-        return places[0] if len(places) == 1 else None
-
-    def _touched(self, file: ChangedFile) -> Iterator[Excerpt]:
-        """The innermost definitions around the new lines of a file, then new lines that are in none.
-
-        Of a long type only its changed lines are shown, because its members are definitions of their own.
-        """
-        path = None if file.new is None else RelativePath.lenient(file.new)
-        source = None if path is None else self.tree.read(path, MOST_DOCUMENT_BYTES)
-        if path is None or not isinstance(source, SourceFile):
-            return
-        definitions = readable_part(self.syntax.parse(language_of(path.value), source.text)).definitions
-        owners: dict[int, Definition] = {}
-        for each in sorted(definitions, key=lambda each: each.start - each.end):
-            owners.update(dict.fromkeys(range(each.start, each.end + 1), each))
-        counts: dict[tuple[int, int, str], int] = {}
-        loose: list[int] = []
-        lines = split_lines(source.text)
-        for hunk in file.hunks:
-            # Where something was only taken away, the line before the place says where it was.
-            for number in range(max(1, hunk.new_start), hunk.new_start + max(1, hunk.new_count)):
-                owner = owners.get(number)
-                if owner is None or (owner.kind.holds_members and owner.end - owner.start >= LONG_TYPE):
-                    loose += [number] if any(map(str.strip, lines[number - 1 : number])) else []
-                else:
-                    place = (owner.start, owner.end, owner.qualified)
-                    counts[place] = counts.get(place, 0) + (hunk.new_count > 0)
-        for start, end, name in sorted(counts):
-            if not any(
-                low <= start and end <= high and (low, high) != (start, end) for low, high, _ in counts
-            ):
-                new = counted(counts[start, end, name], "new line")
-                rank = 2 if is_test(path) else 0
-                yield Excerpt("changed", name, 1.0, "", path.value, start, end, new, rank=rank)
-        for start, end in _runs(loose):
-            inside = owners.get(start)
-            name = path.name if inside is None else inside.qualified
-            yield Excerpt("changed", name, 0.5, "", path.value, start, end, "changed lines", rank=2)
-
-    def _users(self, item: Excerpt, usages: UsageFinder, check: Check) -> Iterator[Excerpt]:
-        """Who calls a changed definition, and which tests use it."""
-        name, call = item.title.rpartition(".")[2], CheckedCall(wanted=check)
-        if item.rank or _NAME.fullmatch(name) is None:
-            return
-        try:
-            callers = usages.callers(name, MOST_CALLERS, call)
-            tests = usages.callers(name, MOST_TESTS, call, tests=True)
-        except Failure as failure:
-            if failure.code is not Code.TIMED_OUT:
-                raise
-            return
-        for kind, rank, places in (("callers", 1, callers), ("tests", 3, tests)):
-            for use in places:
-                first, last = _beside(use)
-                yield Excerpt(kind, use.inside, 0.5, "", use.path, first, last, f"uses {name}", rank=rank)
 
     def best(self, query: str, limit: int, check: Check = never_cancelled, /) -> Excerpted:
         """The passages of all searches, the best first."""
@@ -332,44 +200,8 @@ def _with_callers(items: Sequence[Excerpt], usages: UsageFinder, check: Check) -
         for caller in callers:
             if any(one.path == caller.path and one.start <= caller.line <= one.end for one in shown):
                 continue
-            first, last = _beside(caller)
+            first, last = beside(caller)
             yield Excerpt(CODE, caller.inside, item.score, "", caller.path, first, last, f"{USES}{name[1]}")
-
-
-def _beside(caller: Usage) -> tuple[int, int]:
-    """The lines of a caller that are shown."""
-    first, last = caller.around
-    if last - first >= SHORT_CALLER:
-        return max(first, caller.line - LINES_BESIDE), min(last, caller.line + LINES_BESIDE)
-    return first, last
-
-
-def _runs(numbers: Iterable[int]) -> list[tuple[int, int]]:
-    """Line numbers as first and last lines."""
-    runs: list[tuple[int, int]] = []
-    for number in sorted(set(numbers)):
-        if runs and number <= runs[-1][1] + LINES_BETWEEN:
-            runs[-1] = runs[-1][0], number
-        else:
-            runs.append((number, number))
-    return runs
-
-
-def _counted(file: ChangedFile) -> str:
-    """A file of a diff, and how many lines it lost and gained."""
-    old, new = sum(hunk.old_count for hunk in file.hunks), sum(hunk.new_count for hunk in file.hunks)
-    way = file.new or f"{file.old}, which is gone"
-    if file.old is None:
-        way = f"{way}, which is new"
-    elif file.new not in (None, file.old):
-        way = f"{file.new}, which was {file.old}"
-    return f"- {way}: +{new} -{old}"
-
-
-def _known_text(sentences: Iterable[str]) -> dict[str, str]:
-    """What is known of the places, as the text of a section."""
-    lines = dict.fromkeys(f"- {sentence}" for sentence in sentences)
-    return {"known": "\n".join(list(lines)[:MOST_KNOWN])} if lines else {}
 
 
 def _what(query: str, found: FoundPiece) -> str:

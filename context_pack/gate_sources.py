@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from context_pack.bridges import AnchoredPlaces
-from context_pack.bundles.opening import BundleShelf
+from context_pack.anchored_places import AnchoredPlaces
 from context_pack.contexts.fingerprint import FreshnessState
 from context_pack.contexts.queries import (
     CheckedContext,
@@ -22,11 +22,14 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.knowledge.about import KnownHere
 from context_pack.knowledge.gate import Gate
 from context_pack.knowledge.model import Known
-from context_pack.knowledge.ports import KnownSource
-from context_pack.knowledge_sources import KnownByDiscoveries, KnownByPacks
-from context_pack.memory.ports import DiscoveryStore
+from context_pack.knowledge.ports import ChangesSince, KnownSource
+from context_pack.knowledge_sources import DefinitionsOfTree, KnownByDiscoveries, KnownByPacks
+from context_pack.memory.stores import DiscoveryStore
 from context_pack.packs.read import PackReader
 from context_pack.toolkit.call import Check, CheckedCall, never_cancelled
+
+if TYPE_CHECKING:  # whoever asks what is known of a place loads no bundles
+    from context_pack.bundles.opening import BundleShelf
 
 STALE_CONTEXT = "files of this folder have changed since; `contexts refresh` brings it up to date"
 
@@ -117,6 +120,22 @@ class KnownByContexts:
         for decision in part.context.get("decisions", ()):
             text = f"{decision['what']}: {decision['why']}"
             yield Known("decision", text, source, state, scope)
+
+
+def known_here(
+    reader: PackReader,
+    discoveries: DiscoveryStore | None,
+    places: AnchoredPlaces,
+    contexts: ContextQueries | None,
+    changes: ChangesSince | None,
+) -> KnownHere:
+    """What is known of a place, by everything that there is."""
+    sources: list[KnownSource] = [KnownByPacks(reader)]
+    if discoveries is not None:
+        sources.insert(0, KnownByDiscoveries(discoveries, places))
+    if contexts is not None:
+        sources.append(KnownByContexts(contexts))
+    return KnownHere(reader.tree, sources, DefinitionsOfTree(reader), changes)
 
 
 def gate_over(

@@ -6,17 +6,15 @@ from collections.abc import Collection, Iterator
 
 from attrs import frozen
 
-from context_pack.bridges import AnchoredPlaces
+from context_pack.anchored_places import AnchoredPlaces
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceFile
 from context_pack.kernel.syntax import readable_part
 from context_pack.kernel.text import MAX_LINES, LineRange
-from context_pack.knowledge.about import KnownHere
 from context_pack.knowledge.model import Known, PlaceInCode, unreadable
-from context_pack.knowledge.ports import ChangesSince, KnownSource
-from context_pack.memory.ports import DiscoveryStore
+from context_pack.memory.stores import DiscoveryStore
 from context_pack.packs.claims import claims_of
 from context_pack.packs.draft import is_own
 from context_pack.packs.plans import located
@@ -54,7 +52,7 @@ class KnownByDiscoveries:
                 each.type.value,
                 each.content,
                 f"discovery {each.id[:ID_CHARS]}{_of(each.worktree)}",
-                "cosmetic" if state.cosmetic else state.state,
+                state.state,
                 state.path or written.path,
                 lines,
                 state.reason,
@@ -96,7 +94,7 @@ class KnownByPacks:
                 "claim" if ref.spellings else "ref",
                 claim.text,
                 f"pack {pack.name or pack.id}, ref {ref.key}{_of(pack.worktree)}",
-                "cosmetic" if resolution.cosmetic else resolution.state.value,
+                resolution.word,
                 str(ref.path if now is None else now.path),
                 ref.lines if now is None else now.lines,
                 None if resolution.reason is None else resolution.summary,
@@ -137,22 +135,6 @@ class DefinitionsOfTree:
             return None
         inner = min(around, key=lambda each: each.end - each.start)
         return inner.qualified, LineRange(inner.start, inner.end)
-
-
-def known_here(
-    reader: PackReader,
-    discoveries: DiscoveryStore | None,
-    places: AnchoredPlaces,
-    contexts: KnownSource | None,
-    changes: ChangesSince | None,
-) -> KnownHere:
-    """What is known of a place, by everything that there is."""
-    sources: list[KnownSource] = [KnownByPacks(reader)]
-    if discoveries is not None:
-        sources.insert(0, KnownByDiscoveries(discoveries, places))
-    if contexts is not None:
-        sources.append(contexts)
-    return KnownHere(reader.tree, sources, DefinitionsOfTree(reader), changes)
 
 
 def _lines(text: str) -> LineRange | None:

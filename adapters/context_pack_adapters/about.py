@@ -39,15 +39,16 @@ Write with `input`, one `action` per call:
 ref_key, path, line_start, line_end or symbol, ref_why?}; `upsert_diagram` {section_key, diagram_key, \
 title, mermaid}. `batch` {operations: […]} does up to 100.
 3. `set_status` {status: "finalized"} once every ref resolves.
-Every change but `create` needs `expected_revision`; on `revision_conflict`, `get` the pack and try again. \
+Every change but `create` needs `expected_revision`; on `revision_conflict`, `get` it and try again. \
 Packs expire: extend with `touch_ttl` {extend_minutes}. Refs follow their code: `verify` names what does not \
 hold, `repair` follows moved ones, `accept` takes changed ones.
 """
 _LOOK: Mapping[str, str] = {
-    "code": "`code_outline` {path} lists definitions, `find_usages` {name} where one is used, "
-    "`grep_codebase` {pattern} finds lines, `read_file` {path, symbol?, includeDeps?} reads",
-    "documents": "`documents_search` {query} finds documentation, `documents_get_section` reads one",
-    "contexts": "`list_contexts` and `query_context` {scope} tell what folders are for",
+    "code": "`context_for` {path} what is known, before edits; "
+    "`code_outline` {path} definitions, `find_usages` {name} where one is used, "
+    "`grep_codebase` {pattern} finds lines, `read_file` {path, symbol?} reads",
+    "documents": "`documents_search` {query} finds documents, `documents_get_section` reads one",
+    "contexts": "`query_context` {scope} tells what a folder is for",
     "bundles": "`export_context` and `get_context` read bundles",
 }
 

@@ -19,20 +19,17 @@ from context_pack.composition import Ports, Readable
 from context_pack.kernel.paths import PathPolicy
 from context_pack.kernel.ports import IdSource
 from context_pack.memory.discovery import uuid_of
-from context_pack.memory.ports import DiscoveryStore
+from context_pack.memory.stores import DiscoveryStore
 from context_pack.packs.ports import ExcerptStore, PackHistory, PackStore
-from context_pack.retrieval.ports import Background
-from context_pack.toolkit.registry import Registry
 from context_pack_adapters.files.events import Tell
 from context_pack_adapters.files.folder import Folder
-from context_pack_adapters.logs import Log
 from context_pack_adapters.memory.access import AccessFiles
 from context_pack_adapters.memory.discoveries import DiscoveryFiles
 from context_pack_adapters.memory.sessions import SessionFiles
 from context_pack_adapters.packs.excerpts import FileExcerptStore
 from context_pack_adapters.packs.history import FilePackHistory
+from context_pack_adapters.packs.pack_files import folder_mark
 from context_pack_adapters.packs.store import FilePackStore
-from context_pack_adapters.packs.watch import folder_mark
 from context_pack_adapters.page.diagrams import DrawnDiagrams
 from context_pack_adapters.postgres.opening import open_team
 from context_pack_adapters.private_places import PrivatePlaces, check_settings, open_places, storage_place
@@ -52,6 +49,7 @@ if TYPE_CHECKING:
     from context_pack.bundles.ports import BundleStore
     from context_pack.code.ports import CodeSearch
     from context_pack.contexts.ports import Projects
+    from context_pack.retrieval.ports import Background
     from context_pack_adapters.disk_searches import DiskSearches
 
 
@@ -82,18 +80,6 @@ class Stores(NamedTuple):
 def file_packs(settings: Settings, ids: IdSource) -> PackStore:
     """The packs in the storage root, by themselves."""
     return FilePackStore(storage_place(settings), SystemClock(), ids)
-
-
-def load_registry(settings: Settings, log: Log) -> Registry:
-    """Every tool, resource and prompt over the real ports, without the rate limits of a connection."""
-    from context_pack.app import build  # commands that call no tool do not load them
-
-    return build(
-        open_ports(settings),
-        max_source_bytes=settings.max_source_bytes,
-        report=log.finished,
-        alarm=log.alarm,
-    )
 
 
 def open_ports(
@@ -135,27 +121,9 @@ def open_ports(
 
     @cache
     def searches() -> DiskSearches:
-        from context_pack_adapters.disk_searches import DiskSearches
-
-        opened = DiskSearches(settings, places, policy, worker, team, discoveries, sessions, trees or ())
+        opened = _disk_searches()(settings, places, policy, worker, team, discoveries, sessions, trees or ())
         closing.callback(opened.close)
         return opened
-
-    def code_search() -> CodeSearch:
-        from context_pack_adapters.source.grep import FileTreeSearch
-
-        copies = [Path(settings.root, name) for name in ("excerpts", "packs")]  # of code that is there itself
-        return FileTreeSearch(root, policy, copies=copies, storage=Path(settings.root))
-
-    def bundles() -> BundleStore:
-        from context_pack_adapters.bundles.store import FileBundleStore
-
-        return FileBundleStore(root, policy, settings.bundles)
-
-    def contexts() -> Projects:
-        from context_pack_adapters.contexts.projects import DiskProjects
-
-        return DiskProjects(settings.source_root, settings.allowed_roots, policy)
 
     return DiskPorts(
         clock=clock,
@@ -170,9 +138,9 @@ def open_ports(
         changes=GitChanges(root),
         discoveries=stores.discoveries,
         sessions=sessions,
-        search=code_search,
-        bundles=bundles,
-        contexts=contexts,
+        search=lambda: _code_search(settings, policy),
+        bundles=lambda: _bundles(settings, policy),
+        contexts=lambda: _contexts(settings, policy),
         documents=lambda: searches().documents,
         memory=lambda: searches().memory,
         close=closing.close,
@@ -183,3 +151,29 @@ def open_ports(
             folder_mark(Folder(storage).below("packs")) if team is None else team.change_token()
         ),
     )
+
+
+def _disk_searches() -> type[DiskSearches]:
+    from context_pack_adapters.disk_searches import DiskSearches
+
+    return DiskSearches
+
+
+def _code_search(settings: Settings, policy: PathPolicy) -> CodeSearch:
+    from context_pack_adapters.source.grep import FileTreeSearch
+
+    root = Path(settings.source_root)
+    copies = [Path(settings.root, name) for name in ("excerpts", "packs")]  # of code that is there itself
+    return FileTreeSearch(root, policy, copies=copies, storage=Path(settings.root))
+
+
+def _bundles(settings: Settings, policy: PathPolicy) -> BundleStore:
+    from context_pack_adapters.bundles.store import FileBundleStore
+
+    return FileBundleStore(Path(settings.source_root), policy, settings.bundles)
+
+
+def _contexts(settings: Settings, policy: PathPolicy) -> Projects:
+    from context_pack_adapters.contexts.projects import DiskProjects
+
+    return DiskProjects(settings.source_root, settings.allowed_roots, policy)

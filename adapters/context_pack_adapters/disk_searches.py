@@ -10,7 +10,8 @@ from pathlib import Path
 from context_pack.documents.ports import DocumentPorts
 from context_pack.kernel.paths import PathPolicy
 from context_pack.memory.entries import SNIPPETS, shortened
-from context_pack.memory.ports import NOTHING_STORED, DiscoveryStore, MemoryPorts, SessionLog
+from context_pack.memory.ports import NOTHING_STORED, MemoryPorts
+from context_pack.memory.stores import DiscoveryStore, SessionLog
 from context_pack.retrieval.chunking import CHUNKER
 from context_pack.retrieval.ports import Background, EmbedderFailed
 from context_pack.retrieval.searching import Searching, budget_beside

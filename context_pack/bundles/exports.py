@@ -29,7 +29,7 @@ MOST_TARGETS = 100_000
 NAME_CHARS = 1_000
 
 _NAME = text(1, NAME_CHARS)
-_BUNDLE = (text(0, NAME_CHARS), "Which bundle, if there are several")
+_BUNDLE = (text(0, NAME_CHARS), "Which bundle, if several")
 _TYPE = (_NAME, "Entity type, e.g. Feature")
 _ID = (_NAME, "Entity id")
 
@@ -67,14 +67,12 @@ class GetContext:
     entity_type: str = arg(*_TYPE, name="entityType")
     id: str = arg(*_ID)
     bundle_id: str | None = arg(*_BUNDLE, name="bundleId", default=None)
-    depth: int = arg(integer(0, MOST_NEAR), "How far away neighbours may be", default=1)
+    depth: int = arg(integer(0, MOST_NEAR), "How far neighbours may be", default=1)
     max_related: int = arg(integer(0, MOST_RELATED), "Most neighbours", name="maxRelated", default=20)
     include_related: str = arg(
         choice("full", "summary", "ids"), "How much of each neighbour", name="includeRelated", default="full"
     )
-    fields: tuple[str, ...] | None = arg(
-        array(_NAME), "Only these fields of the entity; its id always stays", default=None
-    )
+    fields: tuple[str, ...] | None = arg(array(_NAME), "Only these fields, and its id", default=None)
 
 
 @frozen(kw_only=True)

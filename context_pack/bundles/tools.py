@@ -39,7 +39,7 @@ EXPORT, NEAR, DOCUMENT = "export_context", "get_context", "export_entity_markdow
 
 EXPORT_ABOUT = """\
 Export entities of a spec bundle (features, requirements, …) with all they depend on, their relations and \
-JSON Schemas, as one complete JSON or YAML snapshot."""
+JSON Schemas, as one complete snapshot."""
 NEAR_ABOUT = (
     "Look up one entity of a spec bundle and its neighbours, both what it references and what references it."
 )

@@ -40,7 +40,7 @@ class GrepCodebase:
     )
     max_tokens: int = arg(
         integer(LEAST_TOKENS, MOST_TOKENS),
-        "Most tokens of the answer",
+        "Most tokens",
         name="maxTokens",
         default=DEFAULT_MAX_TOKENS,
     )

@@ -15,7 +15,7 @@ MAX_QUERY = 4000
 MOST_HITS = 100
 SEARCH_LIMIT = integer(1, MOST_HITS)
 TOKENS = integer(200)
-BUDGET = "Most tokens of the answer"
+BUDGET = "Most tokens"
 DISTANCE = number(0)
 
 

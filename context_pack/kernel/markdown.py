@@ -26,11 +26,16 @@ _DETAILS = re.compile(r"<(/?)details\b", re.IGNORECASE)
 
 
 @cache
-def block_parser() -> Any:
-    """A reader of CommonMark's blocks; loaded with the first text that needs one."""
+def commonmark(*without: str) -> Any:
+    """A reader of CommonMark without these of its rules; loaded with the first text that needs one."""
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark").disable(["inline"])
+    return MarkdownIt("commonmark").disable(list(without))
+
+
+def block_parser() -> Any:
+    """A reader of CommonMark's blocks."""
+    return commonmark("inline")
 
 
 def escape_structure(description: str) -> str:

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.ports import SourceTree
+from context_pack.kernel.ports import SourceTree, near_paths
 from context_pack.kernel.text import MAX_LINES, LineRange
 from context_pack.knowledge.diffs import ChangedFile, looks_like_diff, parse_diff
 from context_pack.knowledge.model import Known, PlaceInCode, ranked, sentences_within
@@ -62,8 +62,13 @@ class KnownHere:
         """
         if command.diff is not None:
             return self.of_diff(self.files_of(command.diff), check)
-        places = [self._place(command)] if command.trace is None else self.of_trace(command.trace)
-        return self._known_of(places, check)
+        if command.trace is not None:
+            return self._known_of(self.of_trace(command.trace), check)
+        place = self._place(command)
+        known = self._known_of([place], check)
+        if all(each.path != place.path for each in known.known):  # of a file that is gone, much may be known
+            self._check_there(RelativePath.lenient(place.path))
+        return known
 
     def files_of(self, diff: str) -> list[ChangedFile]:
         """The files of a diff, or of what changed since a revision."""
@@ -131,6 +136,14 @@ class KnownHere:
             return PlaceInCode(path.value, None)
         first, _, last = command.lines.partition("-")
         return PlaceInCode(path.value, LineRange(int(first), int(last or first)))
+
+    def _check_there(self, path: RelativePath) -> None:
+        """That nothing is known of a path that is not there must not be taken for leave to go on."""
+        listed = self.tree.folder(path)
+        if not (listed.files or listed.folders or self.tree.is_file(path)):
+            near = near_paths(path, self.tree.names())
+            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            raise Failure(Code.NOT_FOUND, f"{path} does not exist, and nothing is written about it{hint}")
 
     def _is_file(self, path: str) -> bool:
         try:

@@ -14,7 +14,7 @@ from attrs import frozen
 from context_pack.kernel.errors import Failure
 from context_pack.knowledge.about import KnownHere
 from context_pack.knowledge.diffs import ChangedFile
-from context_pack.knowledge.model import SEVERITY, Known, Verdict, ranked, unreadable
+from context_pack.knowledge.model import COSMETIC, SEVERITY, Known, Verdict, ranked, unreadable
 from context_pack.knowledge.ports import KnownSource
 from context_pack.toolkit.call import Check, never_cancelled
 
@@ -43,6 +43,11 @@ class Report:
         """Every row: what fails first, then what could not be decided."""
         rows = [row for family in self.families.values() for row in family]
         return sorted(rows, key=lambda row: SEVERITY.index(row.verdict))
+
+    @property
+    def told(self) -> Sequence[Known]:
+        """The rows that a reader is told: what does not hold or changed cosmetically; all of a change."""
+        return [row for row in self.rows if self.is_of_a_change or not row.holds or row.state == COSMETIC]
 
     @property
     def verdict(self) -> Verdict:

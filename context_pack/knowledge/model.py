@@ -15,7 +15,8 @@ from context_pack.toolkit.budget import tokens_of
 
 BINDING = ("constraint", "rule", "decision", "issue", "pattern", "claim", "ref")
 """The kinds of knowledge, the most binding first."""
-HOLDING = frozenset({"exact", "unanchored", "moved", "cosmetic", "fresh", "sound"})
+COSMETIC = "cosmetic"
+HOLDING = frozenset({"exact", "unanchored", "moved", COSMETIC, "fresh", "sound"})
 """States in which the code is what it was when the sentence was written, or behaves as it did."""
 UNKNOWN, MOVED, UNREADABLE = "unknown", "moved", "unreadable"
 UNREADABLE_CODES = frozenset({Code.MALFORMED_PACK, Code.MALFORMED_DISCOVERY, Code.MIGRATION_REQUIRED})

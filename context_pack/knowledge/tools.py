@@ -40,14 +40,14 @@ def for_tool(here: KnownHere, family: Family) -> Tool:
 
 
 def report_record(report: Report) -> dict[str, Any]:
-    """What a gate found, as JSON; rows that hold are only counted, but for what a change touches."""
+    """What a gate found, as JSON; rows that hold as they are and no change touches are only counted."""
     return {
         "verdict": report.verdict.value,
         "counts": {
             name: {"checked": count.checked, "failing": count.failing, "unknown": count.unknown}
             for name, count in report.counts.items()
         },
-        "rows": [_row(each) for each in report.rows if report.is_of_a_change or not each.holds],
+        "rows": [_row(each) for each in report.told],
     }
 
 

@@ -46,7 +46,10 @@ class CodePlace:
 
 @frozen
 class CodeState:
-    """What became of the code of a place: how it stands, in a word, where it is now, and why."""
+    """What became of the code of a place: how it stands, in a word, where it is now, and why.
+
+    Code that does what it did, with other comments, names or layout, is `cosmetic`.
+    """
 
     state: str
     path: str | None = None
@@ -54,8 +57,6 @@ class CodeState:
     reason: str | None = None
     diff: str | None = None
     """What has changed, where the text is known."""
-    cosmetic: bool = False
-    """Whether the code does what it did: only its comments, names or layout changed."""
 
 
 def parse_lines(text: str) -> LineRange:

@@ -12,26 +12,30 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from math import log
 from operator import itemgetter
 from typing import NamedTuple
 
-from attrs import frozen
-
 from context_pack.kernel.paths import RelativePath, is_test
 from context_pack.memory.entries import BRIEF, CODE, DECLARES, DISCOVERY, NO_CODE
 from context_pack.memory.excerpts import PART, SUPERSEDED_BY
+from context_pack.memory.question_words import (
+    LEAST_PREFIX,
+    QuestionWords,
+    mean_the_same,
+    meet,
+    parts,
+    shares_of_words,
+)
 from context_pack.retrieval.answering import FLOOR
 from context_pack.retrieval.model import FoundPiece, Ranked
-from context_pack.retrieval.short_forms import synonyms
-from context_pack.retrieval.words import split_identifier, tokens
+from context_pack.retrieval.words import tokens
 
 MEANING = 0.7  # 0.022 against the 0.2 of documents: the share of the vectors in the score of code
 MEANING_OF_MANY = 0.35  # 0.014 against 0.7: the same for a long question, of which most words say little
-MANY_WORDS = 7
 SUPPORT = 0.2  # 0.028: for the best hit of a file, by how much of the file was found
 DEFINED = 1.5  # 0.010: the definition that a question asks for by nothing but its name, at its first line
 NAMESAKE = 0.5  # 0.002: more of that where the file is called like it
@@ -75,9 +79,6 @@ SHORT_LINES = 3
 CERTAIN, LIKELY = 0.5, 0.2
 """The least relevance of a definition that was asked for by its name, alone or in a sentence."""
 
-_SYMBOL = re.compile(r"[A-Za-z_$][\w$]*(?:(?:::|->|[.#])[A-Za-z_$][\w$]*)*")
-_IDENTIFIER = re.compile(r"\b(?:[A-Za-z]\w*[a-z0-9][A-Z]\w*|\w*[A-Za-z]_\w+|[A-Z]{2,}[a-z]\w+)\b")
-_TESTING = frozenset({"test", "tests", "testing", "tested", "spec", "specs", "fixture", "fixtures"})
 _ASIDE = re.compile(
     r"(?:^|/)_?(?:examples?|demos?|samples?|docs?|bench(?:es|marks?)?|fixtures?|testdata|vendor|third_party"
     r"|node_modules|generated|dist)/",
@@ -87,37 +88,8 @@ _TYPES = frozenset(tokens("interface trait type protocol header declaration"))
 _INNER_TESTS = re.compile(r"(?:^|\.)tests?(?:\.|$)")
 """Tests inside a source file, as Rust has them."""
 _VERSION = re.compile(r"(?:^|/)v(\d+)/")
-LEAST_PREFIX = 4
 _NONE = frozenset[str]()
 _FIRST = itemgetter(0)
-
-
-@frozen
-class QuestionWords:
-    """A question's words, and the code names in it."""
-
-    words: frozenset[str]
-    names: frozenset[str]
-    is_symbol: bool
-    is_long: bool
-    about_tests: bool
-    about_versions: bool
-
-    @classmethod
-    @lru_cache(maxsize=16)  # a search asks twice
-    def of(cls, query: str) -> QuestionWords:
-        """Parse a question."""
-        text = query.strip()
-        is_symbol = bool(_SYMBOL.fullmatch(text)) and (not text.islower() or "_" in text)
-        names = [re.split(r"::|->|[.#]", text)[-1]] if is_symbol else _IDENTIFIER.findall(text)
-        return cls(
-            frozenset(tokens(text)),
-            frozenset(names),
-            is_symbol,
-            len(text.split()) >= MANY_WORDS,
-            not _TESTING.isdisjoint(text.lower().split()),
-            re.search(r"\bv\d", text) is not None,
-        )
 
 
 def ranked(
@@ -156,7 +128,7 @@ def _said(question: Collection[str], discoveries: Sequence[FoundPiece]) -> dict[
     The name of its module is a word of it, unless all have the same.
     """
     modules = {found.module for found in discoveries}
-    return _shares_of_words({each.piece: _met(question, each, len(modules) > 1) for each in discoveries})
+    return shares_of_words({each.piece: _met(question, each, len(modules) > 1) for each in discoveries})
 
 
 def _met(question: Collection[str], found: FoundPiece, with_module: bool) -> set[str]:
@@ -164,7 +136,7 @@ def _met(question: Collection[str], found: FoundPiece, with_module: bool) -> set
     code = found.entry_facts.get("code") or {}
     about = f"{code.get('path', '')} {code.get('symbol') or ''} {found.module if with_module else ''}"
     said = frozenset(tokens(f"{about} {found.text}"))
-    return {word for word in question if any(_mean_the_same(word, other) for other in said)}
+    return {word for word in question if any(mean_the_same(word, other) for other in said)}
 
 
 def ranked_notes(
@@ -334,7 +306,7 @@ class _Files:
             return _NONE
         met = self._met.get(word)
         if met is None:
-            met = self._met[word] = frozenset(other for other in self._asked.words if _meet(word, other))
+            met = self._met[word] = frozenset(other for other in self._asked.words if meet(word, other))
         return met
 
     def _shares_of_files(self) -> dict[str, float]:
@@ -384,15 +356,7 @@ def _covered(words: frozenset[str], code: Sequence[FoundPiece]) -> dict[int, flo
         each.piece: words & frozenset(tokens(f"{each.key} {each.heading} {each.text[:READ]}"))
         for each in code
     }
-    return {piece: COVERED * share for piece, share in _shares_of_words(met).items()}
-
-
-def _shares_of_words(met: Mapping[int, Collection[str]]) -> dict[int, float]:
-    """How much of all words that were met each piece has, the rare ones above those that most have."""
-    having = Counter(chain.from_iterable(met.values()))
-    worth = {word: log(1 + len(met) / times) for word, times in having.items()}
-    most = sum(worth.values()) or 1.0
-    return {piece: sum(worth[word] for word in some) / most for piece, some in met.items()}
+    return {piece: COVERED * share for piece, share in shares_of_words(met).items()}
 
 
 class _Path(NamedTuple):
@@ -433,20 +397,3 @@ def _bare(name: str) -> str:
 def _name_words(heading: str) -> tuple[str, ...]:
     """The different words of a definition's own name."""
     return tuple(dict.fromkeys(parts(_name_of(heading))))
-
-
-def parts(name: str) -> tuple[str, ...]:
-    """The words of a name, as they are searched."""
-    return tuple(tokens(" ".join([part for part in split_identifier(name) if len(part) > 1])))
-
-
-def _mean_the_same(word: str, other: str) -> bool:
-    """Whether both are one word, one begins with the other, or one is a short form of the other."""
-    return _meet(word, other) or other in synonyms(word)
-
-
-def _meet(word: str, other: str) -> bool:
-    """Whether both are one word, or one of them begins with the other."""
-    if word == other:
-        return True
-    return min(len(word), len(other)) >= LEAST_PREFIX and (word.startswith(other) or other.startswith(word))

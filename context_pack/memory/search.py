@@ -11,11 +11,11 @@ from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.memory.discovery import DiscoveryType, place_of_record, place_shown
 from context_pack.memory.entries import CODE, CORPORA, DISCOVERY, NOTES
 from context_pack.memory.excerpts import after_successors, parts_of, whole
-from context_pack.memory.ports import CodePlaces, MemoryPorts
+from context_pack.memory.ports import MemoryPorts
+from context_pack.memory.question_words import QuestionWords
 from context_pack.memory.ranking import (
     AGAIN,
     AGAIN_OF_MANY,
-    QuestionWords,
     joined,
     ranked,
     ranked_notes,
@@ -23,6 +23,7 @@ from context_pack.memory.ranking import (
     with_own_places,
 )
 from context_pack.memory.refresh import TASK, Refresher, Tell
+from context_pack.memory.stores import CodePlaces
 from context_pack.retrieval.model import Progress, Scope
 from context_pack.retrieval.searching import DOUBTFUL, FLOOR, Question, Ranked, Ranking
 from context_pack.retrieval.upkeep import embed_rest
@@ -52,7 +53,7 @@ class ContextSearch:
     sources: tuple[str, ...] = arg(array(choice(*CORPORA), 0, len(CORPORA)), "Only these", default=())
     max_tokens: int = arg(
         integer(LEAST_TOKENS, MOST_TOKENS),
-        "Most tokens of the answer",
+        "Most tokens",
         name="maxTokens",
         default=DEFAULT_MAX_TOKENS,
     )

@@ -13,7 +13,7 @@ from context_pack.packs.cases import PackUseCases
 from context_pack.packs.claims import claims_of, doubts_of
 from context_pack.packs.model import Pack, Ref, Status
 from context_pack.packs.record import to_record
-from context_pack.packs.states import State, repair_record, state_line, state_record
+from context_pack.packs.states import COSMETIC, State, repair_record, state_line, state_record
 from context_pack.packs.verify import Verified
 from context_pack.packs.write import WrittenPart
 from context_pack.packs.write_text import WrittenText, counts_of, places_by_file, write_text
@@ -97,12 +97,12 @@ def verified_lines(verified: Verified, faults: list[Payload]) -> Payload:
         for one in verified.refs
         if one.resolution.cosmetic
     ]
-    counts = Counter(found.state.value for found in states.values())
+    counts = Counter(found.word for found in states.values())
     whole = {
         "id": verified.pack.id,
         "revision": verified.pack.revision,
         "count": len(verified.refs),
-        **{state.value: counts[state.value] for state in State if counts[state.value]},
+        **{word: counts[word] for word in (*State, COSMETIC) if counts[word]},
         "claims": len(claims),
         "refs": lines,
     }

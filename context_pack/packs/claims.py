@@ -31,7 +31,7 @@ _PLACE = re.compile(
     rf"(?<![\w/.:#@-])`?(?P<path>{_PATH})(?:{_LINES}|#(?P<symbol>{_NAME}))"
     rf"|(?<!`)`(?P<bare>{_NAME})(?:\(\))?`(?!`)"
 )
-_TELLING = re.compile(r"\w(?:::|\.|#)\w|[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]|\(\)`$")
+_TELLING = re.compile(r"\w(?:::|\.|#)\w|[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]|^`_[A-Za-z0-9]|\(\)`$")
 """What makes a name in backticks more than a word: `chain` may be anything, `split_arg` is a definition."""
 _LINE_NUMBER = re.compile(r"\blines? \d+", re.IGNORECASE)
 
@@ -192,8 +192,17 @@ def _place(ref: Ref, found: Resolution) -> str:
 
 def headline(doubts: Sequence[Doubt], claims: int, bare: int) -> str:
     """How many claims must be read again, and what nobody checks."""
-    unchecked = f"; {bare} statement{'' if bare == 1 else 's'} without code" if bare else ""
-    return f"{len(doubts)} of {claims} claim{'' if claims == 1 else 's'}{unchecked}"
+    return f"{len(doubts)} of {claims} claim{'' if claims == 1 else 's'}{_unchecked(bare)}"
+
+
+def summary(doubts: Sequence[Doubt], claims: int, bare: int) -> str:
+    """The same behind the word `claims`."""
+    doubtful = f" ({len(doubts)} to be read again)" if doubts else ""
+    return f"{claims}{doubtful}{_unchecked(bare)}"
+
+
+def _unchecked(bare: int) -> str:
+    return f"; {bare} statement{'' if bare == 1 else 's'} without code" if bare else ""
 
 
 @frozen

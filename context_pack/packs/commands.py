@@ -41,10 +41,10 @@ BRIEF = text(0, values.BRIEF_CHARS)
 TAGS = array(text(1, values.TAG_CHARS, blank=False), 0, values.TAGS_MOST)
 TTL = (integer(1, MAX_MINUTES), "Minutes to live, from now")
 STATUS = choice(*Status)
-QUERY = (text(0, 500), "List: text in id, name, title, brief or tags; draft: the question")
+QUERY = (text(0, 500), "list: text to look for; draft: the question")
 LIST_QUERY = (text(0, 500), "List: text in id, name, title, brief or tags")
 LIMIT = (integer(1, MOST_LIMIT), "List: most packs")
-OFFSET = (integer(0), "List, verify, diff: how many to skip")
+OFFSET = (integer(0), "How many to skip")
 LIST_OFFSET = (integer(0), "List: packs to skip")
 MODE = (choice(*Mode), "compact leaves out the code; diff shows only what changed")
 BUDGET = (integer(LEAST_TOKENS, MOST_TOKENS), "Most tokens of a page")
@@ -64,7 +64,7 @@ class Create:
         default=None,
     )
     title: str | None = arg(TITLE, "Title", default=None)
-    brief: str | None = arg(BRIEF, "What the pack is for, in one line", default=None)
+    brief: str | None = arg(BRIEF, "What it is for", default=None)
     tags: tuple[str, ...] | None = arg(TAGS, "Tags", default=None)
 
 
@@ -94,15 +94,13 @@ class Draft:
     )
     max_tokens: int = arg(
         integer(LEAST_TOKENS, MOST_TOKENS),
-        "draft: most tokens of the rendered pack",
+        "draft: most tokens",
         default=DRAFT_TOKENS,
     )
     diff: str | None = arg(
         text(1, TEXT_CHARS, blank=False), "draft: a base revision, or a diff's text", default=None
     )
-    trace: str | None = arg(
-        text(1, TEXT_CHARS, blank=False), "draft: a stack trace, a failing test's output", default=None
-    )
+    trace: str | None = arg(text(1, TEXT_CHARS, blank=False), "draft: a stack trace", default=None)
 
 
 @frozen(kw_only=True, slots=False)
@@ -166,10 +164,10 @@ class UpsertSection:
     section_description: str | None = arg(
         text(0, values.DESCRIPTION_CHARS), "Markdown under the heading; '' clears it", default=None
     )
-    section_order: int | None = arg(integer(), "Place among the sections, from 0", default=None)
+    section_order: int | None = arg(integer(), "Its place, from 0", default=None)
     section_scope: str | None = arg(
         text(0, values.PATH_CHARS),
-        "Folder whose context the section relies on; '' clears it",
+        "Folder whose context it relies on; '' clears it",
         default=None,
     )
 
@@ -193,10 +191,8 @@ class UpsertRef:
         text(1, values.PATH_CHARS, blank=False), "File, relative to the source root", default=None
     )
     line_start: int | None = arg(integer(1, LAST_LINE), "First line, from 1", default=None)
-    line_end: int | None = arg(integer(1, LAST_LINE), "Last line, included; at most 2000 lines", default=None)
-    symbol: str | None = arg(
-        text(1, NAME_CHARS, blank=False), "A definition, e.g. Class.method, in place of lines", default=None
-    )
+    line_end: int | None = arg(integer(1, LAST_LINE), "Last line, included", default=None)
+    symbol: str | None = arg(text(1, NAME_CHARS, blank=False), "Or a definition: Class.method", default=None)
     ref_title: str | None = arg(TITLE, "Ref heading", default=None)
     ref_why: str | None = arg(WHY, "Why these lines matter", default=None)
     group: str | None = arg(text(0, values.GROUP_CHARS), "Groups refs", default=None)
@@ -294,7 +290,7 @@ class Accept(PackAtRevision):
 
     action: str = arg(ACTION, "accept", default="accept")
     refs: tuple[str, ...] | None = arg(
-        array(text(1, 130), 1, 1000), "accept: ref keys or section/ref; without it all", default=None
+        array(text(1, 130), 1, 1000), "accept: ref keys or section/ref; else all", default=None
     )
 
 
@@ -323,7 +319,7 @@ class Batch(PackAtRevision):
     action: str = arg(ACTION, "batch", default="batch")
     operations: tuple[dict[str, Any], ...] = arg(
         array(OPERATION, 1, MOST_OPERATIONS),
-        "batch: each an action with its own fields, without id and revision",
+        "batch: actions with their own fields",
     )
 
 
@@ -352,7 +348,7 @@ class ListText:
 class Output(NamedPack):
     """Everything `output` takes: with id, name or cursor it renders, else it lists."""
 
-    status: str | None = arg(STATUS, "List: only this status. Pack: refuse any other status", default=None)
+    status: str | None = arg(STATUS, "Only this status; another is refused", default=None)
     mode: str | None = arg(*MODE, default=None)
     max_tokens: int = arg(*BUDGET, default=DEFAULT_MAX_TOKENS)
     cursor: str | None = arg(*CURSOR, default=None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from operator import attrgetter
+from typing import Any
 
 from attrs import frozen
 
@@ -20,12 +21,14 @@ from context_pack.packs.commands import DEFAULT_LIMIT, ListPacks, ListText, Name
 from context_pack.packs.model import Pack, Status
 from context_pack.packs.pages import Line, joined, shrunk
 from context_pack.packs.ports import PackStore, last_expired
+from context_pack.packs.record import MOMENTS, to_record
 from context_pack.toolkit.budget import room_of, size
 from context_pack.toolkit.offers import best_first
 
 LONGEST_LINE = 1_024
 NOTHING = "No context packs found."
 TITLE = "# Context packs"
+LISTED = ("id", "name", "title", "brief", "tags", "status", "revision", *MOMENTS)
 
 
 @frozen
@@ -70,10 +73,28 @@ def list_text(found: Page[Pack], wanted: Filter, now: datetime, most: int) -> st
     return "\n".join([TITLE, "", rest, "", *lines[:fitting], "", rest])
 
 
+def listed(found: Page[Pack], now: datetime) -> dict[str, Any]:
+    """The list as JSON: how many packs there are, and those of this page without their sections."""
+    packs = [_summary(pack, now) for pack in found.items]
+    return {"count": len(packs), "total": found.total, "has_more": found.has_more, "packs": packs}
+
+
+def _summary(pack: Pack, now: datetime) -> dict[str, Any]:
+    remaining = remaining_seconds(pack.expires_at, now)
+    return {
+        **to_record(pack, LISTED, anchors=False),
+        "ttl_remaining_seconds": remaining,
+        "ttl_remaining_human": human(remaining),
+        **({} if pack.author is None else {"author": pack.author}),
+        **({} if pack.worktree is None else {"worktree": pack.worktree}),
+    }
+
+
 def _line(pack: Pack, now: datetime) -> str:
     life = human(remaining_seconds(pack.expires_at, now))
     tree = "" if pack.worktree is None else f", from worktree {pack.worktree}"
-    tail = f" ({pack.status}, revision `{pack.revision}`, ttl `{life}`{tree})"
+    name = "" if pack.name in (None, pack.heading) else f"name `{pack.name}`, "
+    tail = f" ({name}{pack.status}, revision `{pack.revision}`, ttl `{life}`{tree})"
     return joined(shrunk([Line(f"- `{pack.id}` — ", pack.heading, tail)], LONGEST_LINE))
 
 

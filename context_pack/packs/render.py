@@ -14,7 +14,7 @@ from attrs import define, evolve, field
 
 from context_pack.kernel.errors import invalid
 from context_pack.packs import layout
-from context_pack.packs.claims import claims_of, doubts_of, headline
+from context_pack.packs.claims import claims_of, doubts_of, headline, summary
 from context_pack.packs.layout import Item, ItemBlock
 from context_pack.packs.model import NOTHING_KNOWN, Pack, Ref, Scopes
 from context_pack.packs.pages import GAP, Bookmark, Line, Mode, Position, joined, part, shrunk
@@ -55,15 +55,15 @@ def render(
         items = list(layout.with_changes(items, states))
     elif mode is Mode.DIFF:
         items = list(layout.only_changes(items, doubts))
-    told = headline(doubts, len(claims), bare)
+    counted = doubts, len(claims), bare
     # A pack that was built part by part looks as it always did: its refs say what became of them.
-    cited = told if any(ref.spellings for _, ref in pack.refs) else ""
+    cited = summary(*counted) if any(ref.spellings for _, ref in pack.refs) else ""
     legend = layout.legend_of(pack, now, scopes, layout.counted(states.values()), cited)
 
     room = max(LEAST_ROOM, room_of(max_tokens))
     review = ""
     if doubts and cited and mode is not Mode.DIFF and (position or Position()) == Position():
-        review = layout.review_of(doubts, told, int(room * REVIEW_SHARE)) + GAP
+        review = layout.review_of(doubts, headline(*counted), int(room * REVIEW_SHARE)) + GAP
     page = _Pages(pack, states, mode, room, items, review).page(legend, position or Position())
     return (
         page

@@ -39,6 +39,8 @@ TRUSTED = frozenset({State.EXACT, State.UNANCHORED, State.MOVED})
 PLAIN = "text"
 """The language of files that have none: no fence names it."""
 CHANGED_SINCE = "changed since anchored"
+COSMETIC = "cosmetic"
+"""What a change is called that is none in behaviour; `repair` accepts it."""
 WORDS: Mapping[Reason, str] = {
     Reason.MISSING: "file not found",
     Reason.OUTSIDE: "the path leads out of the source root",
@@ -99,6 +101,11 @@ class Resolution:
         return self.state is State.CHANGED and self.difference is not None and self.difference.cosmetic
 
     @property
+    def word(self) -> str:
+        """The state as people are told it: a change that is only cosmetic is called so."""
+        return COSMETIC if self.cosmetic else self.state.value
+
+    @property
     def summary(self) -> str:
         """What became of the code, in a few words."""
         if self.state is not State.CHANGED or self.difference is None:
@@ -125,7 +132,7 @@ def state_line(section: str, ref: Ref, resolution: Resolution) -> str:
     """A ref that does not hold, on one line: its key, its state, where its code is, and what became of it."""
     found = resolution.found
     place = f"{ref.path}:{ref.lines}" if found is None else f"{found.path}:{found.lines}"
-    return f"{section}/{ref.key} {resolution.state.value} {place} {resolution.summary}"
+    return f"{section}/{ref.key} {resolution.word} {place} {resolution.summary}"
 
 
 def state_record(checked: Checked) -> dict[str, Any]:
@@ -134,7 +141,7 @@ def state_record(checked: Checked) -> dict[str, Any]:
     if difference is None:
         return record
     change = {"lines": difference.changed, "of": difference.lines, "kind": difference.kind.value}
-    return {**record, "change": change}
+    return {**record, "state": checked.resolution.word, "change": change}
 
 
 def problem_record(checked: Checked) -> dict[str, Any]:

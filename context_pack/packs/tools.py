@@ -7,7 +7,6 @@ arguments an action takes is in `commands`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -16,14 +15,13 @@ from attrs import frozen
 from context_pack.kernel.errors import Failure, clip, invalid
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.text import close
-from context_pack.kernel.times import human, remaining_seconds
 from context_pack.packs import commands
 from context_pack.packs.answers import Payload, answer_of, diagram_faults, verified_lines
 from context_pack.packs.cases import PackUseCases
 from context_pack.packs.commands import OPERATIONS, PackAtRevision
-from context_pack.packs.model import Pack
+from context_pack.packs.listing import listed
 from context_pack.packs.plans import touch_required, ttl_required
-from context_pack.packs.record import MOMENTS, to_record
+from context_pack.packs.record import to_record
 from context_pack.packs.write import for_each
 from context_pack.toolkit.arguments import arguments_of, command_schema, parse, respelled
 from context_pack.toolkit.budget import MORE, fit, json_size, room_of, shrunk
@@ -106,7 +104,7 @@ FAMILY = Family("packs", pack_error)
 
 def build(cases: PackUseCases, clock: Clock) -> tuple[Tool, ...]:
     """`input` and `output` over these use cases."""
-    selector = {"type": "string", "enum": list(COMMANDS), "description": "What to do; list when absent"}
+    selector = {"type": "string", "enum": list(COMMANDS), "description": "list when absent"}
     return (
         Tool(
             name="input",
@@ -275,18 +273,11 @@ def payload_of(cases: PackUseCases, clock: Clock, command: Any, check: Callable[
     if isinstance(command, commands.Get):
         return to_record(cases.reader.get(command), anchors=False)
     if isinstance(command, commands.ListPacks):
-        return _list(cases, clock, command)
+        return listed(cases.lister.list(command), clock.now())
     operations = _operations(command.operations) if isinstance(command, commands.Batch) else ()
     return answer_of(cases, clock, command, operations, check)
 
 
-def _list(cases: PackUseCases, clock: Clock, command: commands.ListPacks) -> Payload:
-    found, now = cases.lister.list(command), clock.now()
-    packs = [_summary(pack, now) for pack in found.items]
-    return {"count": len(packs), "total": found.total, "has_more": found.has_more, "packs": packs}
-
-
-LISTED = ("id", "name", "title", "brief", "tags", "status", "revision", *MOMENTS)
 PAGED = {"verify": "refs", "diff": "changes"}
 ROWS = {"list": "packs", **PAGED, "repair": "repaired", "accept": "accepted", "batch": "changed"}
 """The list of an answer that may be long."""
@@ -327,14 +318,3 @@ def _fitted(command: Any, payload: Payload, tokens: int) -> Payload:
 
 def _ref_count(pack: Payload) -> int:
     return sum(len(section["refs"]) for section in pack.get("sections", ()))
-
-
-def _summary(pack: Pack, now: datetime) -> Payload:
-    remaining = remaining_seconds(pack.expires_at, now)
-    return {
-        **to_record(pack, LISTED, anchors=False),
-        "ttl_remaining_seconds": remaining,
-        "ttl_remaining_human": human(remaining),
-        **({} if pack.author is None else {"author": pack.author}),
-        **({} if pack.worktree is None else {"worktree": pack.worktree}),
-    }

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from context_pack.kernel.markdown import commonmark
 from context_pack.kernel.text import split_lines
 from context_pack.retrieval.front_matter import front_matter_end, front_matter_title
 from context_pack.retrieval.restructured import sections
 
 if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
 MARKDOWN = (".md", ".mdx", ".markdown")
@@ -91,7 +90,7 @@ def document(text: str) -> Structure:
     body = "\n".join((*[""] * first, *lines[first:])).replace("\r", " ")
     tokens: list[Token] = []
     known: dict[str, Any] = {}
-    reader = markdown_reader()
+    reader = commonmark()
     reader.block.parse(body, reader, known, tokens)
     return Structure(lines, list(_leaves(tokens)), known.get("references", {}))
 
@@ -117,14 +116,6 @@ def _is_table(source: str) -> bool:
     """Whether the text of a heading is the rows of a table."""
     rows = source.split("\n")
     return any(map(_TABLE_RULE.fullmatch, rows)) or (len(rows) > 1 and all("|" in row for row in rows))
-
-
-@lru_cache(maxsize=1)
-def markdown_reader() -> MarkdownIt:
-    """The package's reader of CommonMark; loaded with the first document."""
-    from markdown_it import MarkdownIt
-
-    return MarkdownIt("commonmark")
 
 
 def heading_list(found: Structure) -> list[Heading]:
@@ -155,7 +146,7 @@ def _plain(source: str, references: Mapping[str, Any]) -> str:
     """The text of a heading's source, given the links that its document defines."""
     if len(source) > _LONGEST or not _MARKUP.search(source) or source.count("[") > _MOST_BRACKETS:
         return source.replace("\n", " ")
-    (inline,) = markdown_reader().parseInline(source, {"references": references})
+    (inline,) = commonmark().parseInline(source, {"references": references})
     return _seen(inline.children or []).strip()
 
 

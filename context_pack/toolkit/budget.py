@@ -23,6 +23,8 @@ ELLIPSIS = "…"
 MORE = "more"
 """The first field of an answer that lacks rows: some clients cut off the end of a long answer."""
 _MORE_BYTES = 240
+_NAME_BYTES = 100
+"""Members of a row that are this small say what it is (its id, path, kind) and are never cut."""
 _LEAST_CUT = 400
 """In less room than this a row is left out rather than cut."""
 
@@ -103,7 +105,8 @@ def shrunk(value: Any, room: int) -> Any:
     sizes = {name: json_size(inner) for name, inner in value.items()}
     room -= json_size(dict.fromkeys(result, 0))
     for left, name in zip(range(len(sizes), 0, -1), sorted(sizes, key=lambda name: sizes[name]), strict=True):
-        result[name] = shrunk(value[name], max(0, room) // left)
+        small = sizes[name] <= _NAME_BYTES and not isinstance(value[name], list | tuple | Mapping)
+        result[name] = value[name] if small else shrunk(value[name], max(0, room) // left)
         room -= json_size(result[name])
     content = result.get("content")
     if isinstance(content, str) and isinstance(result.get("startLine"), int):

@@ -86,8 +86,13 @@ def _explained(error: Any) -> Iterator[Problem]:
             shown = clip(str(name))
             yield Problem(f"{path}.{shown}", shown, unsupported(str(name), fields))
     else:
-        field = next((part for part in reversed(error.absolute_path) if isinstance(part, str)), "")
-        yield Problem(path, field, f"'{field or 'arguments'}' must be: {rule_in_words(error.schema)}")
+        parts = list(error.absolute_path)
+        items = ""
+        while parts and isinstance(parts[-1], int):
+            items = f"[{parts.pop()}]{items}"
+        field = parts[-1] if parts else ""
+        shown = f"{field or 'arguments'}{items}"
+        yield Problem(path, field, f"'{shown}' must be: {rule_in_words(error.schema)}")
 
 
 def unsupported(name: str, fields: Mapping[str, Any]) -> str:

@@ -255,7 +255,7 @@ def test_a_rule_is_known_at_its_place_and_the_gate_watches_it(cli: Login) -> Non
     assert (gate.code, "rule: Only a session asks for a token — discovery " in gate.out) == (1, True)
     assert "+    return 2" in gate.out
     assert "::error file=src/login.py,line=6,endLine=7,title=context-pack::" in gate.out
-    assert gate.out.splitlines()[-1].endswith("does not hold")
+    assert "1 of discoveries (1 does not hold); does not hold" in gate.out.splitlines()[-1]
     touched = cli("affected", "HEAD", "--json")
     assert (touched.code, {row["holds"] for row in touched.json["rows"]}) == (1, {False})
     cli.ok("packs", "accept", "login")
@@ -282,4 +282,9 @@ def test_discoveries_are_found_beside_code_and_shown_by_how_their_ids_begin(cli:
     assert (told.code, "no discovery has that id" in told.err) == (1, True)
     cli.write("src/login.py", CODE.replace("return 1", "return 2"))
     assert "[code changed]" in cli.ok("memory", "list")
+    changed = cli("memory", "show", name[:8])
+    assert "    -    return 1\n    +    return 2\n" in changed.out
+    assert f"context-pack memory accept {name[:8]}" in changed.err
+    assert cli("memory", "accept", name[:8]).code == 0
+    assert cli.ok("memory", "show", name[:8]).endswith("token (exact)\n")
     assert cli.ok("memory", "forget", other[:6]) == f"forgot {other}\n"

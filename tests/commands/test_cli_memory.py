@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from command_line import CommandLine
+from embedding_endpoint import Answer, serving
 from hanging import never_hanging
 
 RECORD = "# 1. Use Postgres\n\n## Status\nAccepted\n\n## Context\nWhy.\n\n## Decision\nWe use Postgres.\n"
@@ -92,6 +93,21 @@ def test_an_import_of_a_folder_follows_no_link_and_waits_for_no_pipe(
     named = run("memory", "import", str(project / "docs/link.md"), "--json").json
     assert named["counts"] == {"recorded": 1}
     assert run("memory", "import", str(project / "docs/pipe.md")).code == 1
+
+
+@pytest.mark.clause("ME-35")
+def test_searches_say_how_much_is_embedded_and_how_to_finish(run: CommandLine) -> None:
+    for animal in ("zebra", "okapi"):
+        assert run("memory", "add", "rule", f"The {animal} is fed at dawn").code == 0
+    with serving() as endpoint:
+        model = {"CONTEXT_PACK_EMBEDDER": endpoint.url}
+        for words in (("search", "when is the zebra fed"), ("packs", "draft", "when is the zebra fed")):
+            endpoint.answers = [Answer(401)] * 9  # away for now
+            told = run(*words, **model).err
+            assert "0 of 2 notes are embedded so far; 'context-pack index' embeds the rest" in told
+        endpoint.answers = []
+        assert run("index", **model).code == 0
+        assert "embedded" not in run("search", "when is the zebra fed", **model).err
 
 
 @pytest.mark.clause("ME-24")

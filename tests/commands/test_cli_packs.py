@@ -259,6 +259,28 @@ def test_verify_passes_while_code_stays_or_moves_and_fails_when_it_changes(shop:
     assert shop("packs", "verify", "auth", "--all").code == 2
 
 
+@pytest.mark.clause("CLI-42", "KW-09", "AN-24")
+def test_a_cosmetic_change_fails_neither_verify_and_both_tell_it(shop: Shop) -> None:
+    shop.pack()
+    shop.source(CODE.replace("return", "# a remark\n    return"))
+    told = shop("packs", "verify", "auth")
+    assert (told.code, told.out.splitlines()[0].endswith("1 ref, ok")) == (0, True)
+    assert "  cosmetic    main/login  auth.py:4-5" in told.out
+    assert "packs repair settles it" in told.out
+    assert shop("packs", "verify", "--strict").code == 1
+    gate = shop("verify")
+    assert (gate.code, gate.out.split()[0], "packs repair" in gate.err) == (0, "cosmetic", True)
+    rows = [
+        *shop("packs", "verify", "--json").json["packs"][0]["refs"],
+        *shop("verify", "--json").json["rows"],
+    ]
+    assert [row["state"] for row in rows] == ["cosmetic", "cosmetic"]
+    assert shop("packs", "finalize", "auth").code == 1
+    assert shop("packs", "repair", "auth").code == 0
+    assert (shop("verify").out.split()[0], shop("packs", "verify", "--strict").code) == ("1", 0)
+    assert shop("packs", "finalize", "auth").code == 0
+
+
 @pytest.mark.clause("CLI-42")
 def test_verify_ends_with_a_code_of_its_own_where_something_could_not_be_decided(shop: Shop) -> None:
     bounded = ("setpriv", "--bounding-set=-dac_override,-dac_read_search") if os.geteuid() == 0 else ()

@@ -21,8 +21,8 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import Registry
 from context_pack.toolkit.spec import Answer, FailedCall
-from context_pack_adapters.disk_ports import load_registry
 from context_pack_adapters.logs import Log
+from context_pack_adapters.registries import load_registry
 from context_pack_adapters.settings import read_settings
 
 ANSWERED: Mapping[str, Mapping[str, Any]] = {

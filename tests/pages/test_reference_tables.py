@@ -19,8 +19,8 @@ from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import Registry
 from context_pack.toolkit.schema_errors import rule_in_words
 from context_pack.toolkit.spec import WRITES, Answer, FailedCall, Family, Tool, tool
-from context_pack_adapters.disk_ports import load_registry
 from context_pack_adapters.logs import Log
+from context_pack_adapters.registries import load_registry
 from context_pack_adapters.settings import read_settings
 
 TABLE = re.compile(r"<!-- arguments: ([a-z0-9_]+) -->\n(.*?)\n?<!-- /arguments -->", re.DOTALL)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-MOST_TOKENS = 5_400
+MOST_TOKENS = 5_200
 MOST_WITH_ALL = 8_400
 ALTERNATIVES = ("anyOf", "oneOf", "allOf", "not", "if")
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")

@@ -17,8 +17,9 @@ from context_pack.kernel.text import LineRange
 from context_pack.packs.model import Pack, Ref, Section
 from context_pack.packs.ports import PackStore
 from context_pack_adapters.files.folder import Folder
+from context_pack_adapters.packs.pack_files import folder_mark
 from context_pack_adapters.packs.store import FilePackStore
-from context_pack_adapters.packs.watch import PackWatch, folder_mark
+from context_pack_adapters.packs.watch import PackWatch
 from context_pack_adapters.system import SystemClock, SystemIds
 
 URI = "context://pack/"

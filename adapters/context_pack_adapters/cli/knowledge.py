@@ -9,7 +9,7 @@ import click
 from context_pack.kernel.text import counted
 from context_pack.knowledge.about import ContextFor
 from context_pack.knowledge.gate import Report
-from context_pack.knowledge.model import Known, Verdict
+from context_pack.knowledge.model import COSMETIC, Known, Verdict
 from context_pack.knowledge.tools import report_record
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
@@ -19,6 +19,7 @@ from context_pack_adapters.cli.places import place_of
 
 CODES = {Verdict.HOLDS: 0, Verdict.FAILS: 1, Verdict.UNKNOWN: UNDECIDED}
 COLOURS = {Verdict.HOLDS: "green", Verdict.FAILS: "red", Verdict.UNKNOWN: "yellow"}
+SETTLED = "What is cosmetic holds: 'packs repair' settles it in packs, 'memory accept ID' in discoveries."
 GITHUB = flag("--github", "Print what does not hold as annotations of GitHub Actions.")
 DIFF = flag("--diff", "Print what changed in the code, too.")
 
@@ -57,7 +58,8 @@ def _record(known: Known) -> dict[str, Any]:
 def verify(app: App, github: bool, diff: bool) -> int:
     """Check all that is written down: packs, discoveries, directory contexts and bundles.
 
-    One line for each sentence whose code changed, and one count. Exit code 0 when everything holds, 1 when
+    One line for each sentence whose code changed, also where only comments, layout or names of locals did
+    (cosmetic, which holds), and one count. Exit code 0 when everything holds, 1 when
     something does not, 3 when nothing is wrong but something could not be looked at.
 
     Examples:
@@ -87,21 +89,21 @@ def affected(app: App, base: str, github: bool, diff: bool) -> int:
 
 def _tell(app: App, report: Report, github: bool, diff: bool) -> int:
     """Print a report; its exit code."""
-    rows = [row for row in report.rows if report.is_of_a_change or not row.holds]
     if app.json:
         output.value(report_record(report))
         return CODES[report.verdict]
-    for row in rows:
+    for row in report.told:
         output.line((COLOURS[row.verdict], row.state.ljust(10)), f"  {_words(row)}")
         for line in row.diff if diff else ():
             output.line("    ", ({"-": "red", "+": "green"}.get(line[:1], ""), line))
-    for row in rows if github else ():
+    for row in report.told if github else ():
         if not row.holds:
             level = "error" if row.verdict is Verdict.FAILS else "warning"
             lines = None if row.lines is None else {"start": row.lines.start, "end": row.lines.end}
             output.line(annotation(level, row.path, lines, f"{row.sentence}"))
     counts = [
-        f"{count.checked} of {family}" + (f" ({count.failing} do not hold)" if count.failing else "")
+        f"{count.checked} of {family}"
+        + (f" ({count.failing} {'does' if count.failing == 1 else 'do'} not hold)" if count.failing else "")
         for family, count in report.counts.items()
         if count.checked
     ]
@@ -110,6 +112,8 @@ def _tell(app: App, report: Report, github: bool, diff: bool) -> int:
         f"{counted(len(report.rows), 'statement')} {checked}: {', '.join(counts) or 'none'}; ",
         (COLOURS[report.verdict], report.verdict.value if report.rows else "nothing to check"),
     )
+    if any(row.state == COSMETIC for row in report.told):
+        output.note(SETTLED)
     return CODES[report.verdict]
 
 

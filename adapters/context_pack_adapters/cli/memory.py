@@ -14,6 +14,7 @@ import click
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.text import one_line
 from context_pack.kernel.times import format_instant
+from context_pack.knowledge.model import HOLDING
 from context_pack.memory.discovery import CodeState, Discovery, DiscoveryType, place_shown
 from context_pack.memory.entries import DISCOVERY as DISCOVERIES
 from context_pack.memory.record import ContextRecord
@@ -22,14 +23,13 @@ from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command
 from context_pack_adapters.cli.generated import generate, parameters
 from context_pack_adapters.cli.names import DISCOVERY, MODULE
+from context_pack_adapters.cli.pack_calls import each_pack
 from context_pack_adapters.cli.places import in_project
 from context_pack_adapters.cli.words import notes_in_words
 
 SHOWN_CHARS = 100
 SHORT_ID = 8
 """So much of an id is listed; what is not enough of it to tell two apart is refused with words."""
-HOLDING = ("exact", "moved", "cosmetic")
-"""States of code that a discovery still holds for."""
 TYPE = click.option(
     "--type", "kind", type=click.Choice([each.value for each in DiscoveryType]), help="Only of this type."
 )
@@ -138,27 +138,28 @@ def _meant(app: App, written: str) -> Discovery:
 @command("memory show")
 @IDS
 def show(app: App, ids: tuple[str, ...]) -> int:
-    """Print discoveries whole, each with the code that it is about and how that stands.
+    """Print discoveries whole, each with the code that it is about, how that stands and what changed.
 
     Example:
       context-pack memory show 5f1c0a52
     """
-    bodies, failures = [], {}
-    for one in ids:
-        try:
-            discovery = _meant(app, one)
-        except Failure as failure:
-            failures[one] = failure
-            continue
+
+    def whole(one: str) -> dict[str, Any]:
+        discovery = _meant(app, one)
         state = None if discovery.code is None else app.cases.places.states([discovery.code])[0]
-        bodies.append(_as_json(discovery, state))
-    app.complain(failures)
+        body = _as_json(discovery, state)
+        if state is not None and state.diff is not None:
+            body["code"]["diff"] = state.diff
+        return body
+
+    done = each_pack(ids, whole)
+    app.complain(done.failures)
     if app.json:
-        output.value({"discoveries": bodies})
+        output.value({"discoveries": done.payloads})
     else:
-        for body in bodies:
+        for body in done.payloads:
             _print_whole(body)
-    return 1 if failures else 0
+    return 1 if done.failures else 0
 
 
 def _print_whole(body: Mapping[str, Any]) -> None:
@@ -170,6 +171,10 @@ def _print_whole(body: Mapping[str, Any]) -> None:
         now = code.get("now") or code
         symbol = f" {code['symbol']}" if "symbol" in code else ""
         output.line(f"    about {now['path']}:{now['lines']}{symbol} ({code['state']})")
+        for line in code["diff"].split("\n") if "diff" in code else ():
+            output.line("    ", ({"-": "red", "+": "green"}.get(line[:1], ""), line))
+        if "diff" in code:
+            output.note(f"If it still holds: context-pack memory accept {body['id'][:SHORT_ID]}")
     if "supersededBy" in body:
         output.line(f"    superseded by {body['supersededBy']}")
 
@@ -182,17 +187,10 @@ def accept(app: App, ids: tuple[str, ...]) -> int:
     Example:
       context-pack memory accept 5f1c0a52
     """
-    accepted, failures = [], {}
-    for one in ids:
-        try:
-            accepted.append(app.cases.recorder.accept(one))
-        except Failure as failure:
-            failures[one] = failure
-    app.complain(failures)
-    app.tell(
-        {"accepted": [_as_json(each) for each in accepted]}, *(f"accepted {each.id}" for each in accepted)
-    )
-    return 1 if failures else 0
+    done = each_pack(ids, lambda one: _as_json(app.cases.recorder.accept(one)))
+    app.complain(done.failures)
+    app.tell({"accepted": done.payloads}, *(f"accepted {each['id']}" for each in done.payloads))
+    return 1 if done.failures else 0
 
 
 @command("memory forget")
@@ -204,24 +202,20 @@ def forget(app: App, ids: tuple[str, ...]) -> int:
       context-pack memory forget 5f1c0a52
       context-pack memory forget 5f1c0a52-7d3b-8c11-9a44-0c9a5f2d7e10
     """
-    gone, failures = {}, {}
-    for one in ids:
-        try:  # a whole id needs no look at the others, of which one may be malformed
-            whole = one if len(one) > SHORT_ID else _meant(app, one).id
-            gone[whole] = app.cases.recorder.forget(whole)
-        except Failure as failure:
-            failures[one] = failure
-    app.complain(failures)
-    body = {
-        "forgotten": [
-            {"id": one, "malformed": True} if each is None else _as_json(each) for one, each in gone.items()
-        ],
-        "failed": [{"id": one, "code": why.code, "message": why.message} for one, why in failures.items()],
-    }
-    app.tell(
-        body, *(f"{'removed the malformed' if not each else 'forgot'} {one}" for one, each in gone.items())
+
+    def forgotten(one: str) -> dict[str, Any]:
+        gone = app.cases.recorder.forget(one)
+        return {"id": one, "malformed": True} if gone is None else _as_json(gone)
+
+    done = each_pack(ids, forgotten)
+    app.complain(done.failures)
+    failed = [{"id": one, "code": why.code, "message": why.message} for one, why in done.failures.items()]
+    lines = (
+        f"{'removed the malformed' if 'malformed' in each else 'forgot'} {each['id']}"
+        for each in done.payloads
     )
-    return 1 if failures else 0
+    app.tell({"forgotten": done.payloads, "failed": failed}, *lines)
+    return 1 if done.failures else 0
 
 
 def _search(app: App, asked: dict[str, Any]) -> int:

@@ -6,6 +6,8 @@ import click
 
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command
+from context_pack_adapters.embed.fetching import HUB, KNOWN, fetch_model, is_fetched
+from context_pack_adapters.private_places import models_folder
 
 
 @command("model list", anywhere=True)
@@ -15,9 +17,6 @@ def list_models(app: App) -> None:
     Examples:
       context-pack model list
     """
-    from context_pack_adapters.embed.fetching import KNOWN, is_fetched
-    from context_pack_adapters.private_places import models_folder
-
     models = models_folder(app.settings.cache)
     places = {name: str(models / name) if is_fetched(name, models) else None for name in KNOWN}
     bodies = [{"name": name, "extra": known.extra, "folder": places[name]} for name, known in KNOWN.items()]
@@ -35,9 +34,6 @@ def fetch(app: App, name: str, hub: str | None) -> None:
       context-pack model fetch potion-base-8M
       context-pack model fetch all-MiniLM-L6-v2 --hub https://mirror.example.org
     """
-    from context_pack_adapters.embed.fetching import HUB, KNOWN, fetch_model
-    from context_pack_adapters.private_places import models_folder
-
     model = fetch_model(
         name,
         models_folder(app.settings.cache),

@@ -12,12 +12,9 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any
 
 import click
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 Part = str | tuple[str, str]
 """A text, plain or as (style, text)."""
@@ -80,26 +77,7 @@ def table(rows: Iterable[Iterable[object]], *heads: str) -> None:
         for row in ([*heads], *cells):
             line("  ".join(map(str.ljust, row, widths)).rstrip())
         return
-    from rich.table import Table
-    from rich.text import Text
-
-    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for number, head in enumerate(heads):
-        last = number == len(heads) - 1
-        grid.add_column(head, no_wrap=not last and number == 0, overflow="fold")
-    for row in cells:
-        grid.add_row(*(Text(harmless(cell)) for cell in row))
-    _console(sys.stdout).print(grid)
-
-
-def _console(stream: TextIO) -> Console:
-    """Rich on a stream, without any escape where colours are not wanted."""
-    from rich.console import Console
-
-    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
-    return Console(
-        file=stream, color_system=None if plain else "standard", highlight=False, markup=False, emoji=False
-    )
+    _terminal().table(sys.stdout, ([harmless(cell) for cell in row] for row in cells), heads)
 
 
 def markdown(document: str) -> None:
@@ -107,12 +85,14 @@ def markdown(document: str) -> None:
     if not coloured():
         raw(document.rstrip("\n") + "\n")
         return
-    from pygments import highlight
-    from pygments.formatters import TerminalFormatter
-    from pygments.lexers import MarkdownLexer
+    sys.stdout.write(_terminal().coloured_markdown(harmless(document)))
 
-    lexer = MarkdownLexer(stripnl=False, ensurenl=True)
-    sys.stdout.write(highlight(harmless(document), lexer, TerminalFormatter()))
+
+def _terminal() -> Any:
+    """What needs rich and pygments; loaded where a person looks."""
+    from context_pack_adapters.cli import terminal
+
+    return terminal
 
 
 def note(text: str) -> None:
@@ -131,18 +111,8 @@ def progress(what: str) -> Iterator[Report]:
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield lambda *_: None
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=_console(sys.stderr), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-
-        def report(done: int, total: int, about: str | None = None) -> None:
-            bar.update(
-                task, completed=done, total=total, description=harmless(what if about is None else about)
-            )
-
-        yield report
+    with _terminal().bar(sys.stderr, what) as update:
+        yield lambda done, total, about=None: update(done, total, harmless(what if about is None else about))
 
 
 def prepare_streams() -> None:

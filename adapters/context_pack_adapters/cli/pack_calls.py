@@ -6,21 +6,20 @@ The arguments and payloads are those of the tool `input`; only its answers to cl
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.text import is_pack_id
-from context_pack.packs.commands import ListPacks
 from context_pack.packs.ports import patiently
 from context_pack.packs.tools import choose_input, payload_of
 from context_pack.toolkit.arguments import parse
 from context_pack_adapters.cli.app import App
+from context_pack_adapters.cli.packs_list import every_pack
 from context_pack_adapters.cli.words import PACKS
 from context_pack_adapters.files.folder import Folder
 from context_pack_adapters.private_places import storage_place
 
-PAGE = 500
 ATTEMPTS = 5
 
 
@@ -45,16 +44,6 @@ def change(app: App, handle: str, action: str, **arguments: Any) -> dict[str, An
             if failure.code is not Code.REVISION_CONFLICT or attempt == ATTEMPTS - 1:
                 raise
     raise AssertionError("the last attempt returns or raises")
-
-
-def every_pack(app: App, **filters: Any) -> Iterator[dict[str, Any]]:
-    """The summary of every pack that passes the filters; a first page of defaults needs no jsonschema."""
-    offset, more = 0, True
-    while more:
-        rest: dict[str, Any] = {"limit": PAGE, "offset": offset} if offset else {}
-        page = payload_of(app.cases.packs, app.ports.clock, ListPacks(**filters, **rest), patiently)
-        yield from page["packs"]
-        offset, more = offset + page["count"], page["has_more"]
 
 
 class PackOutcomes(NamedTuple):
@@ -101,8 +90,3 @@ def readable_packs(app: App, status: str | None = None) -> tuple[list[str], dict
     # One that is not found has expired.
     broken = {pack: why for pack, why in outcomes.failures.items() if why.code is not Code.NOT_FOUND}
     return [pack["id"] for pack in outcomes.payloads if status in (None, pack["status"])], broken
-
-
-def called(pack: Mapping[str, Any]) -> str:
-    """A pack's name and title, as far as it has them."""
-    return " — ".join(filter(None, (pack["name"], pack["title"]))) or "Untitled"

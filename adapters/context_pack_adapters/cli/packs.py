@@ -1,11 +1,10 @@
-"""The commands that list, show, check, export and delete packs; `packs_write` makes and changes them."""
+"""The commands that show, draft, export and delete packs; `packs_write` makes and changes them."""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +20,12 @@ from context_pack_adapters.cli.generated import Minutes
 from context_pack_adapters.cli.names import EXPIRED, PACK
 from context_pack_adapters.cli.pack_calls import (
     ask,
-    called,
     change,
     each_pack,
-    every_pack,
 )
 from context_pack_adapters.cli.words import notes_in_words
 from context_pack_adapters.files.folder import write_named
 
-DAY_SECONDS = 86_400
 DEFAULT_TTL = "90d"
 """Long enough that no build turns red because a pack that it checks has expired."""
 TTL = click.option(
@@ -42,65 +38,6 @@ TTL = click.option(
 )
 ONE = click.argument("pack", type=PACK, metavar="PACK")
 SEVERAL = click.argument("packs", nargs=-1, type=PACK, metavar="[PACK]...")
-
-
-@command("packs list")
-@click.option("--status", type=click.Choice(["draft", "finalized"]), help="Only packs of this status.")
-@click.option("--query", metavar="TEXT", help="Only packs with this text in their summary.")
-@flag("--expired", "Packs whose time is over, or that were deleted, and that can be restored.")
-def list_packs(app: App, status: str | None, query: str | None, expired: bool) -> None:
-    """List the context packs, the last changed first.
-
-    Examples:
-      context-pack packs list
-      context-pack packs list --status finalized --query auth
-      context-pack packs list --expired               packs that can be restored
-      context-pack packs list --json | jq -r '.packs[].id'
-    """
-    if expired:
-        if status is not None or query is not None:
-            raise click.UsageError("--expired goes with no filter")
-        return _list_expired(app)
-    packs = list(every_pack(app, status=status, query=query))
-    rows = [
-        (pack["id"], pack["status"], pack["revision"], _life(pack), called(pack) + _by(pack))
-        for pack in packs
-    ]
-    heads = ("ID", "STATUS", "REVISION", "TTL", "NAME AND TITLE")
-    app.table({"count": len(packs), "packs": packs}, rows, heads, "No context packs found.")
-    if not (app.json or packs) and status is query is None:
-        output.note("Make one from a question: context-pack packs draft QUESTION")
-    return None
-
-
-def _list_expired(app: App) -> None:
-    packs = [
-        {
-            "id": pack.id,
-            "name": pack.name,
-            "title": pack.title,
-            "revision": pack.revision,
-            "expires_at": format_instant(pack.expires_at, whole_seconds=True),
-        }
-        for pack in app.workspace.packs.expired()
-    ]
-    rows = [(pack["id"], pack["expires_at"], called(pack)) for pack in packs]
-    body, heads = {"count": len(packs), "packs": packs}, ("ID", "EXPIRES", "NAME AND TITLE")
-    app.table(body, rows, heads, "No expired packs found.")
-    if packs and not app.json:
-        output.note("Bring one back: context-pack packs restore PACK")
-
-
-def _by(pack: Mapping[str, Any]) -> str:
-    """The last author of a pack, if that is known."""
-    tree = f" (from worktree {pack['worktree']})" if "worktree" in pack else ""
-    return f" (by {pack['author']})" if "author" in pack else tree
-
-
-def _life(pack: Mapping[str, Any]) -> str:
-    """How long a pack still lives, with a mark if it expires soon."""
-    soon = " (soon)" if pack["ttl_remaining_seconds"] <= DAY_SECONDS else ""
-    return f"{pack['ttl_remaining_human']}{soon}"
 
 
 @command("packs show")

@@ -10,13 +10,15 @@ import click
 from context_pack.kernel.errors import Code
 from context_pack.kernel.text import counted, one_line
 from context_pack.packs.ports import last_expired
+from context_pack.packs.states import COSMETIC
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
-from context_pack_adapters.cli.pack_calls import PackOutcomes, ask, called, change, each_pack, readable_packs
+from context_pack_adapters.cli.pack_calls import PackOutcomes, ask, change, each_pack, readable_packs
 from context_pack_adapters.cli.packs import SEVERAL
+from context_pack_adapters.cli.packs_list import called
 from context_pack_adapters.cli.words import place_text, way_of
 
-HOLDS = frozenset({"exact", "moved", "unanchored"})
+HOLDS = frozenset({"exact", "moved", "unanchored", COSMETIC})
 HOLDS_STRICTLY = frozenset({"exact"})
 UNDECIDED = 3
 """The exit code where nothing is known not to hold, and something could not be decided."""
@@ -24,6 +26,7 @@ COLOURS: Mapping[str, str] = {
     "exact": "green",
     "unanchored": "blue",
     "moved": "blue",
+    COSMETIC: "blue",
     "changed": "yellow",
     "ambiguous": "red",
     "stale": "red",
@@ -42,16 +45,17 @@ SENTENCE_CHARS = 80
 def verify(app: App, packs: tuple[str, ...], every: bool, strict: bool, github: bool) -> int:
     """Check that every ref still finds its code.
 
-    A ref holds when its code is where it was, has moved as it is, or was never anchored but is there. Exit
-    code 1 when one does not hold (changed, ambiguous or stale) or a pack cannot be read; the other packs are
-    checked all the same. Exit code 3 when nothing is wrong, but the state of a ref is unknown: its file, or
-    one that may hold its code, could not be read just now. A pack that has expired is named, and with
-    --strict it does not hold until it is restored or deleted. What changed is shown by 'packs show --diff'.
+    A ref holds when its code is where it was, has moved as it is, was never anchored but is there, or changed
+    only cosmetically (what 'packs repair' settles). Exit code 1 when one does not hold (changed, ambiguous or
+    stale) or a pack cannot be read; the other packs are checked all the same. Exit code 3 when nothing is
+    wrong, but the state of a ref is unknown: its file, or one that may hold its code, could not be read just
+    now. A pack that has expired is named, and with --strict it does not hold until it is restored or deleted.
+    What changed is shown by 'packs show --diff'.
 
     Examples:
       context-pack packs verify                    every pack
       context-pack packs verify auth billing       these packs
-      context-pack packs verify --strict           refs that moved or have no anchor do not hold either
+      context-pack packs verify --strict           only refs that are exact hold
       context-pack packs verify --github           annotations at the lines, in a workflow
     """
     if every and packs:
@@ -114,6 +118,8 @@ def _print_verified(pack: Mapping[str, Any]) -> None:
         kind = ref.get("change")
         much = f": {kind['lines']} of {counted(kind['of'], 'line')}, {kind['kind']}" if kind else ""
         reason = f" ({ref['reason']}{much})" if ref["reason"] else ""
+        if ref["state"] == COSMETIC:
+            reason += "; packs repair settles it"
         state = (COLOURS[ref["state"]], ref["state"].ljust(10))
         output.line("  ", state, f"  {ref['section']}/{ref['ref']}  {way_of(ref)}{reason}")
         for claim in ref.get("claims", ()) if ref["state"] not in HOLDS else ():

@@ -8,6 +8,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from context_pack.kernel.text import counted
+from context_pack_adapters.bootstrap import serve as serve_stdio
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import COMPLETE, NAME, App, command
 from context_pack_adapters.memory.stats import StatsFiles, merge
@@ -30,8 +31,6 @@ def serve(app: App, tools: str | None) -> None:
       context-pack serve --source-root ~/src/shop --root ~/.cache/packs/shop
       context-pack serve --tools auto
     """
-    from context_pack_adapters.bootstrap import serve as serve_stdio
-
     settings = app.settings
     if tools is not None:
         families = parse_tools(tools)

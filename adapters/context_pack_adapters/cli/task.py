@@ -20,6 +20,8 @@ from context_pack.memory.refresh import CodeIndexer
 from context_pack.retrieval.model import Scope
 from context_pack.retrieval.ports import EmbedderFailed
 from context_pack_adapters.cli.app import App, command
+from context_pack_adapters.disk_ports import open_ports
+from context_pack_adapters.index.background import task_lock
 from context_pack_adapters.private_places import open_places
 from context_pack_adapters.settings import Settings
 
@@ -49,9 +51,6 @@ def task(app: App, kind: str) -> int:
 
 def perform(task: str, settings: Settings, stop: Stop) -> int:
     """Do the task under its lock; 0 at once if another process holds it."""
-    from context_pack_adapters.disk_ports import open_ports
-    from context_pack_adapters.index.background import task_lock
-
     folder = open_places(settings).cache
     folder.make()
     try:

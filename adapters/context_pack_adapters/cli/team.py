@@ -10,6 +10,7 @@ from attrs import asdict
 
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
+from context_pack_adapters.disk_ports import file_packs, open_ports
 from context_pack_adapters.postgres.copying import CopySide, copy_discoveries, copy_packs, report_lines
 from context_pack_adapters.postgres.opening import load_team
 from context_pack_adapters.system import SystemIds
@@ -44,13 +45,11 @@ def init(app: App, members: str, only_print: bool) -> None:
       context-pack team init --print | psql "$ADMIN_DATABASE"
     """
     team = open_team(app)
-    address, project = team.address, team.database.project
-    from context_pack_adapters.postgres.schema import prepare, printed
-
+    project = team.database.project
     if only_print:
-        output.line(printed(project, members))
+        output.line(team.preparation(members))
         return
-    steps = prepare(address, project, members)
+    steps = team.prepare(members)
     done = f"{steps} steps run" if steps else "it was up to date"
     words = f"The database is ready for {project} ({done}); its members have {members}."
     app.tell({"project": project, "members": members, "steps": steps}, words)
@@ -64,11 +63,7 @@ def status(app: App) -> None:
       context-pack team status
       context-pack team status --json
     """
-    team = open_team(app)
-    database = team.database
-    from context_pack_adapters.postgres.status import read_status
-
-    body = asdict(read_status(database))
+    body = asdict(open_team(app).status())
     rows = [[name.replace("_", " "), str(value)] for name, value in body.items()]
     app.table(body, rows, ("WHAT", "VALUE"), "")
     if body["bypasses_security"] and not app.json:
@@ -101,8 +96,6 @@ def pull(app: App) -> int:
 
 def _copied(app: App, up: bool) -> int:
     """Copy from files to the database, or back, and print the outcome; 1 for conflicts."""
-    from context_pack_adapters.disk_ports import file_packs, open_ports
-
     team, files = open_team(app), open_ports(app.settings._replace(store=""))
     here = CopySide(files.packs, lambda ids: file_packs(app.settings, ids), files.discoveries)
     there = CopySide(team.packs(SystemIds()), team.packs, team.discoveries())

@@ -22,7 +22,8 @@ from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command
 from context_pack_adapters.cli.names import TOOL
 from context_pack_adapters.cli.words import nearest
-from context_pack_adapters.disk_ports import load_registry
+from context_pack_adapters.registries import load_registry
+from context_pack_adapters.server.jsonrpc import ProtocolError, answer_fields, decode
 
 WIDTH = 96
 STDIN_BYTES = 65536
@@ -142,8 +143,6 @@ def _all_of_stdin() -> bytes:
 
 def _value(text: str, wanted: object) -> Any:
     """JSON where it reads as JSON, else the text; where text is wanted, only a quoted one is unwrapped."""
-    from context_pack_adapters.server.jsonrpc import ProtocolError, decode
-
     try:
         value = decode(text.encode("utf-8", "surrogateescape"))
     except ProtocolError:
@@ -153,8 +152,6 @@ def _value(text: str, wanted: object) -> Any:
 
 def _object(body: bytes, where: str) -> dict[str, Any]:
     """The JSON object in `body`."""
-    from context_pack_adapters.server.jsonrpc import ProtocolError, decode
-
     try:
         value = decode(body)
     except ProtocolError as fault:
@@ -169,8 +166,6 @@ def _object(body: bytes, where: str) -> dict[str, Any]:
 def _show(answer: Answer, raw: bool) -> None:
     """Print an answer: as the client would get it, or as its text, laid out where a person reads it."""
     if raw:
-        from context_pack_adapters.server.jsonrpc import answer_fields
-
         output.value(json.loads(f"{{{answer_fields(answer)}}}"))  # exactly as the server would send it
         return
     if output.interactive() and (parsed := _as_json(answer.text)) is not None:

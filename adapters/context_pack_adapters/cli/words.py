@@ -73,9 +73,13 @@ def notes_in_words(answer: Mapping[str, Any]) -> Iterator[str]:
     """What an answer says beside its results, a line each: warnings, and what was not searched yet."""
     if answer.get("warning"):
         yield str(answer["warning"])
-    for name, what in (("indexing", "files are indexed"), ("semantic", "texts are compared by meaning")):
+    for name, done, does in (
+        ("indexing", "files are indexed", "indexes"),
+        ("semantic", "notes are embedded", "embeds"),
+    ):
         if (progress := answer.get(name)) is not None:
-            yield f"{progress['done']} of {progress['total']} {what} so far; ask again for the rest"
+            rest = f"'context-pack index' {does} the rest"
+            yield f"{progress['done']} of {progress['total']} {done} so far; {rest}"
     if answer.get("stale"):
         yield "documents have changed since they were indexed; context-pack docs sync indexes them"
 

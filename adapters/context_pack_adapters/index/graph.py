@@ -71,9 +71,7 @@ class Graphs:
     def _make(
         self, connection: sqlite3.Connection, embedder: str, count: int, dimension: int, stop: Stop
     ) -> None:
-        import hnswlib
-
-        graph, last = hnswlib.Index(space="ip", dim=dimension), 0
+        graph, last = _new_graph(dimension), 0
         graph.init_index(max_elements=count, M=LINKS, ef_construction=EFFORT)
         rows = connection.execute(f"SELECT id, vector {_LIVE} AND embedder = ? ORDER BY id", (embedder,))
         while some := rows.fetchmany(PORTION):
@@ -89,9 +87,7 @@ class Graphs:
     def _load(self, path: str, dimension: int) -> Any | None:
         """The graph in a file, kept in memory; None where there is none or it is damaged."""
         if path not in self._loaded:
-            import hnswlib
-
-            graph = hnswlib.Index(space="ip", dim=dimension)
+            graph = _new_graph(dimension)
             try:
                 graph.load_index(path)
                 graph.set_ef(EFFORT)  # loading resets it
@@ -118,3 +114,10 @@ def _numbers(path: str) -> tuple[int, int]:
     """The newest vector in a graph, and how many it has."""
     last, count = path.split("-")[-2:]
     return int(last), int(count)
+
+
+def _new_graph(dimension: int) -> Any:
+    """An empty graph; the package is an extra."""
+    import hnswlib
+
+    return hnswlib.Index(space="ip", dim=dimension)

@@ -17,6 +17,7 @@ from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 from context_pack.toolkit.registry import Registry
 from context_pack.toolkit.spec import Answer
+from context_pack_adapters.disk_ports import open_ports
 from context_pack_adapters.settings import (
     DEFAULT_MAX_SOURCE_BYTES,
     Settings,
@@ -195,8 +196,6 @@ def open_workspace(
         if project != "." or storage is not None or deny:
             raise TypeError("give either ports, or a project with its storage and deny")
         return Workspace(ports, max_source_bytes)
-    from context_pack_adapters.disk_ports import open_ports
-
     here = working_directory()
     source = resolve_source_root(os.fspath(project), here)
     if not os.path.isdir(source):

@@ -8,9 +8,9 @@ from context_pack.composition import UseCases
 from context_pack.kernel.errors import Code, Failure
 from context_pack.memory.discovery import Discovery
 from context_pack.memory.entries import CODE
-from context_pack.memory.ports import Recorded
 from context_pack.memory.record import ContextRecord
 from context_pack.memory.search import DEFAULT_LIMIT, ContextSearch
+from context_pack.memory.stores import Recorded
 from context_pack.results import MemoryHit, MemoryHits
 from context_pack.retrieval.searching import Ranked
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from context_pack.kernel.errors import Failure
@@ -17,7 +18,7 @@ from context_pack.packs.model import Pack
 from context_pack_adapters.files.faults import io_failure
 from context_pack_adapters.files.folder import Folder
 from context_pack_adapters.files.opening import Handle, Refused, read_file, scan, status_of
-from context_pack_adapters.files.signature import FileCache, signature
+from context_pack_adapters.files.signature import FileCache, Signature, signature
 from context_pack_adapters.files.writing import is_temporary, sweep
 from context_pack_adapters.packs import pack_format
 
@@ -124,3 +125,13 @@ def _broken(error: OSError | Failure, pack_id: str) -> Failure:
     if isinstance(error, OSError):
         raise io_failure(error, pack_id + SUFFIX) from error
     return error
+
+
+def folder_mark(folder: Folder) -> frozenset[tuple[str, Signature]]:
+    """The files of a folder and their signatures; none if there is no such folder."""
+    entries: set[tuple[str, Signature]] = set()
+    with suppress(FileNotFoundError), folder.place.held() as handle:
+        for entry in scan(handle):
+            with suppress(FileNotFoundError):
+                entries.add((entry.name, signature(entry.stat(follow_symlinks=False))))
+    return frozenset(entries)

@@ -19,7 +19,7 @@ from context_pack.packs.model import Pack
 from context_pack.packs.ports import PackStore
 from context_pack.packs.resources import handle_in
 from context_pack_adapters.files.folder import Folder
-from context_pack_adapters.files.opening import Place, scan
+from context_pack_adapters.files.opening import Place
 from context_pack_adapters.files.signature import Signature, signature
 
 LOOK_SECONDS = 2.0
@@ -118,13 +118,3 @@ class PackWatch:
         with suppress(OSError, Failure):
             return signature(Folder(self._root.below(*above)).status(name))
         return None
-
-
-def folder_mark(folder: Folder) -> frozenset[tuple[str, Signature]]:
-    """The files of a folder and their signatures; none if there is no such folder."""
-    entries: set[tuple[str, Signature]] = set()
-    with suppress(FileNotFoundError), folder.place.held() as handle:
-        for entry in scan(handle):
-            with suppress(FileNotFoundError):
-                entries.add((entry.name, signature(entry.stat(follow_symlinks=False))))
-    return frozenset(entries)

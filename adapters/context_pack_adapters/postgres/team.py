@@ -14,6 +14,8 @@ from context_pack_adapters.postgres.connection import Address, Database
 from context_pack_adapters.postgres.discoveries import PostgresDiscoveryStore
 from context_pack_adapters.postgres.documents import PostgresExcerptStore, SharedCollection
 from context_pack_adapters.postgres.packs import PostgresPackHistory, PostgresPackStore, change_token
+from context_pack_adapters.postgres.schema import prepare, printed
+from context_pack_adapters.postgres.status import DatabaseStatus, read_status
 from context_pack_adapters.settings import Settings, store_password
 
 _SECONDS = 5.0
@@ -52,6 +54,26 @@ class Team:
     def collection(self, alias: str) -> SharedCollection:
         """The documents that the team shares under that name."""
         return SharedCollection(self.database, alias)
+
+    def preparation(self, members: str) -> str:
+        """The SQL that prepares the database for this project and the role of its members."""
+        return printed(self.database.project, members)
+
+    def prepare(self, members: str) -> int:
+        """Prepare the database for this project; returns how many steps were left to do.
+
+        Raises:
+            Failure: it cannot be reached or changed.
+        """
+        return prepare(self.address, self.database.project, members)
+
+    def status(self) -> DatabaseStatus:
+        """The state of the database.
+
+        Raises:
+            Failure: it cannot be reached or used.
+        """
+        return read_status(self.database)
 
     def change_token(self) -> str:
         """A text that differs when a live pack or a discovery of the team has changed.

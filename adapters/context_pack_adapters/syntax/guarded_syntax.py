@@ -17,15 +17,17 @@ import weakref
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from multiprocessing import Pipe
-from multiprocessing.connection import Connection
+from functools import cache
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from context_pack.kernel.syntax import NotParsed, Parsed, Spans
+from context_pack.kernel.syntax import NotParsed, Parsed, Spans, Syntax
 from context_pack.kernel.text import sha256_hex
 from context_pack_adapters.syntax.languages import KNOWN
 from context_pack_adapters.system import python_command, python_environment
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 ANSWER_SECONDS = 60.0
 """Later than its own limit of processor time: it is for a process that was stopped."""
@@ -120,6 +122,12 @@ class GuardedSyntax:
             return NOT_STARTED if code is None else CRASHED
 
 
+@cache
+def shared_syntax() -> Syntax:
+    """The `Syntax` of this process: one parser process and one cache for all callers."""
+    return GuardedSyntax()
+
+
 class _Worker:
     """The process that parses, if it runs."""
 
@@ -148,6 +156,8 @@ class _Worker:
         return self._questions.recv()
 
     def _start(self) -> None:
+        from multiprocessing import Pipe  # whoever parses nothing does not load it
+
         ours, theirs = Pipe()
         with theirs:
             try:

@@ -173,6 +173,8 @@ def test_after_an_edit_the_rule_is_to_be_read_again(desk: Desk) -> None:
         ({"trace": "nothing happened"}, "names no file of this project"),
         ({"diff": "main"}, "give the text of the diff"),
         ({"symbol": "expiri"}, "expiry"),
+        ({"path": "src/tll.py"}, "did you mean src/ttl.py?"),
+        ({"path": "elsewhere", "lines": "3"}, "does not exist"),
     ],
 )
 def test_a_place_that_is_none_is_refused_with_what_to_do(

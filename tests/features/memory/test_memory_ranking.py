@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import pytest
 
 from context_pack.memory.entries import CODE, DISCOVERY
-from context_pack.memory.ranking import QuestionWords, ranked, shown
+from context_pack.memory.question_words import QuestionWords
+from context_pack.memory.ranking import ranked, shown
 from context_pack.retrieval.model import FoundPiece, Ranked
 
 

@@ -43,7 +43,7 @@ def test_line_endings_do_not_matter_and_everything_else_does(anchored: tuple[Any
     assert "- lines: 6-8\n" in desk.output(id=pack)
     for changed in ("def load(path): ", "def  load(path):", "def load(path):\t", "def load(path):\r\r"):
         desk.files["src/app.py"] = lines.replace("def load(path):", changed)
-        assert desk.state(pack)["state"] == "changed", changed
+        assert desk.state(pack)["state"] == "cosmetic", changed
 
 
 @pytest.mark.clause("AN-05", "AN-12")
@@ -84,7 +84,7 @@ def test_changed_code_is_shown_where_it_is_most_alike(anchored: tuple[Any, str])
         "```python\n   8: def load(path):\n" in text
     )
     state = desk.state(pack)
-    assert (state["state"], state["reason"]) == ("changed", "changed since anchored")
+    assert (state["state"], state["reason"]) == ("cosmetic", "changed since anchored")
     assert state["found"]["lines"] == {"start": 8, "end": 11}
 
 

@@ -184,7 +184,7 @@ def test_the_list_has_one_line_per_pack_the_last_changed_first(desk: Any) -> Non
     assert desk.output() == (
         "# Context packs\n\n"
         f"- `{two}` — second (draft, revision `1`, ttl `12d`)\n"
-        f"- `{one}` — First (draft, revision `1`, ttl `<1m`)"
+        f"- `{one}` — First (name `first-pack`, draft, revision `1`, ttl `<1m`)"
     )
 
 

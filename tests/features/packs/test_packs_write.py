@@ -84,9 +84,18 @@ def test_a_text_becomes_a_pack_and_the_answer_says_what_became_of_its_places(sho
     assert [section["key"] for section in whole["sections"]] == ["how-prices-are-made", "totals", "next"]
     assert whole["sections"][1]["diagrams"][0]["mermaid"] == "graph TD\n  items --> total"
     text = shop.output(id=pack)
-    assert "- claims: 0 of 2 claims; 3 statements without code\n" in text
+    assert "- claims: 2; 3 statements without code\n" in text
     assert "`src/shop.py#read_total` (1-6); it starts" in text
     assert "`read_total()` (src/shop.py:1-6) knows" in text
+
+
+@pytest.mark.clause("PK-80")
+def test_a_private_name_in_backticks_is_no_plain_word(shop: Any) -> None:
+    shop.files["src/shop.py"] = CODE + "\n\ndef _rounded(total):\n    return round(total)\n"
+    answer = write(
+        shop, "# Cents\n\nOnly `_rounded` makes cents, and `discount` is a word.\n", ttl_minutes=60
+    )
+    assert answer["found"] == {"src/shop.py": "rounded 13-14"}
 
 
 @pytest.mark.clause("PK-81")
@@ -114,6 +123,7 @@ def test_reading_starts_with_the_claims_whose_code_changed(shop: Any) -> None:
     assert (
         "[CONTENT]\n> to be read again: 2 of 2 claims; 3 statements without code\n\n- The sum of all" in text
     )
+    assert "- claims: 2 (2 to be read again); 3 statements without code\n" in text
     assert "[totals]: src/shop.py:4-9 body, 1 of 6 lines: + total = 1\n" in text
     assert "`src/shop.py:9-10` (src/shop.py:12-13) gives" in text
     diff = shop.output(id=pack, mode="diff")

@@ -11,8 +11,9 @@ from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Clock, Reason, decode
 from context_pack.kernel.text import sha256_hex
 from context_pack.memory.discovery import Discovery
-from context_pack.memory.ports import CodeFile, GoOn, Recorded, always
+from context_pack.memory.ports import CodeFile, GoOn, always
 from context_pack.memory.session import Session
+from context_pack.memory.stores import Recorded
 from context_pack.retrieval.upkeep import File
 
 
