@@ -265,3 +265,13 @@ def test_many_headings_in_the_same_words_get_keys_of_their_own(shop: Any) -> Non
     assert [[ref.lines.start for ref in section.refs] for section in pack.sections] == [[1], [2], [3], [], []]
     assert len({diagram.key for section in pack.sections for diagram in section.diagrams}) == 8
     assert write(shop, markdown_of(pack), expected_revision=1)["revision"] == 1
+
+
+@pytest.mark.clause("PK-80")
+def test_a_text_of_very_many_places_is_answered_within_the_budget(shop: Any) -> None:
+    shop.files["src/long.py"] = "".join(f"name_{number} = {number}\n" for number in range(1, 3001))
+    text = "".join(f"Say src/long.py:{number}.\n\n" for number in range(1, 3001))
+    answer = write(shop, text, ttl_minutes=60)
+    assert (answer["claims"], answer["revision"]) == (3000, 1)
+    assert answer["found"]["src/long.py"].startswith("long-py-1-1 1-1, long-py-2-2 2-2, ")
+    assert "output" in answer["more"]
