@@ -62,7 +62,7 @@ class ChangeExcerpts:
             check()
             if number < MOST_LOOKED_UP and item.title and self.usages is not None:
                 items += self._users(item, self.usages, check)
-        known = self.knowledge.of_diff(files, check).known
+        known = [each for each in self.knowledge.of_diff(files, check).known if not each.is_unreadable]
         texts = {"changed": "\n".join(map(_counted, files))}
         said = (f"{one_line(each.text)[:SAID_CHARS]} ({each.source})" for each in known)
         return Excerpted(items, {}, {**texts, **_known_text(said)})

@@ -13,7 +13,7 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceFile
 from context_pack.kernel.syntax import readable_part
 from context_pack.kernel.text import MAX_LINES, LineRange
-from context_pack.knowledge.model import Known, PlaceInCode
+from context_pack.knowledge.model import Known, PlaceInCode, unreadable
 from context_pack.memory.stores import DiscoveryStore
 from context_pack.packs.claims import claims_of
 from context_pack.packs.draft import is_own
@@ -35,9 +35,12 @@ class KnownByDiscoveries:
 
     def known(self, paths: Collection[str] | None, check: Check = never_cancelled, /) -> Iterator[Known]:
         """Each discovery with the state of its code; a superseded one says nothing any more."""
+        discoveries, failure = self.discoveries.readable()
+        if failure is not None and paths is None:  # it may be about any file, so it is said once
+            yield unreadable("discoveries", failure)
         about = [
             (each, each.code)
-            for each in self.discoveries.all()
+            for each in discoveries
             if each.code is not None and each.superseded_by is None
             if paths is None or str(each.code.path) in paths
         ]
@@ -72,9 +75,12 @@ class KnownByPacks:
 
     def known(self, paths: Collection[str] | None, check: Check = never_cancelled, /) -> Iterator[Known]:
         """What packs say of code: a row for each place that a claim rests on."""
+        packs, failure = self.reader.store.readable()
+        if failure is not None and paths is None:  # it may be about any file, so it is said once
+            yield unreadable("packs", failure)
         chosen = [
             (pack, claim, ref)
-            for pack in self.reader.store.all()
+            for pack in packs
             if paths is None or any(str(ref.path) in paths for _, ref in pack.refs)
             for claim in claims_of(pack)[0]
             for ref in claim.refs

@@ -130,6 +130,11 @@ class PacksOfAllTrees:
         own = self._own.all()
         return [*own, *self._others({pack.id for pack in own})]
 
+    def readable(self) -> tuple[Sequence[Pack], Failure | None]:
+        """Every live pack that can be read, and the failure of those of the own tree that cannot."""
+        own, failure = self._own.readable()
+        return [*own, *self._others({pack.id for pack in own})], failure
+
     def get(self, pack_id: str) -> Pack:
         """The live pack with that id, of the own tree or of another."""
         try:
@@ -195,9 +200,17 @@ class DiscoveriesOfAllTrees:
 
     def all(self) -> Sequence[Discovery]:
         """Every discovery, the own ones first; what is in several trees is the own one."""
-        discoveries = {each.id: each for each in self._own.all()}
+        return self._with_others(self._own.all())
+
+    def readable(self) -> tuple[Sequence[Discovery], Failure | None]:
+        """Every discovery that can be read, and the failure of those of the own tree that cannot."""
+        own, failure = self._own.readable()
+        return self._with_others(own), failure
+
+    def _with_others(self, own: Sequence[Discovery]) -> list[Discovery]:
+        discoveries = {each.id: each for each in own}
         for tree in self._trees:
             with suppress(OSError, Failure):
-                for each in self._trees.discoveries(tree.storage).all():
+                for each in self._trees.discoveries(tree.storage).readable()[0]:
                     discoveries.setdefault(each.id, evolve(each, worktree=tree.name))
         return list(discoveries.values())

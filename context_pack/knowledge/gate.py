@@ -11,14 +11,13 @@ from functools import cached_property
 
 from attrs import frozen
 
-from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.errors import Failure
 from context_pack.knowledge.about import KnownHere
 from context_pack.knowledge.diffs import ChangedFile
-from context_pack.knowledge.model import COSMETIC, SEVERITY, UNKNOWN, Known, Verdict, ranked
+from context_pack.knowledge.model import COSMETIC, SEVERITY, Known, Verdict, ranked, unreadable
 from context_pack.knowledge.ports import KnownSource
 from context_pack.toolkit.call import Check, never_cancelled
 
-UNREADABLE = frozenset({Code.MALFORMED_PACK, Code.MALFORMED_DISCOVERY, Code.MIGRATION_REQUIRED})
 WORK_IN_PROGRESS = "HEAD"
 
 
@@ -105,6 +104,5 @@ def _rows(family: str, source: KnownSource, check: Check) -> Sequence[Known]:
     try:
         rows = list(source.known(None, check))
     except Failure as failure:
-        state = "unreadable" if failure.code in UNREADABLE else UNKNOWN
-        rows = [Known(family, failure.message, family, state, ".")]
+        rows = [unreadable(family, failure)]
     return ranked(rows, ())

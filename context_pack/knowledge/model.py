@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from attrs import frozen
 
+from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.text import LineRange, one_line
 from context_pack.knowledge.diffs import ChangedFile
 from context_pack.toolkit.budget import tokens_of
@@ -17,7 +18,8 @@ BINDING = ("constraint", "rule", "decision", "issue", "pattern", "claim", "ref")
 COSMETIC = "cosmetic"
 HOLDING = frozenset({"exact", "unanchored", "moved", COSMETIC, "fresh", "sound"})
 """States in which the code is what it was when the sentence was written, or behaves as it did."""
-UNKNOWN, MOVED = "unknown", "moved"
+UNKNOWN, MOVED, UNREADABLE = "unknown", "moved", "unreadable"
+UNREADABLE_CODES = frozenset({Code.MALFORMED_PACK, Code.MALFORMED_DISCOVERY, Code.MIGRATION_REQUIRED})
 IN_PLACE = ("exact", "unanchored")
 SENTENCE_CHARS = 240
 INLINE_TOKENS = 300
@@ -60,6 +62,8 @@ class Known:
     """The place as it was written down, if the code is elsewhere now or cannot be found."""
     diff: tuple[str, ...] = ()
     """What changed in the code, as the lines of a unified diff, where that is known."""
+    is_unreadable: bool = False
+    """Whether it could not be read, so that it may be about any code."""
 
     @property
     def verdict(self) -> Verdict:
@@ -82,6 +86,8 @@ class Known:
     def sentence(self) -> str:
         """What it says and how it stands, in one line."""
         state = "" if self.holds else f" [read again: its code is {self.state}]"
+        if self.is_unreadable:
+            return f"{self.kind}: {one_line(self.text, SENTENCE_CHARS)}"
         return f"{self.kind}: {one_line(self.text, SENTENCE_CHARS)}{state} ({self.where}; {self.source})"
 
     def is_about(self, place: PlaceInCode) -> bool:
@@ -102,6 +108,8 @@ class Known:
         The diff is asked about the lines where the code is today, and, where it changed or is lost, about
         those where it was written down, as far as they are lines of the diff's old side.
         """
+        if self.is_unreadable:
+            return True
         if self.lines is None:
             return any(_folder_of(path) == self.path and path != self.path for path in file.paths)
         if self.path == file.new and any(hunk.touches_new(self.lines) for hunk in file.hunks):
@@ -117,6 +125,12 @@ class Known:
     @property
     def _is_found(self) -> bool:
         return self.state not in ("stale", "ambiguous", UNKNOWN)
+
+
+def unreadable(family: str, failure: Failure) -> Known:
+    """The row for what could not be read: it does not hold, but for what is away just now."""
+    state = UNREADABLE if failure.code in UNREADABLE_CODES else UNKNOWN
+    return Known(family, failure.message, family, state, ".", is_unreadable=True)
 
 
 def _folder_of(path: str) -> str:

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from attrs import frozen
 
+from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.text import LineRange
 from context_pack.memory.discovery import CodePlace, CodeState, Discovery
@@ -41,6 +42,9 @@ class DiscoveryStore(Protocol):
 
     def all(self) -> Sequence[Discovery]:
         """Every discovery, the oldest first; fails closed when one file is malformed."""
+
+    def readable(self) -> tuple[Sequence[Discovery], Failure | None]:
+        """Every discovery that can be read, and what `all` raises for those that cannot."""
 
     def forget(self, discovery_id: str) -> Discovery | None:
         """Remove a discovery and return it, or None when what was removed was malformed."""

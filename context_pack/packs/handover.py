@@ -9,8 +9,9 @@ title (`#### Title [key]`). Under a heading with a key, deeper headings without 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, count
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import count
 
 from attrs import field, frozen
 
@@ -158,9 +159,10 @@ def _pieces(lines: Sequence[str]) -> Iterator[_Piece]:
         if token.type == "fence" and token.level == 0 and token.map and token.info.strip() == "mermaid"
     ]
     starts: list[tuple[int, int, int, str | None]] = [(0, 0, 0, None), *heads]
+    opens = [fence[0] for fence in fences]
     for index, (level, first, begin, content) in enumerate(starts):
         end = starts[index + 1][1] if index + 1 < len(starts) else len(lines)
-        inside = [fence for fence in fences if begin <= fence[0] < end]
+        inside = fences[bisect_left(opens, begin) : bisect_left(opens, end)]
         dropped = {line for low, high, _ in inside for line in range(low, high)}
         prose = tuple(lines[line] for line in range(begin, end) if line not in dropped)
         drawn = tuple(source for _, _, source in inside if source.strip())
@@ -189,25 +191,33 @@ def _ref_of(piece: _Piece, group: str | None) -> WrittenRef | None:
     return WrittenRef(key, fields["path"], start, int(place["end"] or start), title, fields.get("why"), group)
 
 
-def key_of(name: str, taken: Sequence[str] | set[str] = ()) -> str:
-    """A key made from a heading or a name, none of those that are taken."""
+def key_of(name: str, taken: Collection[str] = (), numbers: dict[str, int] | None = None) -> str:
+    """A key made from a heading or a name, none of those that are taken.
+
+    Whoever makes many keys hands on `numbers`: below them, all keys of a name are taken.
+    """
     words = re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-_")[:KEY_CHARS].rstrip("-_")
     words = words if len(words) > 1 else f"{words or 'part'}-1"
-    keys = chain([words], (f"{words}-{n}" for n in count(2)))
-    return next(key for key in keys if key not in taken)
+    first = 1 if numbers is None else numbers.get(words, 1)
+    keys = ((words if number == 1 else f"{words}-{number}", number) for number in count(first))
+    key, number = next(each for each in keys if each[0] not in taken)
+    if numbers is not None:
+        numbers[words] = number
+    return key
 
 
-def diagram_key(section_key: str, taken: set[str]) -> str:
+def diagram_key(section_key: str, taken: Collection[str], numbers: dict[str, int] | None = None) -> str:
     """The key of a diagram that a text does not name."""
-    return key_of(f"{section_key[:40]} diagram", taken)
+    return key_of(f"{section_key[:40]} diagram", taken, numbers)
 
 
 def markdown_of(pack: Pack) -> str:
     """The pack as a text that reads back as its sections, refs and diagrams."""
     parts = [f"# {ended(pack.title)}"] if pack.title is not None else []
     keys: set[str] = set()
+    numbers: dict[str, int] = {}
     for index, section in enumerate(pack.sections):
-        plain = section.key == key_of(section.title, keys) and not _needs_key(section)
+        plain = section.key == key_of(section.title, keys, numbers) and not _needs_key(section)
         keys.add(section.key)
         if index or not (plain and section.title == pack.title and section.description):
             mark = "" if plain else f" [{section.key}]"
@@ -244,8 +254,9 @@ def _refs_of(section: Section) -> Iterator[str]:
 def _diagrams_of(section: Section, *, written: bool) -> Iterator[str]:
     """The diagrams that a plain fence says, or those that need their key and title beside it."""
     taken: set[str] = set()
+    numbers: dict[str, int] = {}
     for diagram in section.diagrams:
-        plain = (diagram.key, diagram.title) == (diagram_key(section.key, taken), section.title)
+        plain = (diagram.key, diagram.title) == (diagram_key(section.key, taken, numbers), section.title)
         taken.add(diagram.key)
         if (plain and diagram.why is None) != written:
             yield from _diagram_lines(diagram, written)

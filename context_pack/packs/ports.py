@@ -42,6 +42,9 @@ class PackStore(Protocol):
     def all(self) -> Sequence[Pack]:
         """Every live pack, in no particular order; fails closed when one file is malformed."""
 
+    def readable(self) -> tuple[Sequence[Pack], Failure | None]:
+        """Every live pack that can be read, and what `all` raises for those that cannot."""
+
     def update(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
         """One read-modify-write under the pack's lock; returns what is now stored.
 

@@ -317,4 +317,5 @@ def _fitted(command: Any, payload: Payload, tokens: int) -> Payload:
 
 
 def _ref_count(pack: Payload) -> int:
-    return sum(len(section["refs"]) for section in pack.get("sections", ()))
+    sections = pack.get("sections", ())  # of a written text only their number
+    return sum(len(section["refs"]) for section in sections) if isinstance(sections, list) else 0

@@ -6,11 +6,12 @@ was, or whose sentence is: only a sentence that was written anew says that it wa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from attrs import evolve, field, frozen
 
 from context_pack.kernel.errors import Failure, invalid
+from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.syntax import name_parts
 from context_pack.kernel.text import LineRange
 from context_pack.kernel.times import expiry
@@ -127,9 +128,19 @@ class _Author:
     faults: dict[str, str] = field(factory=dict)
     _refs: dict[str, Ref] = field(factory=dict)
     """The refs by the spellings of their places."""
+    _twins: dict[tuple[RelativePath, LineRange], str] = field(factory=dict)
+    """Where each ref was first named."""
+    _known: dict[str, Ref] = field(factory=dict)
+    """The refs of the pack before, by their spellings."""
+    _taken: set[str] = field(factory=set)
+    _numbers: dict[str, int] = field(factory=dict)
+    """Of keys of refs: those that are taken, and `key_of`'s numbers."""
 
     def write(self, hand_over: HandOver) -> Pack:
         """The pack with the text in place of its sections."""
+        for _, ref in self.before.refs:
+            self._taken.add(ref.key)
+            self._known.update({name: ref for name in ref.spellings if name not in self._known})
         blocks = [list(blocks_of(chapter.text)) for chapter in hand_over.chapters]
         places = [place for each in blocks for block in each for place in block.places]
         bare = dict.fromkeys(place.symbol for place in places if place.path is None and place.symbol)
@@ -145,22 +156,30 @@ class _Author:
                 self._write_out(written, spellings)
             homes.append([self._refs[spelling] for spelling in dict.fromkeys(spellings)])
         sections: list[Section] = []
+        taken: set[str] = set()
+        numbers: dict[str, int] = {}
+        latest = {ref.key: ref for ref in self._refs.values()}
+        earlier = {section.key: section for section in self.before.sections}
         for chapter, home in zip(hand_over.chapters, homes, strict=True):
-            latest = {ref.key: ref for ref in self._refs.values()}
-            sections.append(self._section(chapter, [latest[ref.key] for ref in home], sections))
+            key = chapter.key
+            if not key or key in taken:
+                key = key_of(chapter.title, taken, numbers)
+            taken.add(key)
+            old = earlier.get(key) or Section(key, chapter.title[:MOST_TITLE])
+            sections.append(self._section(chapter, [latest[ref.key] for ref in home], old))
         title = hand_over.title[:MOST_TITLE] if hand_over.title else self.before.title
         return evolve(self.before, title=title, sections=sections)
 
-    def _section(self, chapter: HandOverPart, refs: Iterable[Ref], others: Sequence[Section]) -> Section:
-        taken = {section.key for section in others}
-        key = chapter.key if chapter.key and chapter.key not in taken else key_of(chapter.title, taken)
-        old = self.before.section(key) or Section(key, chapter.title[:MOST_TITLE])
+    def _section(self, chapter: HandOverPart, refs: Iterable[Ref], old: Section) -> Section:
         diagrams: list[Diagram] = []
+        drawn: set[str] = set()
+        numbers: dict[str, int] = {}
+        earlier = {diagram.key: diagram for diagram in old.diagrams}
         for each in chapter.diagrams:
-            drawn = {diagram.key for diagram in diagrams}
-            name = each.key if each.key and each.key not in drawn else diagram_key(key, drawn)
+            name = each.key if each.key and each.key not in drawn else diagram_key(old.key, drawn, numbers)
+            drawn.add(name)
             title = (each.title or chapter.title)[:MOST_TITLE]
-            known = old.diagram(name)
+            known = earlier.get(name)
             diagrams.append(Diagram(name, title, each.source, each.why, extra=known.extra if known else {}))
         # Refs stay in the order that they had.
         places = {ref.key: place for place, ref in enumerate(old.refs)}
@@ -187,6 +206,8 @@ class _Author:
             ref = self.resolver.anchored(Ref(written.key, path, lines))
             if (warning := warning_of(ref, self.resolver)) is not None:
                 self.faults[spelling] = warning
+        self._twins.setdefault((ref.path, ref.lines), spelling)
+        self._taken.add(ref.key)
         self._refs[spelling] = _with_words(ref, written)
         spellings.append(spelling)
 
@@ -197,21 +218,21 @@ class _Author:
         """Make the ref of a place; whether it is one that no block before has named."""
         if place.spelling in self._refs or place.spelling in self.faults:
             return False
-        old = next((ref for _, ref in self.before.refs if place.spelling in ref.spellings), None)
+        old = self._known.get(place.spelling)
         if old is not None and (same_sentence or self._trusted(old)):
             ref: Ref | None = evolve(old, spellings=(place.spelling,))
         else:
             ref = self._made(place, old)
         if ref is None:
             return False
-        twin = next(
-            (each for each in self._refs.values() if (each.path, each.lines) == (ref.path, ref.lines)), None
-        )
+        first = self._twins.setdefault((ref.path, ref.lines), place.spelling)
+        twin = self._refs.get(first)
         if twin is not None:
             self._refs[place.spelling] = twin
             self._keep(evolve(twin, spellings=(*twin.spellings, place.spelling)))
             return False
         self._refs[place.spelling] = ref
+        self._taken.add(ref.key)
         return True
 
     def _trusted(self, ref: Ref) -> bool:
@@ -234,8 +255,7 @@ class _Author:
         except Failure as failure:
             self.faults[place.spelling] = failure.message
             return None
-        taken = {ref.key for ref in self._refs.values()} | {ref.key for _, ref in self.before.refs}
-        key = key_of(place.name, taken) if old is None else old.key
+        key = key_of(place.name, self._taken, self._numbers) if old is None else old.key
         ref = self.resolver.anchored(Ref(key, path, lines, spellings=(place.spelling,)))
         if ref.anchor is None:
             self.faults[place.spelling] = warning_of(ref, self.resolver) or "its lines cannot be read"

@@ -80,6 +80,13 @@ class DiscoveryFiles:
 
     def all(self) -> Sequence[Discovery]:
         """Every discovery, the oldest first."""
+        found, failure = self.readable()
+        if failure is not None:
+            raise failure
+        return found
+
+    def readable(self) -> tuple[Sequence[Discovery], Failure | None]:
+        """Every discovery that can be read, and the failure that names the files that cannot."""
         found: list[Discovery] = []
         broken: dict[str, str] = {}
         for name in self._names():
@@ -92,9 +99,8 @@ class DiscoveryFiles:
                 continue
             if one is not None:
                 found.append(one)
-        if broken:
-            raise malformed(broken)
-        return sorted(found, key=lambda one: (one.date, one.id))
+        found.sort(key=lambda one: (one.date, one.id))
+        return found, malformed(broken) if broken else None
 
     def forget(self, discovery_id: str) -> Discovery | None:
         """Remove a discovery and return it, or None when its file held none."""

@@ -97,6 +97,11 @@ class FilePackStore:
         """Every live pack; fails closed when one file is malformed."""
         return self._live(self._files.all())
 
+    def readable(self) -> tuple[Sequence[Pack], Failure | None]:
+        """Every live pack that can be read, and the failure that names the files that cannot."""
+        packs, broken = self._files.all()
+        return self._live(PacksFound(packs, {})), refusal(broken) if broken else None
+
     def _live(self, found: PacksFound) -> list[Pack]:
         """The live ones of what was found; a malformed file is a failure."""
         if found.broken:

@@ -75,6 +75,13 @@ class PostgresDiscoveryStore:
 
     def all(self) -> Sequence[Discovery]:
         """Every discovery, the oldest first."""
+        discoveries, failure = self.readable()
+        if failure is not None:
+            raise failure
+        return discoveries
+
+    def readable(self) -> tuple[Sequence[Discovery], Failure | None]:
+        """Every discovery that can be read, and the failure that names those that cannot."""
         discoveries: list[Discovery] = []
         broken: dict[str, str] = {}
         for key, body, author in self._database.rows(_ALL, {}):
@@ -82,9 +89,8 @@ class PostgresDiscoveryStore:
                 discoveries.append(evolve(decoded(body.encode("utf-8"), key), author=author))
             except Failure as failure:
                 broken[key] = str(failure.details["reason"])
-        if broken:
-            raise malformed(broken)
-        return sorted(discoveries, key=lambda one: (one.date, one.id))
+        discoveries.sort(key=lambda one: (one.date, one.id))
+        return discoveries, malformed(broken) if broken else None
 
     def forget(self, discovery_id: str) -> Discovery | None:
         """Remove a discovery and return it, or None when its body held none."""

@@ -136,11 +136,17 @@ class PostgresPackStore:
 
     def all(self) -> Sequence[Pack]:
         """Every live pack; fails closed on a malformed one."""
+        packs, failure = self.readable()
+        if failure is not None:
+            raise failure
+        return packs
+
+    def readable(self) -> tuple[Sequence[Pack], Failure | None]:
+        """Every live pack that can be read, and the failure that names those that cannot."""
         packs = {row[0]: _decoded(*row) for row in self._database.rows(_ALL, self._values())}
         broken = {key: pack for key, pack in packs.items() if isinstance(pack, Failure)}
-        if broken:
-            raise refusal(broken)
-        return [pack for pack in packs.values() if isinstance(pack, Pack)]
+        live = [pack for pack in packs.values() if isinstance(pack, Pack)]
+        return live, refusal(broken) if broken else None
 
     def create(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting = patiently) -> Pack:
         """Store the pack that `make` builds for a fresh id, if `name` is free among live packs."""

@@ -158,16 +158,24 @@ def test_code_that_moved_or_changed_its_comments_holds(
 
 
 @pytest.mark.clause("KW-10")
-def test_what_cannot_be_read_fails_and_the_rest_is_checked(
-    workspace: Workspace, root: Path, tmp_path: Path
+@pytest.mark.parametrize("folder", ["packs", "memory/discoveries"])
+def test_one_file_that_cannot_be_read_fails_and_hides_nothing_else(
+    workspace: Workspace, root: Path, tmp_path: Path, folder: str
 ) -> None:
-    (pack,) = (tmp_path / "storage/packs").glob("*.md")
-    pack.write_text("no pack\n", encoding="utf-8")
+    (other,) = (tmp_path / "storage" / folder).glob("*.md")
+    name = "pk_aaaaaaaa.md" if folder == "packs" else f"0000{other.stem[4:]}.md"
+    (other.parent / name).write_text("nothing to read\n", encoding="utf-8")
     edit(root, "now + minutes", "now")
-    assert [(kind, state) for kind, _, state in rows(workspace.cases.gate)] == [
-        ("packs", "unreadable"),
-        ("rule", "changed"),
-    ]
+    family = folder.rpartition("/")[2]
+    expected = {("claim", "changed"), ("rule", "changed"), (family, "unreadable")}
+    assert {(kind, state) for kind, _, state in rows(workspace.cases.gate)} == expected
+    touched = workspace.cases.gate.affected()
+    assert {(row.kind, row.state) for row in touched.rows if not row.holds} == expected
+    known = (workspace.call("context_for", {"path": "src/ttl.py"}).structured or {})["known"]
+    assert {row["kind"] for row in known} == {"claim", "rule", family}
+    assert [row["text"].partition(" ")[0] for row in known if row["kind"] == family] == [name]
+    near = workspace.cases.knowledge.near("src/ttl.py", 1, 20)
+    assert {line.partition(":")[0] for line in near} == {"claim", "rule"}
 
 
 @pytest.mark.clause("KW-09")

@@ -11,6 +11,7 @@ from inmemory import MemoryExcerptStore
 from context_pack.composition import Ports
 from context_pack.kernel.errors import Failure
 from context_pack.packs.commands import NamedPack, Rename
+from context_pack.packs.handover import markdown_of
 from context_pack.toolkit.budget import tokens_of
 from context_pack_adapters.syntax import shared_syntax
 
@@ -253,3 +254,24 @@ def test_answers_about_thirty_refs_are_short(desk: Any) -> None:
     many = [{"action": "upsert_ref", "ref_key": f"the-ref-{n}", **place} for n in range(30)]
     assert tokens_of(json.dumps(desk.change(pack, "batch", operations=many))) <= 800
     assert tokens_of(json.dumps(desk.input(action="verify", id=pack))) <= 60
+
+
+@pytest.mark.clause("PK-80")
+def test_many_headings_in_the_same_words_get_keys_of_their_own(shop: Any) -> None:
+    chapter = "## Same\n\nsrc/shop.py:{0}-{0}\n\n```mermaid\ngraph TD\n```\n\n```mermaid\ngraph LR\n```\n\n"
+    text = "".join(chapter.format(number) for number in (1, 2, 3, 1)) + "## Same 2\n\nWords.\n"
+    pack = shop.store.get(write(shop, text, ttl_minutes=60)["id"])
+    assert [section.key for section in pack.sections] == ["same", "same-2", "same-3", "same-4", "same-2-2"]
+    assert [[ref.lines.start for ref in section.refs] for section in pack.sections] == [[1], [2], [3], [], []]
+    assert len({diagram.key for section in pack.sections for diagram in section.diagrams}) == 8
+    assert write(shop, markdown_of(pack), expected_revision=1)["revision"] == 1
+
+
+@pytest.mark.clause("PK-80")
+def test_a_text_of_very_many_places_is_answered_within_the_budget(shop: Any) -> None:
+    shop.files["src/long.py"] = "".join(f"name_{number} = {number}\n" for number in range(1, 3001))
+    text = "".join(f"Say src/long.py:{number}.\n\n" for number in range(1, 3001))
+    answer = write(shop, text, ttl_minutes=60)
+    assert (answer["claims"], answer["revision"]) == (3000, 1)
+    assert answer["found"]["src/long.py"].startswith("long-py-1-1 1-1, long-py-2-2 2-2, ")
+    assert "output" in answer["more"]

@@ -49,6 +49,10 @@ class MemoryDiscoveryStore:
         with self._lock:
             return sorted(self._kept.values(), key=lambda one: (one.date, one.id))
 
+    def readable(self) -> tuple[Sequence[Discovery], None]:
+        """Every discovery: none is malformed."""
+        return self.all(), None
+
     def forget(self, discovery_id: str) -> Discovery:
         """Remove a discovery and return it."""
         with self._lock:

@@ -59,6 +59,10 @@ class MemoryPackStore:
         now = self._clock.now()
         return [pack for pack in list(self._packs.values()) if not is_expired(pack.expires_at, now)]
 
+    def readable(self) -> tuple[Sequence[Pack], None]:
+        """Every live pack: none is malformed."""
+        return self.all(), None
+
     def create(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting = patiently) -> Pack:
         """Store the pack that `make` builds for a fresh id, if `name` is free among live packs."""
         with self._locked(_CREATE, waiting):
