@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from context_pack.kernel.text import counted
+from context_pack.kernel.text import counted, one_line
 from context_pack.knowledge.about import ContextFor
 from context_pack.knowledge.gate import Report
 from context_pack.knowledge.model import COSMETIC, Known, Verdict
@@ -21,6 +21,7 @@ CODES = {Verdict.HOLDS: 0, Verdict.FAILS: 1, Verdict.UNKNOWN: UNDECIDED}
 COLOURS = {Verdict.HOLDS: "green", Verdict.FAILS: "red", Verdict.UNKNOWN: "yellow"}
 SETTLED = "What is cosmetic holds: 'packs repair' settles it in packs, 'memory accept ID' in discoveries."
 GITHUB = flag("--github", "Print what does not hold as annotations of GitHub Actions.")
+SENTENCE_CHARS = 120
 DIFF = flag("--diff", "Print what changed in the code, too.")
 
 
@@ -120,4 +121,4 @@ def _tell(app: App, report: Report, github: bool, diff: bool) -> int:
 def _words(row: Known) -> str:
     """Where a sentence is about and written, what it says, and what changed."""
     reason = f" ({row.reason})" if row.reason else ""
-    return f"{row.where}  {row.kind}: {' '.join(row.text.split())[:100]} — {row.source}{reason}"
+    return f"{row.where}  {row.kind}: {one_line(row.text, SENTENCE_CHARS)} — {row.source}{reason}"

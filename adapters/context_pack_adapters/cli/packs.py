@@ -132,6 +132,8 @@ def draft(
     output.markdown(app.workspace.packs.document(pack["id"]))
     for each in notes_in_words(pack):
         output.note(each)
+    for each in pack.get("left_out", ()):
+        output.note(f"left out, or not whole: {each}")
     output.note(f"\n{pack['id']}: {pack['tokens']} tokens")
 
 
