@@ -37,6 +37,8 @@ from context_pack.toolkit.call import Check, never_cancelled
 
 SOME_ID = "pk_aaaaaaaa"
 MOST_TITLE = values.TITLE_CHARS
+MOST_NAMED = 3_000
+"""How many places a text may name: each is looked for, and a call has an end."""
 
 
 @frozen
@@ -143,6 +145,8 @@ class _Author:
             self._known.update({name: ref for name in ref.spellings if name not in self._known})
         blocks = [list(blocks_of(chapter.text)) for chapter in hand_over.chapters]
         places = [place for each in blocks for block in each for place in block.places]
+        if len({place.spelling for place in places}) > MOST_NAMED:
+            raise invalid(f"'text' names more than {MOST_NAMED} places; make several packs of it", "text")
         bare = dict.fromkeys(place.symbol for place in places if place.path is None and place.symbol)
         self.resolver.look_up(dict.fromkeys(name for each in bare for name in (each, *_owner(each))))
         sentences = {

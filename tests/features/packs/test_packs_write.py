@@ -275,3 +275,12 @@ def test_a_text_of_very_many_places_is_answered_within_the_budget(shop: Any) -> 
     assert (answer["claims"], answer["revision"]) == (3000, 1)
     assert answer["found"]["src/long.py"].startswith("long-py-1-1 1-1, long-py-2-2 2-2, ")
     assert "output" in answer["more"]
+
+
+@pytest.mark.clause("PK-80")
+def test_a_text_that_names_too_many_places_is_refused_with_what_to_do(shop: Any) -> None:
+    text = "".join(f"Say src/long.py:{number}.\n\n" for number in range(1, 3002))
+    error = shop.refused("input", action="write", name="much", text=text, ttl_minutes=60)
+    assert (error["code"], error["details"]["field"]) == ("invalid_data", "text")
+    assert "make several packs" in error["message"]
+    assert shop.store.all() == []
