@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from inmemory import FixedClock, SeededIds
 from inmemory.memory import MemorySessionLog
 from inmemory.ports import memory_ports
 
+from context_pack import open_workspace
 from context_pack.app import build
 from context_pack.composition import Ports
 from context_pack.kernel.errors import Code, Failure
@@ -402,14 +404,16 @@ def test_a_malformed_discovery_fails_the_search_and_names_the_file(room: Room) -
 
 
 @pytest.mark.clause("ME-34")
-def test_unreadable_packs_are_a_warning(room: Room) -> None:
-    class BrokenPacks:
-        def all(self) -> Any:
-            raise Failure(Code.MALFORMED_PACK, "pk_x.md is malformed", {})
-
-    room.ports = evolve(room.ports, packs=BrokenPacks())  # type: ignore[arg-type]
-    found = room.search("password")
-    assert found["warning"] == "packs are not searched: pk_x.md is malformed"
+def test_an_unreadable_pack_is_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "auth.py").write_text(SERVICE)
+    packs = tmp_path / "s/packs"
+    packs.mkdir(parents=True)
+    (packs / "pk_aaaaaaaa.md").write_text("no pack at all\n")
+    with open_workspace(tmp_path, storage=tmp_path / "s", cache=tmp_path / "c", embedder="fast") as workspace:
+        answer = workspace.call("context_search", {"query": "check the password"})
+    assert not answer.is_error, answer.text
+    found = json.loads(answer.text)
+    assert "pk_aaaaaaaa.md" in found["warning"]
     assert found["results"][0]["source"] == "code"
 
 
