@@ -24,7 +24,7 @@ from typing import Any
 import click
 from attrs import asdict, evolve, frozen
 
-from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.errors import Code, Failure, clip
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.times import format_instant, parse_instant
 from context_pack.knowledge.model import Known, ranked
@@ -200,6 +200,8 @@ def session_text(app: App, session: ClientSession, files: FilesOfSession) -> str
         lines += ["", "## Read", "", *(f"- {path}" for path in files.read[:MOST_FILES])]
         if len(files.read) > MOST_FILES:
             lines.append(f"- and {len(files.read) - MOST_FILES} more files")
+    if files.packs:
+        lines += ["", "## Packs", "", *(f"- {clip(pack)}" for pack in files.packs[:MOST_PACKS])]
     if recorded:
         lines += ["", "## Recorded", "", *(f"- {each}" for each in recorded)]
     return "\n".join(lines)

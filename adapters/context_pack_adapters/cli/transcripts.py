@@ -2,7 +2,7 @@
 
 Clients write JSON (one object, or one a line) in forms of their own that change. What they share is a call of
 a tool with its arguments, somewhere inside: a name, and a path among the arguments. Only these paths are
-taken; what was said is never looked at.
+taken, and of our own tools the names of packs; what was said is never looked at.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from context_pack.kernel.paths import RelativePath
 
 _PATH_KEYS = ("file_path", "absolute_path", "filePath", "notebook_path", "path")
 _ARGUMENT_KEYS = ("input", "args", "arguments", "parameters")
+_OURS = re.compile(r"context[-_]pack\w*_(input|output)$")
+"""Our tools of packs, behind the name that a client gives the server."""
+_PACK_KEYS = ("name", "id")
 _CHANGING = re.compile(r"edit|write|replace|patch|create", re.IGNORECASE)
 _PATCHED = re.compile(r"^\*\*\* (?:Update|Add) File: (.+)$", re.MULTILINE)
 """How a patch of Codex names its files."""
@@ -28,25 +31,31 @@ MOST_DEPTH = 12
 
 @frozen
 class FilesOfSession:
-    """The files of a project that a session read and changed, in the order in which it first did."""
+    """What a session read and changed of a project, in the order in which it first did."""
 
     changed: tuple[str, ...]
     read: tuple[str, ...]
+    packs: tuple[str, ...] = ()
+    """The packs that it read or changed by our tools, as it named them."""
 
 
 def files_in(transcript: str, project: str) -> FilesOfSession:
     """The files of a project that the calls in a transcript name."""
     changed: dict[str, None] = {}
     read: dict[str, None] = {}
+    packs: dict[str, None] = {}
     for name, path in _calls(transcript):
+        if _OURS.search(name):
+            packs[path] = None
+            continue
         inside = _inside(path, project)
         if inside is not None:
             (changed if _CHANGING.search(name) else read)[inside] = None
-    return FilesOfSession(tuple(changed), tuple(path for path in read if path not in changed))
+    return FilesOfSession(tuple(changed), tuple(path for path in read if path not in changed), tuple(packs))
 
 
 def _calls(transcript: str) -> Iterator[tuple[str, str]]:
-    """The tools that were called, each with a path that its arguments name."""
+    """The tools that were called, each with the path, or of ours the pack, that its arguments name."""
     for entry in _entries(transcript):
         for call in _objects(entry, MOST_DEPTH):
             name = call.get("name") or call.get("tool")
@@ -60,7 +69,7 @@ def _calls(transcript: str) -> Iterator[tuple[str, str]]:
                 for value in arguments.values():
                     if isinstance(value, str):
                         yield from ((name, path) for path in _PATCHED.findall(value))
-                paths = (arguments.get(key) for key in _PATH_KEYS)
+                paths = (arguments.get(key) for key in (_PACK_KEYS if _OURS.search(name) else _PATH_KEYS))
                 path = next((path for path in paths if isinstance(path, str)), None)
                 if path is not None:
                     yield name, path
