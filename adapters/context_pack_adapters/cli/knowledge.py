@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.text import counted, one_line
 from context_pack.knowledge.about import ContextFor
 from context_pack.knowledge.gate import Report
@@ -79,13 +80,19 @@ def affected(app: App, base: str, github: bool, diff: bool) -> int:
     """Say what rests on the code that was changed since BASE, a revision: for a review, before a merge.
 
     Packs, claims, discoveries and contexts, whether they still hold or not; the exit code is that of 'verify'
-    over these.
+    over these, and 2 where git knows no such revision.
 
     Examples:
       context-pack affected                        what is not committed yet
       context-pack affected origin/main
     """
-    return _tell(app, app.cases.gate.affected(base, call_in_time(app).check), github, diff)
+    try:
+        report = app.cases.gate.affected(base, call_in_time(app).check)
+    except Failure as failure:
+        if failure.code is Code.NOT_FOUND:  # 1 would say that something does not hold
+            raise click.UsageError(failure.message) from None
+        raise
+    return _tell(app, report, github, diff)
 
 
 def _tell(app: App, report: Report, github: bool, diff: bool) -> int:
