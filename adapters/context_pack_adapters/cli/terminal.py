@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TextIO
@@ -22,8 +23,15 @@ Update = Callable[[int, int, str], None]
 def _console(stream: TextIO) -> Console:
     """Rich on a stream, without any escape where colours are not wanted."""
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    columns, lines = shutil.get_terminal_size()  # rich takes a dumb terminal for 80 columns, whatever it says
     return Console(
-        file=stream, color_system=None if plain else "standard", highlight=False, markup=False, emoji=False
+        file=stream,
+        width=columns,
+        height=lines,
+        color_system=None if plain else "standard",
+        highlight=False,
+        markup=False,
+        emoji=False,
     )
 
 
