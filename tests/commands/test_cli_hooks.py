@@ -97,8 +97,8 @@ def test_a_session_leaves_a_draft_pack_that_the_next_one_is_told_of(
     outside = tmp_path / "outside.py"
     outside.write_text("secret = 1\n")
     read = [("Read", project / "README.md"), ("Read", outside), ("Edit", project / "src/ttl.py")]
-    pack = {"name": "mcp__context-pack__output", "input": {"name": "login", "mode": "diff"}}
-    (tmp_path / "one.jsonl").write_text(calls(*read) + "\n" + json.dumps({"content": [pack]}))
+    ours = {"name": "mcp__context-pack__output", "input": {"name": "login", "mode": "diff"}}
+    (tmp_path / "one.jsonl").write_text(calls(*read) + "\n" + json.dumps({"content": [ours]}))
     if event is not None:  # else it is killed
         assert hook(event) == ""
     text = hook("start", "two")
