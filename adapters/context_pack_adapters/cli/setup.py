@@ -38,7 +38,7 @@ Start your agent anew, then ask it to "list the context packs".
 'context-pack doctor' checks this side, 'context-pack demo' shows a first pack."""
 SHARED = """
 These files can be shared: they name the bare command, so everybody needs context-pack on the PATH
-('uv tool install context-pack' or 'pipx install context-pack'). The client asks each of them for
+('uv tool install .' or 'pipx install .' in the clone of context-pack). The client asks each of them for
 approval before it starts a server that a project names."""
 
 CLIENT_SECONDS = 60.0
