@@ -20,6 +20,7 @@ from itertools import pairwise
 from attrs import frozen
 
 from context_pack.kernel.markdown import block_parser
+from context_pack.kernel.text import counted
 from context_pack.packs.model import Pack, Ref, Section
 from context_pack.packs.states import Resolution, State
 from context_pack.toolkit.budget import cut_text
@@ -203,6 +204,19 @@ def summary(doubts: Sequence[Doubt], claims: int, bare: int) -> str:
 
 def _unchecked(bare: int) -> str:
     return f"; {bare} statement{'' if bare == 1 else 's'} without code" if bare else ""
+
+
+def places_note(pack: Pack, section: Section) -> str | None:
+    """A note on the places of a section's text that are no refs of the pack; None if there are none."""
+    known = {spelling for _, ref in pack.refs for spelling in (*ref.spellings, f"{ref.path}:{ref.lines}")}
+    places = (place for block in blocks_of(section.description) for place in block.places)
+    loose = list(dict.fromkeys(each.spelling for each in places if each.path and each.spelling not in known))
+    if not loose:
+        return None
+    return (
+        f"the description names {counted(len(loose), 'place')} that nobody follows ({loose[0]}"
+        f"{', …' if loose[1:] else ''}); upsert_ref anchors one, 'write' all that a text names"
+    )
 
 
 @frozen

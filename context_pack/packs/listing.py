@@ -6,6 +6,7 @@ The id wins over the name, and a name may stand in the id's place. What a person
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 from operator import attrgetter
 from typing import Any
@@ -16,11 +17,11 @@ from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paging import Page, page
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.text import close, is_pack_id
-from context_pack.kernel.times import human, remaining_seconds
+from context_pack.kernel.times import format_instant, human, remaining_seconds
 from context_pack.packs.commands import DEFAULT_LIMIT, ListPacks, ListText, NamedPack
 from context_pack.packs.model import Pack, Status
 from context_pack.packs.pages import Line, joined, shrunk
-from context_pack.packs.ports import PackStore, last_expired
+from context_pack.packs.ports import TRASH_KEEPS, PackStore, is_deleted, last_expired
 from context_pack.packs.record import MOMENTS, to_record
 from context_pack.toolkit.budget import room_of, size
 from context_pack.toolkit.offers import best_first
@@ -152,30 +153,23 @@ def handle_of(named: NamedPack) -> str:
 
 
 def located(store: PackStore, named: NamedPack) -> Pack:
-    """The live pack that the call means; what has the shape of an id is never tried as a name."""
-    return _found(store, handle_of(named))
-
-
-def id_of(store: PackStore, handle: str) -> str:
-    """The id of that pack; an id is taken at its word, so that a change reads one file once."""
-    return handle if is_pack_id(handle) else _found(store, handle).id
-
-
-def _found(store: PackStore, handle: str) -> Pack:
-    """The live pack with that id or name.
+    """The live pack that the call means; what has the shape of an id is never tried as a name.
 
     Raises:
-        Failure: `not_found`; it says how an expired one comes back, or which names are near.
+        Failure: `not_found`; it says how a deleted or expired one comes back, or which names are near.
     """
+    handle = handle_of(named)
     try:
         return store.get(handle) if is_pack_id(handle) else store.find(handle)
     except Failure as failure:
         if failure.code is not Code.NOT_FOUND:
             raise
         message, details = failure.message, dict(failure.details)
-    if (expired := _expired_id(store, handle)) is not None:
-        message = f"that pack has expired: {message}"
-        way = f"'context-pack packs restore {expired}' brings it back"
+    if (gone := _in_trash(store, handle)) is not None:
+        end = format_instant(gone.expires_at + TRASH_KEEPS, whole_seconds=True)
+        what = "was deleted" if is_deleted(gone) else "has expired"
+        message = f"that pack {what}; it can be restored until {end}"
+        way = f"'context-pack packs restore {gone.id}' brings it back"
         details["hint"] = f"{way}, 'packs list --expired' shows all"
     elif not is_pack_id(handle) and (near := close(handle, names(store, ""))):
         message = f"no live pack is called {handle!r}; did you mean {' or '.join(map(repr, near))}?"
@@ -183,13 +177,11 @@ def _found(store: PackStore, handle: str) -> Pack:
     raise Failure(Code.NOT_FOUND, message, details)
 
 
-def _expired_id(store: PackStore, handle: str) -> str | None:
-    """The id of the pack with that id or name that expired last; None when the store cannot say."""
-    try:
-        found = last_expired(store.expired(), handle)
-    except Failure:
-        return None
-    return None if found is None else found.id
+def _in_trash(store: PackStore, handle: str) -> Pack | None:
+    """The deleted or expired pack with that id or name that ended last; None when the store cannot say."""
+    with suppress(Failure):
+        return last_expired(store.expired(), handle)
+    return None
 
 
 def live_packs(store: PackStore) -> Sequence[Pack]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import timedelta
 from typing import Protocol
 
 from attrs import field, frozen
@@ -87,6 +88,15 @@ def name_taken(name: str, pack_id: str) -> Failure:
 def no_free_id() -> Failure:
     """Every id that was drawn is taken."""
     return Failure(Code.INTERNAL, "no free pack id was drawn; check the source of random numbers")
+
+
+TRASH_KEEPS = timedelta(days=30)
+"""How long at least a pack can be restored after its end."""
+
+
+def is_deleted(pack: Pack) -> bool:
+    """Whether a pack that can be restored was deleted; the time of another one was over."""
+    return pack.expires_at <= pack.updated_at
 
 
 def last_expired(packs: Iterable[Pack], handle: str) -> Pack | None:

@@ -22,6 +22,7 @@ from context_pack.packs.changes import (
     rename,
     untrustworthy,
 )
+from context_pack.packs.claims import places_note
 from context_pack.packs.commands import (
     MOST_OPERATIONS,
     Create,
@@ -31,10 +32,9 @@ from context_pack.packs.commands import (
     Rename,
     SetStatus,
     TouchTtl,
-    UpsertRef,
 )
-from context_pack.packs.listing import handle_of, id_of, located
-from context_pack.packs.model import FIRST, Diagram, Pack, Ref, Status
+from context_pack.packs.listing import located
+from context_pack.packs.model import FIRST, Diagram, Pack, Ref, Section, Status
 from context_pack.packs.plans import Part, changed, checked, optional_line, part_of, pointed, warning_of
 from context_pack.packs.ports import DiagramCheck
 from context_pack.packs.resolving import PackAccess, Resolver
@@ -147,7 +147,7 @@ class PackWriter(PackAccess):
 
     def delete(self, command: DeletePack, check: Check = never_cancelled) -> str:
         """Remove a pack; returns its id."""
-        pack_id = id_of(self.store, handle_of(command))
+        pack_id = located(self.store, command).id
 
         digests: set[str] = set()
 
@@ -189,7 +189,6 @@ class PackWriter(PackAccess):
         """
         batch = isinstance(asked, list | tuple)
         operations = asked if isinstance(asked, list | tuple) else [asked]
-        handle = handle_of(target)
         if not 1 <= len(operations) <= MOST_OPERATIONS:
             raise invalid(f"'operations' must have 1 to {MOST_OPERATIONS} items", "operations")
         operations = for_each(operations, checked, batch)
@@ -198,10 +197,8 @@ class PackWriter(PackAccess):
             pack.check_revision(target.expected_revision)
             for_each(operations, lambda each: check_editable(pack, touches=isinstance(each, TouchTtl)), batch)
 
-        pack_id = id_of(self.store, handle)
-        if any(isinstance(each, UpsertRef) for each in operations):
-            # Before a file is read: what a refused change points at is neither told nor kept.
-            check_open(self.store.get(pack_id))
+        pack = located(self.store, target)
+        check_open(pack)  # before a file is read: what a refused change points at is neither told nor kept
         resolver = Resolver.over(self, check)
         refs = for_each(operations, lambda each: pointed(each, resolver), batch)
         self.excerpts.put(resolver.anchored_texts)
@@ -220,12 +217,22 @@ class PackWriter(PackAccess):
             touches = any(isinstance(each, TouchTtl) for each in operations)
             return advanced(pack, steps[-1], now, always=touches)
 
-        pack = self.store.update(pack_id, change, check)
+        pack = self.store.update(pack.id, change, check)
         self.forget_excerpts(named - pack.digests)
         parts = [part_of(pack, each) for each in operations]
         diagrams = [part for part in parts if isinstance(part, Diagram)]
-        faults = dict(zip(map(id, diagrams), self._faults(diagrams), strict=True))
-        return WrittenPack(pack, tuple(_written(part, resolver, faults.get(id(part))) for part in parts))
+        faults = {
+            id(diagram): f"the diagram is stored, but cannot be drawn: {fault}"
+            for diagram, fault in zip(diagrams, self._faults(diagrams), strict=True)
+            if fault is not None
+        }
+        written = []
+        for part, operation in zip(parts, operations, strict=True):
+            warning = faults.get(id(part))
+            if isinstance(part, Section) and operation.section_description:
+                warning = places_note(pack, part)
+            written.append(_written(part, resolver, warning))
+        return WrittenPack(pack, tuple(written))
 
     def rename(self, command: Rename, check: Check = never_cancelled) -> Pack:
         """Give a section or a ref another key.
@@ -241,7 +248,7 @@ class PackWriter(PackAccess):
             after = rename(pack, command.section_key, command.ref_key, command.new_key)
             return advanced(pack, after, self.clock.now())
 
-        return self.store.update(id_of(self.store, handle_of(command)), change, check)
+        return self.store.update(located(self.store, command).id, change, check)
 
     def diagram_faults(self, pack: Pack) -> list[DiagramFault]:
         """Every diagram of the pack that cannot be drawn."""
@@ -259,10 +266,9 @@ class PackWriter(PackAccess):
         return self.diagram_check.faults([diagram.mermaid for diagram in diagrams])
 
 
-def _written(part: Part | None, resolver: Resolver, fault: str | None) -> WrittenPart | None:
+def _written(part: Part | None, resolver: Resolver, warning: str | None) -> WrittenPart | None:
     """A part with what it points at; of lines that are as they were anchored there is nothing to warn."""
     if not isinstance(part, Ref):
-        warning = None if fault is None else f"the diagram is stored, but cannot be drawn: {fault}"
         return None if part is None else WrittenPart(part, warning=warning)
     found = resolver(part)
     return WrittenPart(part, found, None if found.state is State.EXACT else warning_of(part, resolver))

@@ -21,6 +21,7 @@ from context_pack.kernel.text import PACK_ID_BYTES, is_pack_id, pack_id
 from context_pack.kernel.times import is_expired
 from context_pack.packs.model import Pack
 from context_pack.packs.ports import (
+    TRASH_KEEPS,
     Waiting,
     last_expired,
     name_taken,
@@ -48,8 +49,6 @@ from context_pack_adapters.packs.pack_files import (
 LOCK_SECONDS = 10.0
 CREATE_LOCK = ".create.lock"
 _SWEEP_SECONDS = 600.0
-TRASH_DAYS = 30
-_DAY = 86_400.0
 _MOST_FILES_NAMED = 100
 _MOST_DRAWS = 100
 
@@ -213,8 +212,9 @@ class FilePackStore:
             check(pack)
             with translated(pack_id + SUFFIX):
                 if self._trash is not None:
-                    # It ended when it was last changed: so it is told from one whose time was over.
-                    deleted = evolve(pack, expires_at=pack.updated_at)
+                    # It ends when it was last changed, and not later (`is_deleted`).
+                    now = self._clock.now()
+                    deleted = evolve(pack, updated_at=now, expires_at=now)
                     with suppress(OSError):
                         self._trash.make()
                         self._trash.write(pack_id + SUFFIX, pack_format.encode(deleted))
@@ -268,7 +268,7 @@ class FilePackStore:
         self._swept_at = now
         self._folder.sweep()
         if self._trash is not None:
-            before = self._clock.now().timestamp() - TRASH_DAYS * _DAY
+            before = (self._clock.now() - TRASH_KEEPS).timestamp()
             for name in filter(pack_id_of, self._trash.written_before(before)):
                 with suppress(OSError):
                     self._trash.remove(name)

@@ -6,7 +6,7 @@ A write is one transaction: lock the row, read it, write it. The expiry is judge
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, LiteralString
 
 from attrs import evolve, frozen
@@ -18,6 +18,7 @@ from context_pack.kernel.text import PACK_ID_BYTES, is_pack_id, pack_id
 from context_pack.packs.model import Pack
 from context_pack.packs.ports import (
     KEPT_REVISIONS,
+    TRASH_KEEPS,
     Waiting,
     name_taken,
     no_free_id,
@@ -28,12 +29,10 @@ from context_pack.packs.ports import (
 from context_pack_adapters.files.events import WRITING, Event, EventKind, Tell
 from context_pack_adapters.packs import pack_format
 from context_pack_adapters.packs.pack_files import LOCK_SUFFIX
-from context_pack_adapters.packs.store import CREATE_LOCK, LOCK_SECONDS, TRASH_DAYS, refusal
+from context_pack_adapters.packs.store import CREATE_LOCK, LOCK_SECONDS, refusal
 from context_pack_adapters.postgres.connection import Database, Link, Row
 
 _MOST_DRAWS = 100
-_KEPT = timedelta(days=TRASH_DAYS)
-"""So long a pack can be restored after its time is over, as with files."""
 
 # `now` is NULL but in tests: then the database's own clock judges.
 _LIVE: LiteralString = (
@@ -153,7 +152,7 @@ class PostgresPackStore:
         self._tell(WRITING)
         for _ in range(_MOST_DRAWS):
             pack = evolve(make(pack_id(self._ids.token(PACK_ID_BYTES))), author=self._author)
-            values = {**self._row(pack), "name": name, "kept": _KEPT}
+            values = {**self._row(pack), "name": name, "kept": TRASH_KEEPS}
             try:
                 self._changed(CREATE_LOCK, lambda link: _insert(link, values), waiting)  # noqa: B023
             except UniqueViolation:
@@ -201,7 +200,7 @@ class PostgresPackStore:
 
     def expired(self) -> Sequence[Pack]:
         """Every pack whose time is over and which can be restored."""
-        rows = self._database.rows(_EXPIRED, self._values(kept=_KEPT))
+        rows = self._database.rows(_EXPIRED, self._values(kept=TRASH_KEEPS))
         return [pack for pack in (_decoded(*row) for row in rows) if isinstance(pack, Pack)]
 
     def restore(self, handle: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:

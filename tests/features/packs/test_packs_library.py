@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from inmemory import MemorySourceTree
 from context_pack import open_workspace
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import FileNames, FolderNames, SourceFile, Unreadable
+from context_pack.kernel.times import format_instant
 from context_pack.packs.commands import (
     Create,
     DeletePack,
@@ -158,6 +161,21 @@ def test_a_cancelled_call_stops_between_files(
             call()
         assert len(tree.reads) == 3
     assert desk.store.get(pack.id) == pack
+
+
+@pytest.mark.clause("PK-17", "ST-64")
+def test_a_deleted_pack_is_said_to_be_deleted_and_how_long_it_can_be_restored(tmp_path: Path) -> None:
+    with open_workspace(tmp_path) as workspace:
+        pack = workspace.packs.create(ttl_minutes=60, name="gone")
+        workspace.packs.delete(pack)
+        (deleted,) = workspace.packs.expired()
+        until = format_instant(deleted.expires_at + timedelta(days=30), whole_seconds=True)
+        for named in ({"id": pack.id}, {"id": "gone"}, {"name": "gone"}):
+            for more in ({"action": "get"}, {"action": "set_meta", "expected_revision": 1, "title": "t"}):
+                error = json.loads(workspace.call("input", {**named, **more}).text)
+                assert error["message"] == f"that pack was deleted; it can be restored until {until}"
+                assert f"packs restore {pack.id}" in error["details"]["hint"]
+        assert workspace.packs.restore("gone", ttl_minutes=5).revision == 2
 
 
 @pytest.mark.clause("PK-37")

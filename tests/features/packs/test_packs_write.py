@@ -172,6 +172,22 @@ def test_a_pack_written_as_markdown_and_given_back_changes_nothing_and_an_edit_o
     ]
 
 
+@pytest.mark.clause("PK-21")
+def test_places_in_an_upserted_section_are_no_refs_and_the_answer_says_so(shop: Any) -> None:
+    pack, words = shop.create(), "See src/shop.py:1-6 and `src/shop.py#discount`."
+    note = shop.section(pack, section_description=words)["changed"]["warning"]
+    assert note.startswith("the description names 2 places that nobody follows (src/shop.py:1-6, …)")
+    assert "upsert_ref" in note
+    assert "'write'" in note
+    assert "[CONTENT]\n## Main [main]\nSee src/shop.py:1-6 and" in shop.output(id=pack)
+    section = {"action": "upsert_section", "section_key": "main", "section_title": "Main"}
+    (line,) = shop.change(pack, "batch", operations=[{**section, "section_description": words}])["changed"]
+    assert line.startswith("main: the description names 2 places")
+    shop.ref(pack, start=1, end=6, path="src/shop.py")
+    assert "1 place" in shop.section(pack, section_description=f"Again: {words}")["changed"]["warning"]
+    assert "warning" not in shop.section(pack, section_title="Other")["changed"]
+
+
 @pytest.mark.clause("PK-83")
 def test_lint_names_sentences_without_code_line_numbers_and_huge_places(shop: Any) -> None:
     shop.files["src/long.py"] = "x = 1\n" * 300
