@@ -1,4 +1,4 @@
-"""Ports for tests: the real stores in folders that go away with them, and a clock and ids that a test sets."""
+"""Ports for tests: the real stores in folders that go away with them, a clock and ids that a test sets."""
 
 from __future__ import annotations
 
