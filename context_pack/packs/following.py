@@ -25,8 +25,8 @@ from attrs import define, evolve, field, frozen
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.syntax import Definition, DefinitionKind, name_parts
-from context_pack.kernel.text import MAX_LINES, LineRange, sha256_hex
-from context_pack.packs.anchors import BARE, Anchor, SourceText, Symbol, innermost, symbol_of
+from context_pack.kernel.text import MAX_LINES, LineRange
+from context_pack.packs.anchors import BARE, Anchor, SourceText, Symbol, digest_of, innermost, symbol_of
 from context_pack.packs.likeness import SimilarLines, Words, alike, longest, similar_block, words_of
 from context_pack.packs.model import CodeLocation, Ref
 from context_pack.packs.states import CHANGED_SINCE, WORDS, Resolution, State
@@ -136,7 +136,7 @@ def where_it_was(ref: Ref, source: SourceText) -> Resolution | None:
     text = source.cut(ref.lines.start, ref.lines.end)
     if ref.anchor is None:
         return _past_end(ref, source) if text is None else at(State.UNANCHORED, ref.path, ref.lines, text)
-    if text is not None and sha256_hex(text) == ref.anchor.digest:
+    if text is not None and digest_of(text) == ref.anchor.digest:
         return at(State.EXACT, ref.path, ref.lines, text)
     return None
 
@@ -159,7 +159,7 @@ def _windows(anchor: Anchor, source: SourceText) -> Iterator[int]:
     if sum(starts[at + anchor.lines] - starts[at] for at in range(last + 1)) > MOST_HASHED:
         raise OverflowError
     for at in range(last + 1):
-        if sha256_hex(source.text[starts[at] : starts[at + anchor.lines] - 1]) == anchor.digest:
+        if digest_of(source.text[starts[at] : starts[at + anchor.lines] - 1]) == anchor.digest:
             yield at + 1
 
 
