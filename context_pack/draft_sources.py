@@ -37,7 +37,7 @@ MOST_WORDS = 5
 WORTH_SHOWING = 0.1
 """A relevance below which a passage is not worth a reader's time, though a search may list it."""
 MOST_PLACES = {CODE: 8, "documents": 3, "memory": 3}
-ADDS = 0.25
+ADDS = 0.45
 """A passage with less of the best one's relevance adds little: there a draft stops."""
 USES = "uses "
 CALLED_DEFINITIONS, MOST_CALLERS = 2, 2
@@ -47,6 +47,7 @@ _HAPPENING = re.compile(
     r"|\bcall(?:ers?\b|ed (?:by|from|when)\b)",
     re.IGNORECASE,
 )
+_TYPE = re.compile(r"^\s*(?:[\w()]+ )*(?:class|struct|enum|interface|trait|type) \w", re.MULTILINE)
 DOC_LINES, DOC_CHARS = 12, 160
 _COMMENT = re.compile(r"\s*(?://|/\*|\*|#[:\s])")
 _MARKS = re.compile(r"^(?:///?!?|/\*+|\*+/?|#:?)|\*/$")
@@ -158,7 +159,10 @@ def _that_matter(items: Sequence[Excerpt]) -> list[Excerpt]:
 def _grouped(items: Sequence[Excerpt]) -> list[Excerpt]:
     """Code by what it is for the question: where to begin, what it rests on, its callers, its tests."""
     code = {item.title.rpartition(".")[2]: item for item in items if item.kind == CODE and item.text}
-    names = {name: re.compile(rf"\b{re.escape(name)}\b") for name in code if len(name) > 2}
+    # A plain word stands in comments, too: there it is a use only where it is called.
+    names = {
+        name: re.compile(rf"\b{re.escape(name)}\b" + r"\(" * name.isalpha() * name.islower()) for name in code
+    }
     uses = {
         (name, other)
         for name, item in code.items()
@@ -188,8 +192,8 @@ def _with_callers(items: Sequence[Excerpt], usages: UsageFinder, check: Check) -
     for item in items:
         yield item
         name = _NAME.fullmatch(item.title)
-        if not left or item.kind != CODE or name is None:
-            continue
+        if not left or item.kind != CODE or name is None or _TYPE.search(item.text.partition("{")[0]):
+            continue  # who names a type says little about what happens
         left -= 1
         try:
             callers = usages.callers(name[1], MOST_CALLERS, CheckedCall(wanted=check))
@@ -205,13 +209,11 @@ def _with_callers(items: Sequence[Excerpt], usages: UsageFinder, check: Check) -
 
 
 def _what(query: str, found: FoundPiece) -> str:
-    """A short description of a hit: its definition, and the question's words in it."""
+    """What a hit does for the question: what it says of itself, else the words of the question in it."""
+    does = _does(found.text) if found.corpus == CODE and found.heading else ""
     has = set(tokens(f"{found.heading} {found.key} {found.text}"))
     words = [word for word in dict.fromkeys(re.findall(r"[\w'-]+", query)) if has & set(tokens(word))]
-    said = f"has {', '.join(words[:MOST_WORDS])}" if words else ""
-    defined = f"defines {found.heading}" if found.corpus == CODE and found.heading else ""
-    does = _does(found.text) if defined else ""
-    return f"{found.heading}: {does}" if does else "; ".join(filter(None, (defined, said)))
+    return does or (f"has {', '.join(words[:MOST_WORDS])}" if words else "")
 
 
 def _does(text: str) -> str:

@@ -11,15 +11,18 @@ from context_pack.kernel.times import remaining_seconds
 from context_pack.packs import commands
 from context_pack.packs.cases import PackUseCases
 from context_pack.packs.claims import claims_of, doubts_of
+from context_pack.packs.listing import listed
 from context_pack.packs.model import Pack, Ref, Status
 from context_pack.packs.record import to_record
-from context_pack.packs.states import COSMETIC, State, repair_record, state_line, state_record
+from context_pack.packs.states import COSMETIC, State, problem_record, repair_record, state_line
 from context_pack.packs.verify import Verified
 from context_pack.packs.write import WrittenPart
 from context_pack.packs.write_text import WrittenText, counts_of, places_by_file, write_text
 from context_pack.toolkit.budget import cut_text
 
 Payload = dict[str, Any]
+LINE_OF_CLAIM = 160
+"""Bytes of a sentence in a line of `verify`."""
 LINE_CHARS = 200
 """How much of a line is told of what was anchored."""
 CHANGED = ("id", "name", "title", "status", "revision", "updated_at", "expires_at")
@@ -31,6 +34,10 @@ def answer_of(
 ) -> Payload:
     """The answer of an action; `operations` are those of a batch."""
     match command:
+        case commands.Get():
+            return to_record(cases.reader.get(command), anchors=False)
+        case commands.ListPacks():
+            return listed(cases.lister.list(command), clock.now())
         case commands.Create():
             return to_record(cases.writer.create(command, check), anchors=False)
         case commands.Write():
@@ -46,7 +53,7 @@ def answer_of(
             return {"id": cases.writer.delete(command, check), "deleted": True}
         case commands.Verify():
             verified = cases.verifier.verify(command, check)
-            return _verified_record(verified, diagram_faults(cases, verified.pack))
+            return verified_payload(verified, diagram_faults(cases, verified.pack))
         case commands.Diff():
             found = cases.reader.diff(command)
             steps = [step._asdict() for step in found.steps]
@@ -64,49 +71,32 @@ def answer_of(
     return _mutation(written.pack, clock, _part_record(written.parts[0]))
 
 
-def _verified_record(verified: Verified, faults: list[Payload]) -> Payload:
-    """How many refs are exact, and each that is not, with the sentences that rest on it."""
+def verified_payload(verified: Verified, faults: list[Payload], *, lines: bool = False) -> Payload:
+    """How many refs are in which state, and each claim or ref that does not hold.
+
+    With `lines` these are one line each; else records of the refs that are not exact, with the sentences that
+    rest on them.
+    """
     claims, bare = claims_of(verified.pack)
-    rows = []
-    for one in verified.refs:
-        if one.resolution.state is not State.EXACT:
-            said = [claim.sentence for claim in claims if one.ref in claim.refs and one.ref.spellings]
-            rows.append({**state_record(one), **({"claims": said} if said else {})})
-    counts = {"count": len(verified.refs), "exact": len(verified.refs) - len(rows)}
-    whole = {"id": verified.pack.id, "revision": verified.pack.revision, **counts, "refs": rows}
-    whole |= {"without_code": bare} if bare else {}
-    return {**whole, "diagrams": faults} if faults else whole
-
-
-LINE_OF_CLAIM = 160
-"""Bytes of a sentence in a line of `verify`."""
-
-
-def verified_lines(verified: Verified, faults: list[Payload]) -> Payload:
-    """How many refs are in which state, and one line for each claim or ref that does not hold."""
-    claims, bare = claims_of(verified.pack)
-    states = {id(one.ref): one.resolution for one in verified.refs}
-    sections = {id(one.ref): one.section.key for one in verified.refs}
-    doubts = doubts_of(claims, lambda ref: states[id(ref)])
-    lines = []
-    for doubt in doubts:
-        refs = (state_line(sections[id(ref)], ref, found) for ref, found in doubt.refs)
-        lines.append(f"{'; '.join(refs)} | {cut_text(doubt.claim.text, LINE_OF_CLAIM)}")
-    lines += [
-        f"{state_line(one.section.key, one.ref, one.resolution)}; repair accepts it"
-        for one in verified.refs
-        if one.resolution.cosmetic
-    ]
-    counts = Counter(found.word for found in states.values())
-    whole = {
-        "id": verified.pack.id,
-        "revision": verified.pack.revision,
-        "count": len(verified.refs),
-        **{word: counts[word] for word in (*State, COSMETIC) if counts[word]},
-        "claims": len(claims),
-        "refs": lines,
-    }
-    whole |= {"without_code": bare} if bare else {}
+    whole: Payload = {"id": verified.pack.id, "revision": verified.pack.revision, "count": len(verified.refs)}
+    rows: list[Any] = []
+    if lines:
+        states = {id(one.ref): one for one in verified.refs}
+        for doubt in doubts_of(claims, lambda ref: states[id(ref)].resolution):
+            refs = "; ".join(state_line(states[id(ref)]) for ref, _ in doubt.refs)
+            rows.append(f"{refs} | {cut_text(doubt.claim.text, LINE_OF_CLAIM)}")
+        cosmetic = [one for one in verified.refs if one.resolution.cosmetic]
+        rows += [f"{state_line(one)}; repair accepts it" for one in cosmetic]
+        counts = Counter(one.resolution.word for one in verified.refs)
+        whole |= {word: counts[word] for word in (*State, COSMETIC) if counts[word]}
+        whole |= {"claims": len(claims)}
+    else:
+        for one in verified.refs:
+            if one.resolution.state is not State.EXACT:
+                said = [claim.sentence for claim in claims if one.ref in claim.refs and one.ref.spellings]
+                rows.append({**problem_record(one), **({"claims": said} if said else {})})
+        whole |= {"exact": len(verified.refs) - len(rows)}
+    whole |= {"refs": rows, **({"without_code": bare} if bare else {})}
     return {**whole, "diagrams": faults} if faults else whole
 
 

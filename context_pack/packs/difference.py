@@ -12,12 +12,12 @@ import ast
 import re
 import textwrap
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 from enum import StrEnum
 from itertools import pairwise
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from context_pack.kernel.syntax import Spans
 from context_pack.packs.pages import Body, Style
@@ -26,6 +26,7 @@ SpansOf = Callable[[str], Spans | None]
 """Where comments and strings of a text are; None where its language has no grammar."""
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _LIFETIME = re.compile(r"'[a-z_]\w*\b(?!')")
+_LIFETIMES = re.compile(r"'\nlifetime\n(?:,\n)?")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _DECLARING = frozenset({"let", "mut", "var", "const", "for", "auto", "ref"})
 _INDENTED = frozenset({"yaml", "make", "makefile", "markdown", "text", ""})
@@ -92,24 +93,8 @@ def _tokens(text: str, spans: Spans, language: str) -> list[str]:
 
 def _without_types(tokens: Sequence[str]) -> list[str]:
     """The tokens without lifetimes, and with one name for Go's empty interface."""
-    text = " ".join(token for token in tokens if not token.startswith('"'))
-    if "lifetime" not in text and "interface { }" not in text:
-        return list(tokens)
-    result: list[str] = []
-    for token in tokens:
-        if token == "lifetime" and result[-1:] == ["'"]:
-            result.pop()
-        elif token == "," and result[-1:] == ["<"]:
-            continue
-        elif token == ">" and result[-1:] in (["<"], [","]):
-            result.pop()
-            if result[-1:] == ["<"]:
-                result.pop()
-        elif token == "}" and result[-2:] == ["interface", "{"]:
-            result[-2:] = ["any"]
-        else:
-            result.append(token)
-    return result
+    text = _LIFETIMES.sub("", "\n".join(tokens))
+    return text.replace("<\n>\n", "").replace("interface\n{\n}", "any").split("\n")
 
 
 def _renamed(old: Sequence[str], new: Sequence[str]) -> bool:
@@ -219,9 +204,6 @@ CONTEXT = 3
 MANY_LINES = 300
 """Above so many lines difflib leaves out those that stand everywhere, or comparing would take seconds."""
 
-Opcode = tuple[str, int, int, int, int]
-Bare = Callable[[str], str]
-"""A text without its comments."""
 STATEMENT_CHARS = 80
 COMMENTED = ("//", "#", "/*", "* ", '"""')
 LISTED_LINES = 36
@@ -273,57 +255,56 @@ class ComparedText:
     signature: str | None = None
 
 
-def difference(old: ComparedText, new: ComparedText, language: str, spans_of: SpansOf) -> Difference:
-    """What changed from one side to the other."""
+def difference(
+    old: ComparedText, new: ComparedText, language: str, spans_of: SpansOf, *, part: bool = False
+) -> Difference:
+    """What changed from one side to the other; what is new around a `part` of a definition is no change."""
     before, after = old.text.split("\n"), new.text.split("\n")
     matcher = SequenceMatcher(None, before, after, autojunk=len(before) > MANY_LINES)
     steps = matcher.get_opcodes()
+    if part and len(steps) > 1 and "insert" in (steps[0][0], steps[-1][0]):
+        low = steps[0][4] if steps[0][0] == "insert" else 0
+        high = steps[-1][3] if steps[-1][0] == "insert" else len(after)
+        inner = evolve(new, text="\n".join(after[low:high]), start=new.start + low)
+        return difference(old, inner, language, spans_of)
     changed = sum(max(i2 - i1, j2 - j1) for tag, i1, i2, j1, j2 in steps if tag != "equal")
-    head = [f"--- {old.path}", f"+++ {new.path}"]
-    hunks = _hunks(matcher.get_grouped_opcodes(CONTEXT), before, after, old.start, new.start)
     kind = cosmetic_kind(old.text, new.text, language, spans_of)
-    cosmetic = kind in COSMETIC
-    if kind is None:
-
-        def bare(text: str) -> str:
-            spans = spans_of(text)
-            for start, end in reversed(spans.comments) if spans is not None else ():
-                text = text[:start] + text[end:]
-            return text
-
-        kind = _kind(old, new, bare)
     lines = max(len(before), len(after))
-    return Difference(min(changed, lines), lines, kind, (*head, *hunks), cosmetic)
+    hunks = [f"--- {old.path}", f"+++ {new.path}"]
+    for group in matcher.get_grouped_opcodes(CONTEXT):
+        (_, i1, _, j1, _), (_, _, i2, _, j2) = group[0], group[-1]
+        hunks.append(f"@@ -{old.start + i1},{i2 - i1} +{new.start + j1},{j2 - j1} @@")
+        for tag, i1, i2, j1, j2 in group:
+            if tag == "equal":
+                hunks += [f" {line}" for line in before[i1:i2]]
+            else:
+                hunks += [*(f"-{line}" for line in before[i1:i2]), *(f"+{line}" for line in after[j1:j2])]
+    return Difference(
+        min(changed, lines), lines, kind or _kind(old, new, spans_of), tuple(hunks), kind in COSMETIC
+    )
 
 
-def _kind(old: ComparedText, new: ComparedText, bare: Bare) -> ChangeKind:
+def _kind(old: ComparedText, new: ComparedText, spans_of: SpansOf) -> ChangeKind:
+    """What changed where behaviour may have, by the text without comments and white space."""
     if _squeezed(old.text) == _squeezed(new.text):
         return ChangeKind.WHITE_SPACE
-    if _squeezed(bare(old.text)) == _squeezed(bare(new.text)):
+    one, two = _squeezed(_bare(old.text, spans_of)), _squeezed(_bare(new.text, spans_of))
+    if one == two:
         return ChangeKind.COMMENTS
-    if old.signature is None or new.signature is None or _squeezed(old.signature) == _squeezed(new.signature):
+    head, other = _squeezed(old.signature or ""), _squeezed(new.signature or "")
+    if not head or not other or head == other:
         return ChangeKind.BODY
-    return ChangeKind.SIGNATURE if _headless(old, bare) == _headless(new, bare) else ChangeKind.BOTH
+    same = one.replace(head, "", 1) == two.replace(other, "", 1)
+    return ChangeKind.SIGNATURE if same else ChangeKind.BOTH
 
 
-def _headless(side: ComparedText, bare: Bare) -> str:
-    return _squeezed(bare(side.text)).replace(_squeezed(side.signature or ""), "", 1)
+def _bare(text: str, spans_of: SpansOf) -> str:
+    """A text without its comments."""
+    spans = spans_of(text)
+    for start, end in reversed(spans.comments) if spans is not None else ():
+        text = text[:start] + text[end:]
+    return text
 
 
 def _squeezed(text: str) -> str:
     return "".join(text.split())
-
-
-def _hunks(
-    groups: Iterable[Sequence[Opcode]], before: Sequence[str], after: Sequence[str], old: int, new: int
-) -> Iterator[str]:
-    """The lines of a unified diff, numbered as in the files."""
-    for group in groups:
-        (_, i1, _, j1, _), (_, _, i2, _, j2) = group[0], group[-1]
-        yield f"@@ -{old + i1},{i2 - i1} +{new + j1},{j2 - j1} @@"
-        for tag, low, high, left, right in group:
-            if tag == "equal":
-                yield from (f" {line}" for line in before[low:high])
-                continue
-            yield from (f"-{line}" for line in before[low:high])
-            yield from (f"+{line}" for line in after[left:right])

@@ -1,10 +1,8 @@
 """From a question to a pack: the best passages for it, as anchored refs, within a budget of tokens.
 
-Passages come best first from a port. Code has its share of the budget before the rest, and whole passages
-come before those that fit in part only, by as many of their first lines as do. What a passage weighs is
-measured by rendering it alone, so that many cost no more than each of them; the whole is rendered once at
-the end as `output` will show it, and loses its last passages should it be too large after all. The pack is
-stored once, as a draft at its first revision.
+Passages come best first from a port. Whole ones come before those that fit in part only, by as many of their
+first lines as do. What a passage weighs is measured by rendering it alone, so that many cost no more than
+each of them. The pack is stored once, as a draft at its first revision.
 
 A drafted pack repeats the question in its title and in the reason of every passage. Whoever searches packs
 must not find those: they would answer the question with itself. So these words are made here, and known
@@ -23,6 +21,7 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.text import MAX_LINES, LineRange, single_line
 from context_pack.kernel.times import expiry
 from context_pack.packs import commands, values
+from context_pack.packs.handover import key_of
 from context_pack.packs.model import FIRST, Pack, Ref, Section, Status
 from context_pack.packs.ports import Excerpt, Excerpted, Excerpts
 from context_pack.packs.render import render
@@ -44,12 +43,9 @@ TITLES: Mapping[str, str] = {
 """The sections of a drafted pack, in their order."""
 WHOLE = frozenset({"changed", "trace"})
 """The kinds of which whoever reads the pack must know that one is not there whole."""
-_FOUND = r'found for "(?P<question>.*)"(?:, score [0-9]\.[0-9]{2}|: [^"]*)?'
-_WHY = re.compile(_FOUND)
-_QUOTE = re.compile(rf"- .*\({_FOUND}\)")
+GENERATED = 'found for "'
 _FAILED = re.compile(r"(?:Error|Exception|panic(?:ked)?)\b")
 """What the line of a trace holds that says what went wrong."""
-_KEY_CHARS = 48
 
 
 def title_of(question: str) -> str:
@@ -60,40 +56,29 @@ def title_of(question: str) -> str:
 def reason(question: str, what: str) -> str:
     """The generated reason of a ref: the question, and what was found for it."""
     found = what.replace('"', "'")
-    return f'found for "{title_of(question)}"' + (f": {found}" if found else "")
-
-
-def quote(title: str, text: str, why: str) -> str:
-    """A passage without a path, as a line of a description."""
-    return f"- {title}: {' '.join(text.split())} ({why})"
-
-
-def key_of(title: str) -> str:
-    """The key of a ref with this title, before it is made unique."""
-    words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:_KEY_CHARS] or "excerpt"
-    return words if len(words) > 1 else f"{words}-1"
+    return f'{GENERATED}{title_of(question)}"' + (f": {found}" if found else "")
 
 
 def own_title(pack: Pack) -> str | None:
     """The pack's title, unless it is the question that it was drafted for."""
-    return None if pack.title in set(_questions(pack)) else pack.title
+    return None if any(f'{GENERATED}{pack.title}"' in text for text in _texts(pack)) else pack.title
 
 
 def own_heading(pack: Pack, section: Section) -> str | None:
     """The section's title, unless it is generated."""
-    drafted = TITLES.get(section.key) == section.title and any(_questions(pack))
+    drafted = TITLES.get(section.key) == section.title and any(GENERATED in text for text in _texts(pack))
     return None if drafted else section.title
 
 
 def own_description(section: Section) -> str | None:
     """The section's description without the lines that were quoted for a question."""
     lines = (section.description or "").split("\n")
-    return "\n".join(line for line in lines if not _QUOTE.fullmatch(line)).strip() or None
+    return "\n".join(line for line in lines if f"({GENERATED}" not in line).strip() or None
 
 
 def own_why(ref: Ref) -> str | None:
     """The ref's reason, unless it is generated."""
-    return None if ref.why is not None and _WHY.fullmatch(ref.why) else ref.why
+    return None if ref.why is not None and ref.why.startswith(GENERATED) else ref.why
 
 
 def is_own(ref: Ref) -> bool:
@@ -104,21 +89,13 @@ def is_own(ref: Ref) -> bool:
     return re.fullmatch(rf"{re.escape(base)}(-[0-9]+)?", ref.key) is None
 
 
-def _questions(pack: Pack) -> Iterator[str]:
-    """The questions for which something in the pack was found."""
+def _texts(pack: Pack) -> Iterator[str]:
+    """Where generated words may stand: descriptions, and the reasons of refs."""
     for section in pack.sections:
-        whys = (_WHY.fullmatch(ref.why) for ref in section.refs if ref.why is not None)
-        quotes = map(_QUOTE.fullmatch, (section.description or "").split("\n"))
-        yield from (found["question"] for found in (*whys, *quotes) if found is not None)
+        yield from filter(None, (section.description, *(ref.why for ref in section.refs)))
 
 
-LEAST_EXCERPTS, MOST_EXCERPTS = 60, 300
-TOKENS_PER_EXCERPT = 50
-"""What the smallest ref takes when it is shown."""
-CODE_SHARE = 0.7
-"""The share of the budget for code before documents and memory are considered."""
-LINE_TOKENS = 10
-"""What a line of code takes, about."""
+MOST_EXCERPTS = 60
 LEAST_LINES = 5
 """A passage is not cut to fewer lines than these."""
 SLACK_TOKENS = 20
@@ -163,8 +140,8 @@ class PackDrafter(PackAccess):
             expires_at=expiry(now, command.ttl_minutes),
         )
         resolver = Resolver.over(self, check)
-        chooser = _Chooser(empty, title, resolver, command.max_tokens - SLACK_TOKENS, found.texts)
-        pack = chooser.chosen(found.items)
+        chooser = _Chooser(empty, title, resolver, command.max_tokens - SLACK_TOKENS)
+        pack = chooser.chosen(found)
         if not any(section.refs or section.description for section in pack.sections):
             raise invalid("'max_tokens' leaves no room for a single passage; give more", "max_tokens")
         named = pack.digests
@@ -188,7 +165,7 @@ class PackDrafter(PackAccess):
         query = " ".join((command.query or "").split())
         if len(query) < commands.LEAST_QUESTION:  # the schema counts white space, too
             raise invalid(f"'query' must have at least {commands.LEAST_QUESTION} characters", "query")
-        found = self.passages.best(query, _wanted(command.max_tokens), check)
+        found = self.passages.best(query, MOST_EXCERPTS, check)
         if not found.items:
             raise _nothing(found.notes)
         return query, found
@@ -205,11 +182,6 @@ def _lost(items: Iterable[Excerpt], pack: Pack) -> list[str]:
     ]
 
 
-def _wanted(tokens: int) -> int:
-    """How many passages to look for, so that a larger budget is spent as well."""
-    return min(MOST_EXCERPTS, max(LEAST_EXCERPTS, tokens // TOKENS_PER_EXCERPT))
-
-
 def _nothing(notes: Mapping[str, object]) -> Failure:
     """The failure when nothing was found; says if the search was incomplete."""
     if "indexing" not in notes:
@@ -218,127 +190,86 @@ def _nothing(notes: Mapping[str, object]) -> Failure:
     return Failure(Code.NOT_FOUND, words, dict(notes))
 
 
-_Taken = tuple[int, tuple[str, str, int], tuple[str, Ref | str]]
-"""A part with its place among the passages, where it stands in the order of reading, and its section."""
+@frozen
+class _Part:
+    """A ref or a line of a description, the section that it is in, and its turn among the passages."""
 
+    kind: str
+    place: int
+    shown: Ref | str
 
-def _path_of(part: tuple[str, Ref | str]) -> str | None:
-    return part[1].path.value if isinstance(part[1], Ref) else None
+    @property
+    def path(self) -> RelativePath | None:
+        """The file that it shows lines of."""
+        return self.shown.path if isinstance(self.shown, Ref) else None
 
 
 @define
 class _Chooser:
-    """Fills one pack: `parts` are refs and lines of descriptions, each with the key of its section."""
+    """Fills one pack, the best passages first."""
 
     empty: Pack
     query: str
     resolver: Resolver
     most: int
-    texts: Mapping[str, str] = field(factory=dict)
-    parts: list[tuple[str, Ref | str]] = field(factory=list, init=False)
-    used: int = field(init=False)
+    parts: list[_Part] = field(factory=list, init=False)
+    left: int = field(init=False)
     _bare: int = field(init=False)
-    _opened: dict[str, int] = field(factory=dict, init=False)
-    _spent: dict[bool, int] = field(factory=dict, init=False)
 
     def __attrs_post_init__(self) -> None:
         self._bare = self.weight(self.empty)
-        self.used = self._bare
+        self.left = self.most - self._bare
 
-    def chosen(self, items: Sequence[Excerpt]) -> Pack:
-        """The pack with as many passages as fit, the best first: whole ones in their share, then in part."""
-        for kind, text in self.texts.items():
-            self._take(kind, [text])
-        taken: list[_Taken] = [(-1, ("", "", 0), part) for part in self.parts]
-        seen: list[tuple[str, int, int]] = []
-        for rank in sorted({item.rank for item in items}):
-            waiting = [(place, item) for place, item in enumerate(items) if item.rank == rank]
-            for shared, whole in ((True, True), (False, True), (False, False)):
-                waiting = self._taken(waiting, items, shared, whole, taken, seen)
-        taken.sort(key=lambda each: each[0])
-        pack = self._in_reading_order(taken)
-        while taken and self.weight(pack) > self.most:
-            taken.pop()
-            pack = self._in_reading_order(taken)
-        return pack
-
-    def _in_reading_order(self, taken: Sequence[_Taken]) -> Pack:
-        self.parts = [part for _, _, part in sorted(taken, key=lambda each: each[1])]
+    def chosen(self, found: Excerpted) -> Pack:
+        """The pack with as many passages as fit: whole ones first, then the first lines of others."""
+        for kind, text in found.texts.items():
+            self._take(_Part(kind, 0, text))
+        for rank in sorted({item.rank for item in found.items}):
+            waiting = [(place, item) for place, item in enumerate(found.items) if item.rank == rank]
+            for whole in (True, False):
+                waiting = [(place, item) for place, item in waiting if not self._taken(item, place, whole)]
         return self._pack(self.parts)
-
-    def _taken(
-        self,
-        waiting: Sequence[tuple[int, Excerpt]],
-        items: Sequence[Excerpt],
-        shared: bool,
-        whole: bool,
-        taken: list[_Taken],
-        seen: list[tuple[str, int, int]],
-    ) -> list[tuple[int, Excerpt]]:
-        """Take what fits of the passages that are waiting; those that are left."""
-        left = []
-        for place, item in waiting:
-            self.resolver.check()
-            if item.path is not None and _repeats(item, seen):
-                continue
-            candidates = self._quoted(item) if item.path is None else self._refs(item, whole)
-            later = whole and (item.partial or self._is_large(item, shared))
-            if (
-                later
-                or not self._has_share(item.kind, shared, items)
-                or not self._take(item.kind, candidates)
-            ):
-                left.append((place, item))
-                continue
-            # As one reads: group by group, the best file first, and a file from top to bottom.
-            first = min([at for at, _, part in taken if _path_of(part) == item.path], default=place)
-            reading = (item.group or "", f"{first:04}", item.start) if item.group else ("", f"{place:04}", 0)
-            taken.append((place, reading, self.parts[-1]))
-            if item.path is not None:
-                seen.append((item.path, item.start, item.end))
-        return left
 
     def weight(self, pack: Pack) -> int:
         """The tokens of the pack as `output` shows it, in one page."""
         shown = render(pack, self.resolver, self.empty.created_at, max_tokens=commands.MOST_TOKENS)
         return tokens_of(shown.text) if shown.cursor is None else commands.MOST_TOKENS + 1
 
-    def _is_large(self, item: Excerpt, shared: bool) -> bool:
-        """Whether a passage cannot fit, or would take half of all before others had their turn."""
-        lines = item.end - item.start + 1
-        return lines > self.most or (shared and bool(self.parts) and lines * LINE_TOKENS > self.most // 2)
-
-    def _has_share(self, kind: str, shared: bool, items: Sequence[Excerpt]) -> bool:
-        """Whether a kind has not yet used up its share, if there are others to share with."""
-        if not shared or len({item.kind == CODE for item in items}) == 1:
+    def _taken(self, item: Excerpt, place: int, whole: bool) -> bool:
+        """Take a passage if it fits; whether there is nothing more to do about it."""
+        self.resolver.check()
+        refs = [part.shown for part in self.parts if isinstance(part.shown, Ref)]
+        if any(
+            ref.path.value == item.path and ref.lines.start <= item.end and item.start <= ref.lines.end
+            for ref in refs
+        ):
             return True
-        most = (self.most - self._bare) * (CODE_SHARE if kind == CODE else 1 - CODE_SHARE)
-        return self._spent.get(kind == CODE, 0) < most
+        if item.path is None:
+            title = f"{item.title}: {' '.join(item.text.split())}"
+            quoted = f"- {title} ({reason(self.query, item.what)})"
+            texts = [part.shown for part in self.parts if part.kind == item.kind and part.path is None]
+            room = len("\n".join([*map(str, texts), quoted])) <= values.DESCRIPTION_CHARS
+            return room and self._take(_Part(item.kind, place, quoted))
+        if whole and item.partial:
+            return False
+        return any(self._take(_Part(item.kind, place, ref)) for ref in self._refs(item, whole))
 
-    def _take(self, kind: str, candidates: Iterable[Ref | str]) -> bool:
-        """Keep the first candidate that fits; whether one does."""
-        opened = self._opened.get(kind)
-        if opened is None:
-            opened = self._opened[kind] = self.weight(self._pack([(kind, "")]))
-        # The first part of a section brings the section's heading with it.
-        before = opened if any(key == kind for key, _ in self.parts) else self._bare
-        for part in candidates:
-            if self.used + _least(part) > self.most:
-                continue
-            more = self.weight(self._pack([(kind, part)])) - before
-            if self.used + more <= self.most:
-                self.parts.append((kind, part))
-                self.used += more
-                self._spent[kind == CODE] = self._spent.get(kind == CODE, 0) + more
-                return True
-        return False
+    def _take(self, part: _Part) -> bool:
+        """Keep a part if it fits: what it weighs is measured by rendering it alone."""
+        weight = self.weight(self._pack([part])) - self._bare
+        if weight > self.left:
+            return False
+        self.parts.append(part)
+        self.left -= weight
+        return True
 
     def _refs(self, item: Excerpt, whole: bool) -> Iterator[Ref]:
         """The passage whole, or with half of its lines, and so on; nothing if it has changed meanwhile."""
         assert item.path is not None
         title = values.one_line(cut_text(item.title, values.TITLE_CHARS // 2), "title")
-        keys = {part.key for kind, part in self.parts if kind == item.kind and isinstance(part, Ref)}
-        key, why = _unique(key_of(title or ""), keys), reason(self.query, item.what)
+        here = [part.shown for part in self.parts if part.kind == item.kind]
+        keys = {part.key for part in here if isinstance(part, Ref)}
+        key, why = key_of(title or "", keys), reason(self.query, item.what)
         lines = min(item.end - item.start + 1, MAX_LINES)
         while True:
             place = LineRange(item.start, item.start + lines - 1)
@@ -349,40 +280,23 @@ class _Chooser:
                 return
             lines //= 2
 
-    def _quoted(self, item: Excerpt) -> Iterator[str]:
-        """The passage as a line of the description of its section, while that has room."""
-        line = quote(item.title, item.text, reason(self.query, item.what))
-        texts = [part for kind, part in self.parts if kind == item.kind and isinstance(part, str)]
-        if len("\n".join([*texts, line])) <= values.DESCRIPTION_CHARS:
-            yield line
+    def _pack(self, parts: Sequence[_Part]) -> Pack:
+        """The pack with these parts in their sections, in the order in which one reads them."""
+        first: dict[RelativePath | None, int] = {}
+        for part in parts:
+            first[part.path] = min(part.place, first.get(part.path, part.place))
 
-    def _pack(self, parts: Sequence[tuple[str, Ref | str]]) -> Pack:
-        """The pack with these parts in their sections."""
-        kinds = {kind for kind, _ in parts}
-        return evolve(self.empty, sections=[_section(kind, parts) for kind in TITLES if kind in kinds])
+        def reading(part: _Part) -> tuple[str, int, int]:
+            """Group by group, the best file first, and a file from top to bottom."""
+            if isinstance(part.shown, Ref) and part.shown.group is not None:
+                return part.shown.group, first[part.path], part.shown.lines.start
+            return "", part.place, 0
 
-
-def _section(kind: str, parts: Sequence[tuple[str, Ref | str]]) -> Section:
-    mine = [part for key, part in parts if key == kind]
-    description = "\n".join(part for part in mine if isinstance(part, str))
-    refs = tuple(part for part in mine if isinstance(part, Ref))
-    return Section(kind, TITLES[kind], description or None, refs)
-
-
-def _least(part: Ref | str) -> int:
-    """The tokens that a part has at least, known without rendering it."""
-    return tokens_of(part if isinstance(part, str) else f"{part.title}{part.why}{part.path.value}")
-
-
-def _unique(base: str, keys: set[str]) -> str:
-    """A key that none of these is."""
-    key, number = base, 1
-    while key in keys:
-        number += 1
-        key = f"{base}-{number}"
-    return key
-
-
-def _repeats(item: Excerpt, seen: Iterable[tuple[str, int, int]]) -> bool:
-    """Whether the pack already shows some of these lines."""
-    return any(path == item.path and item.start <= end and start <= item.end for path, start, end in seen)
+        sections = []
+        for kind, title in TITLES.items():
+            mine = [part.shown for part in sorted(parts, key=reading) if part.kind == kind]
+            text = "\n".join(part for part in mine if isinstance(part, str))
+            refs = tuple(part for part in mine if isinstance(part, Ref))
+            if mine:
+                sections.append(Section(kind, title, text or None, refs))
+        return evolve(self.empty, sections=sections)

@@ -111,9 +111,10 @@ def _ends(kept: Sequence[str], lines: Sequence[str], first: int, last: int) -> t
     if not places:
         return first, last, False
     (top, start), (bottom, end) = min(places.items()), max(places.items())
+    while top and start > low and old[top - 1] == new[start - low - 1]:
+        top, start = top - 1, start - 1
     rest = list(zip(old[bottom + 1 :], new[end + 1 - low :], strict=False))  # braces, or lines that changed
     ended = len(rest) == len(old) - bottom - 1 and all(
         line == there or alike(words_of([line]), words_of([there])) >= SAME_LINE for line, there in rest
     )
-    start = start if top == 0 else max(0, min(first, start))
-    return start, end + len(rest) if ended else max(end, last), ended
+    return start if not top else min(first, start), end + len(rest) if ended else max(end, last), ended

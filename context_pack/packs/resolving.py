@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from math import inf
 
 from attrs import define, evolve, field, frozen
@@ -237,11 +238,14 @@ class Resolver:
             return found
         language = language_of(str(found.found.path))
         symbol = None if ref.anchor is None else ref.anchor.symbol
+        filled = [at for at, line in enumerate(kept.lines) if line.strip()]  # what was found begins with code
+        text = "\n".join(kept.lines[filled[0] : filled[-1] + 1])
         head = None if symbol is None else symbol.signature
-        old = ComparedText(kept.text, str(ref.path), ref.lines.start, head)
+        old = ComparedText(text, str(ref.path), ref.lines.start + filled[0], head)
         new = ComparedText(found.excerpt, str(found.found.path), found.found.lines.start, found.signature)
-        changes = difference(old, new, language, lambda part: self._spans(language, part))
-        return evolve(found, difference=changes)
+        part = symbol is not None and not symbol.whole
+        spans_of = partial(self._spans, language)
+        return evolve(found, difference=difference(old, new, language, spans_of, part=part))
 
     def _spans(self, language: str, text: str) -> Spans | None:
         spans = self.syntax.spans(language, text) if self.syntax.knows(language) else None

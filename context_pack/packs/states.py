@@ -128,43 +128,35 @@ class Checked:
     resolution: Resolution
 
 
-def state_line(section: str, ref: Ref, resolution: Resolution) -> str:
+def state_line(checked: Checked) -> str:
     """A ref that does not hold, on one line: its key, its state, where its code is, and what became of it."""
-    found = resolution.found
+    ref, found = checked.ref, checked.resolution.found
     place = f"{ref.path}:{ref.lines}" if found is None else f"{found.path}:{found.lines}"
-    return f"{section}/{ref.key} {resolution.word} {place} {resolution.summary}"
-
-
-def state_record(checked: Checked) -> dict[str, Any]:
-    """A ref's state with where it points, where its code is and why not; the diff is for `output`."""
-    record, difference = problem_record(checked), checked.resolution.difference
-    if difference is None:
-        return record
-    change = {"lines": difference.changed, "of": difference.lines, "kind": difference.kind.value}
-    return {**record, "state": checked.resolution.word, "change": change}
+    return f"{checked.section.key}/{ref.key} {checked.resolution.word} {place} {checked.resolution.summary}"
 
 
 def problem_record(checked: Checked) -> dict[str, Any]:
-    """A ref that cannot be relied on, and why."""
-    found = checked.resolution.found
-    return {
-        **_place(checked),
-        "state": checked.resolution.state.value,
-        "found": found and to_record(found),
-        "reason": checked.resolution.reason,
+    """A ref's state with where it points, where its code is and why not; the diff is for `output`."""
+    ref, resolution = checked.ref, checked.resolution
+    record = {
+        "section": checked.section.key,
+        "ref": ref.key,
+        **to_record(CodeLocation(ref.path, ref.lines)),
+        "state": resolution.word,
+        "found": resolution.found and to_record(resolution.found),
+        "reason": resolution.reason,
     }
+    difference = resolution.difference
+    if difference is None:
+        return record
+    change = {"lines": difference.changed, "of": difference.lines, "kind": difference.kind.value}
+    return {**record, "change": change}
 
 
 def repair_record(checked: Checked) -> dict[str, Any]:
     """A ref that was pointed at its code again: where it points now, and where it pointed before."""
     before, found = CodeLocation(checked.ref.path, checked.ref.lines), checked.resolution.found
-    after = to_record(found or before)
-    record = {"section": checked.section.key, "ref": checked.ref.key, **after, "from": to_record(before)}
+    record = {"section": checked.section.key, "ref": checked.ref.key, **to_record(found or before)}
     difference = checked.resolution.difference if checked.resolution.cosmetic else None
-    return record if difference is None else {**record, "accepted": difference.kind.value}
-
-
-def _place(checked: Checked) -> dict[str, Any]:
-    """Which ref it is, and where it points."""
-    ref = checked.ref
-    return {"section": checked.section.key, "ref": ref.key, **to_record(CodeLocation(ref.path, ref.lines))}
+    accepted = {} if difference is None else {"accepted": difference.kind.value}
+    return {**record, "from": to_record(before), **accepted}

@@ -16,12 +16,10 @@ from context_pack.kernel.errors import Failure, clip, invalid
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.text import close
 from context_pack.packs import commands
-from context_pack.packs.answers import Payload, answer_of, diagram_faults, verified_lines
+from context_pack.packs.answers import Payload, answer_of, diagram_faults, verified_payload
 from context_pack.packs.cases import PackUseCases
 from context_pack.packs.commands import OPERATIONS, PackAtRevision
-from context_pack.packs.listing import listed
 from context_pack.packs.plans import touch_required, ttl_required
-from context_pack.packs.record import to_record
 from context_pack.packs.write import for_each
 from context_pack.toolkit.arguments import arguments_of, command_schema, parse, respelled
 from context_pack.toolkit.budget import MORE, fit, json_size, room_of, shrunk
@@ -262,7 +260,7 @@ def _input(cases: PackUseCases, clock: Clock, command: Any, call: Call) -> Answe
     """The answer to one action of `input`, within what the client shows."""
     if isinstance(command, commands.Verify):
         verified = cases.verifier.verify(command, call.check)
-        payload = verified_lines(verified, diagram_faults(cases, verified.pack))
+        payload = verified_payload(verified, diagram_faults(cases, verified.pack), lines=True)
     else:
         payload = payload_of(cases, clock, command, call.check)
     return json_answer({"action": command.action, "payload": _fitted(command, payload, call.page_tokens)})
@@ -270,10 +268,6 @@ def _input(cases: PackUseCases, clock: Clock, command: Any, call: Call) -> Answe
 
 def payload_of(cases: PackUseCases, clock: Clock, command: Any, check: Callable[[], None]) -> Payload:
     """The whole payload of an action; only a client's answer is cut to a page, never that of a command."""
-    if isinstance(command, commands.Get):
-        return to_record(cases.reader.get(command), anchors=False)
-    if isinstance(command, commands.ListPacks):
-        return listed(cases.lister.list(command), clock.now())
     operations = _operations(command.operations) if isinstance(command, commands.Batch) else ()
     return answer_of(cases, clock, command, operations, check)
 
@@ -289,27 +283,23 @@ BESIDE = 100
 def _fitted(command: Any, payload: Payload, tokens: int) -> Payload:
     """The payload in so many tokens; whatever is left out can be read in another call."""
     action, room = command.action, room_of(tokens) - BESIDE
-    rows = ROWS.get(action)
-    if rows is None or not isinstance(payload.get(rows), list):
+    rows = ROWS.get(action, "")
+    if not isinstance(payload.get(rows), list):
         if json_size(payload) <= room:
             return payload
         small = shrunk(payload, room - 2 * len(READ_ALL))
         here, whole = _ref_count(small), _ref_count(payload)
         words = f"{here} of {whole} refs are here" if here < whole else "the ends of long texts are missing"
         return {MORE: f"{words}; {READ_ALL}", **small}
-    start = command.offset if action in PAGED else 0
 
     def rest(end: int) -> str:
-        if action == "list":
-            return f'continue with input {{"action": "list", "offset": {command.offset + end}}}'
-        if action in PAGED:
-            return f'continue with input {{"action": "{action}", "offset": {end}}} and the same pack'
-        if action == "batch":
+        if action not in ("list", *PAGED):
             return READ_ALL
-        old = command.expected_revision
-        return f'input {{"action": "diff", "from_revision": {old}}} reads all, page by page'
+        offset = end + (command.offset if action == "list" else 0)
+        same = " and the same pack" if action in PAGED else ""
+        return f'continue with input {{"action": "{action}", "offset": {offset}}}{same}'
 
-    fitting = fit(payload, rows, room, rest, start=start)
+    fitting = fit(payload, rows, room, rest, start=command.offset if action in PAGED else 0)
     if action == "list":
         count = len(fitting[rows])
         fitting |= {"count": count, "has_more": payload["has_more"] or count < payload["count"]}

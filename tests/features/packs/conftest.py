@@ -18,7 +18,7 @@ from inmemory import (
 from context_pack.app import build
 from context_pack.composition import Ports, UseCases
 from context_pack.packs.commands import NamedPack
-from context_pack.packs.states import state_record
+from context_pack.packs.states import problem_record
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import Registry
 from context_pack.toolkit.spec import Answer
@@ -110,7 +110,7 @@ class Desk:
 
     def state(self, pack: str, index: int = 0) -> Any:
         """The state of one ref, as a library caller sees it."""
-        return state_record(self.cases.packs.verifier.verify(NamedPack(id=pack)).refs[index])
+        return problem_record(self.cases.packs.verifier.verify(NamedPack(id=pack)).refs[index])
 
     @property
     def cases(self) -> UseCases:

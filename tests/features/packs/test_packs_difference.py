@@ -94,6 +94,23 @@ def test_lines_that_hold_only_comments_are_compared_as_others_are(new_desk: Any)
     assert "> changed since anchored: 1 of 3 lines, only comments\n" in desk.output(id=pack)
 
 
+@pytest.mark.clause("AN-20")
+@pytest.mark.parametrize(("start", "end"), [(1, 9), (3, 7), (4, 5), (2, 8)])
+def test_what_surrounds_a_change_is_never_shown_as_changed(new_desk: Any, start: int, end: int) -> None:
+    body = ["    first = item.price", "    first += tax(first)", "    second = first * count"]
+    body += ["    log(second)", "    return second"]
+    lines = ["", "", "def price(item, count):", *body, ""]
+    desk = new_desk({"a.py": "\n".join([*lines, "", "def other():", "    return 1", ""])})
+    ports = Ports(desk.clock, desk.tree, desk.store, shared_syntax(), MemoryExcerptStore(desk.clock))
+    desk.open(ports)
+    pack = desk.pack_with_ref(start, end, path="a.py")
+    desk.files["a.py"] = "import tax\n" + desk.files["a.py"].replace("tax(first)", "vat(first)")
+    text = desk.output(id=pack)
+    diff = text.partition("```diff\n")[2].partition("\n```")[0].split("\n")[3:]
+    changed = [line for line in diff if line[0] != " "]
+    assert changed == ["-    first += tax(first)", "+    first += vat(first)"]
+
+
 @pytest.mark.clause("PK-57", "AN-20")
 def test_the_mode_diff_shows_only_what_changed(shop: tuple[Any, str]) -> None:
     desk, pack = shop
