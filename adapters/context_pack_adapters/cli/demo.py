@@ -245,7 +245,7 @@ def _build(packs: Packs, survey: ProjectSurvey, name: str) -> tuple[str, str]:
         ttl_minutes=TTL_MINUTES,
         title=f"A first look at {name}",
         brief="Made by context-pack demo: where a newcomer would start reading",
-        tags=["demo"],
+        tags=("demo",),
     )
     pack = packs.set_status(packs.apply(pack, *_operations(survey)), "finalized")
     return pack.id, packs.document(pack)

@@ -7,10 +7,7 @@ is, so that calls chain. A pack may also be named by its id or name; then a chan
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from inspect import Signature, signature
 from typing import Any, Concatenate, ParamSpec
-
-import attrs
 
 from context_pack.composition import UseCases
 from context_pack.kernel.errors import invalid
@@ -20,21 +17,22 @@ from context_pack.packs.claims import Remark
 from context_pack.packs.commands import (
     DEFAULT_LIMIT,
     DRAFT_TOKENS,
+    Create,
     Draft,
+    ListPacks,
     NamedPack,
     Operation,
     PackAtRevision,
 )
 from context_pack.packs.draft import Drafted
-from context_pack.packs.model import Pack, Scopes
+from context_pack.packs.model import Pack
 from context_pack.packs.pages import Mode
 from context_pack.packs.read import Compared
 from context_pack.packs.render import Rendered
 from context_pack.packs.verify import Repaired, Verified
-from context_pack.packs.write import DiagramFault
 from context_pack.packs.write_text import WrittenText, write_text
-from context_pack.toolkit.arguments import arguments_of
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
+from context_pack_adapters.library.calls import asked, describe
 
 P = ParamSpec("P")
 Which = Pack | str
@@ -47,13 +45,7 @@ def _change(operation: Callable[P, Operation]) -> Callable[Concatenate[Packs, Wh
     def change(self: Packs, pack: Which, /, *args: P.args, **fields: P.kwargs) -> Pack:
         return self.apply(pack, operation(*args, **fields))
 
-    kind: Any = operation
-    change.__name__ = attrs.fields(kind).action.default
-    told = (f"    {name}: {argument.description}" for name, argument, _ in arguments_of(kind))
-    change.__doc__ = "\n".join([kind.__doc__, "", "Args:", "    pack: as it was last seen.", *list(told)[1:]])
-    ours = signature(change).parameters
-    theirs = [each for name, each in signature(kind).parameters.items() if name != "action"]
-    change.__signature__ = Signature([ours["self"], ours["pack"], *theirs])  # type: ignore[attr-defined]
+    describe(change, operation, operation.__doc__ or "", pack="as it was last seen")
     return change
 
 
@@ -81,7 +73,7 @@ class Packs:
         limit: int = DEFAULT_LIMIT,
         offset: int = 0,
     ) -> Page[Pack]:
-        """Live packs, the last changed first.
+        """A page of live packs, the last changed first.
 
         Args:
             status: only `draft` or `finalized` ones.
@@ -89,7 +81,7 @@ class Packs:
             limit: at most so many.
             offset: how many to skip.
         """
-        command = commands.ListPacks(status=status, query=query, limit=limit, offset=offset)
+        command = ListPacks(status=status, query=query, limit=limit, offset=offset)
         return self._cases.lister.list(command)
 
     def diff(self, pack: Which, from_revision: int | None = None, to_revision: int | None = None) -> Compared:
@@ -139,12 +131,8 @@ class Packs:
         from context_pack_adapters.page.page import PackView, render_html
 
         verified = self.verify(pack)
-        scopes = self.scopes(verified.pack)
+        scopes = self._cases.reader.scopes(verified.pack)
         return render_html(PackView.of(verified.pack, verified.refs, self._clock.now(), scopes))
-
-    def scopes(self, pack: Which) -> Scopes:
-        """How the contexts of the folders that the pack's sections name stand."""
-        return self._cases.reader.scopes(self.get(pack))
 
     def markdown(self, pack: Which) -> str:
         """The pack as a Markdown text; given back to `write` unchanged, it changes nothing."""
@@ -162,34 +150,12 @@ class Packs:
         """The state of every ref; changes nothing."""
         return self._cases.verifier.verify(NamedPack(id=_handle(pack)))
 
-    def diagram_faults(self, pack: Which) -> Sequence[DiagramFault]:
-        """Every diagram of the pack that cannot be drawn, and why; none where `mmdr` is not installed."""
-        return self._cases.writer.diagram_faults(self.get(pack))
-
     # -- writing
 
-    def create(
-        self,
-        *,
-        ttl_minutes: int,
-        name: str | None = None,
-        title: str | None = None,
-        brief: str | None = None,
-        tags: Sequence[str] = (),
-    ) -> Pack:
-        """A new draft.
-
-        Args:
-            ttl_minutes: how long it lives.
-            name: what to call it; no other pack that lives may have it.
-            title: its heading.
-            brief: a sentence or two on what it is for.
-            tags: words to find it by.
-        """
-        command = commands.Create(
-            ttl_minutes=ttl_minutes, name=name, title=title, brief=brief, tags=tuple(tags)
-        )
+    def _create(self, command: Create) -> Pack:
         return self._cases.writer.create(command)
+
+    create = asked(Create, _create, "A new draft.")
 
     def write(
         self,
@@ -201,15 +167,13 @@ class Packs:
         expected_revision: int | None = None,
     ) -> WrittenText:
         """Make a pack of a Markdown text, or put the text in place of what a draft says."""
-        revision = (
-            pack.revision if expected_revision is None and isinstance(pack, Pack) else expected_revision
-        )
+        seen = pack.revision if isinstance(pack, Pack) else None
         command = commands.Write(
             text=text,
             id=None if pack is None else _handle(pack),
             name=name,
             ttl_minutes=ttl_minutes,
-            expected_revision=revision,
+            expected_revision=seen if expected_revision is None else expected_revision,
         )
         return write_text(self._cases.writer, command)
 
@@ -223,13 +187,8 @@ class Packs:
         expected_revision: int | None = None,
     ) -> Pack:
         """Give a section, or a ref of it, another key."""
-        command = commands.Rename(
-            id=_handle(pack),
-            expected_revision=_revision(pack, expected_revision),
-            section_key=section_key,
-            ref_key=ref_key,
-            new_key=new_key,
-        )
+        seen = _seen(pack, expected_revision)
+        command = commands.Rename(**seen, section_key=section_key, ref_key=ref_key, new_key=new_key)
         return self._cases.writer.rename(command)
 
     def draft(
@@ -259,7 +218,7 @@ class Packs:
             operations: `UpsertSection`, `UpsertRef`, `SetMeta`, …
             expected_revision: what a pack that is given by id or name must still be at.
         """
-        target = PackAtRevision(id=_handle(pack), expected_revision=_revision(pack, expected_revision))
+        target = PackAtRevision(**_seen(pack, expected_revision))
         return self._cases.writer.apply(target, operations[0] if len(operations) == 1 else operations).pack
 
     upsert_section = _change(commands.UpsertSection)
@@ -273,14 +232,12 @@ class Packs:
 
     def set_status(self, pack: Which, status: str, *, expected_revision: int | None = None) -> Pack:
         """Finalize a draft (`finalized`), or reopen a finalized pack (`draft`)."""
-        revision = _revision(pack, expected_revision)
-        command = commands.SetStatus(id=_handle(pack), expected_revision=revision, status=status)
-        return self._cases.writer.set_status(command)
+        seen = _seen(pack, expected_revision)
+        return self._cases.writer.set_status(commands.SetStatus(**seen, status=status))
 
     def repair(self, pack: Which, *, expected_revision: int | None = None) -> Repaired:
         """Point the refs whose code has moved at it again."""
-        revision = _revision(pack, expected_revision)
-        return self._cases.verifier.repair(commands.Repair(id=_handle(pack), expected_revision=revision))
+        return self._cases.verifier.repair(commands.Repair(**_seen(pack, expected_revision)))
 
     def restore(self, pack: str, *, ttl_minutes: int) -> Pack:
         """Bring an expired pack back, by id or name."""
@@ -292,26 +249,25 @@ class Packs:
 
     def accept(self, pack: Which, *refs: str, expected_revision: int | None = None) -> Repaired:
         """Anchor changed refs anew where they are found now: those named, or all of them."""
-        revision = _revision(pack, expected_revision)
-        command = commands.Accept(id=_handle(pack), expected_revision=revision, refs=refs or None)
-        return self._cases.verifier.accept(command)
+        seen = _seen(pack, expected_revision)
+        return self._cases.verifier.accept(commands.Accept(**seen, refs=refs or None))
 
     def delete(self, pack: Which, *, expected_revision: int | None = None) -> None:
         """Remove the pack for good."""
-        revision = _revision(pack, expected_revision)
-        self._cases.writer.delete(commands.DeletePack(id=_handle(pack), expected_revision=revision))
+        self._cases.writer.delete(commands.DeletePack(**_seen(pack, expected_revision)))
 
 
 def _handle(pack: Which) -> str:
     return pack.id if isinstance(pack, Pack) else pack
 
 
-def _revision(pack: Which, given: int | None) -> int:
-    if given is not None:
-        return given
-    if isinstance(pack, Pack):
-        return pack.revision
-    raise invalid(
-        "'expected_revision' is required with an id or a name; or pass the pack as you last saw it",
-        "expected_revision",
-    )
+def _seen(pack: Which, expected_revision: int | None) -> dict[str, Any]:
+    """The arguments that say which pack is meant, and the revision that it must still be at."""
+    if expected_revision is None:
+        if not isinstance(pack, Pack):
+            words = (
+                "'expected_revision' is required with an id or a name; or pass the pack as you last saw it"
+            )
+            raise invalid(words, "expected_revision")
+        expected_revision = pack.revision
+    return {"id": _handle(pack), "expected_revision": expected_revision}
