@@ -97,12 +97,17 @@ def test_a_session_leaves_a_draft_pack_that_the_next_one_is_told_of(
     outside = tmp_path / "outside.py"
     outside.write_text("secret = 1\n")
     read = [("Read", project / "README.md"), ("Read", outside), ("Edit", project / "src/ttl.py")]
-    (tmp_path / "one.jsonl").write_text(calls(*read))
+    ours = {"name": "mcp__context-pack__output", "input": {"name": "login", "mode": "diff"}}
+    (tmp_path / "one.jsonl").write_text(calls(*read) + "\n" + json.dumps({"content": [ours]}))
+    with open_workspace(project) as workspace:
+        workspace.memory.record("rule", "Times are never negative here")
     if event is not None:  # else it is killed
         assert hook(event) == ""
     text = hook("start", "two")
     assert "changed: `src/ttl.py#expiry`" in text
     assert "read: README.md" in text
+    assert "packs: login" in text
+    assert "recorded: rule: Times are never negative here" in text
     assert "outside" not in text
     with open_workspace(project) as workspace:
         (pack,) = workspace.packs.list()

@@ -23,12 +23,13 @@ from typing import Any
 import click
 from attrs import asdict, evolve, frozen
 
-from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.errors import Code, Failure, clip
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.times import format_instant
+from context_pack.kernel.times import format_instant, parse_instant
 from context_pack.knowledge.model import Known, ranked
 from context_pack.knowledge.ports import KnownSource
 from context_pack.knowledge_sources import KnownByDiscoveries, KnownByPacks
+from context_pack.packs.commands import ListPacks
 from context_pack.packs.model import Pack
 from context_pack.toolkit.budget import cut_text
 from context_pack_adapters.cli.app import App, command
@@ -180,13 +181,16 @@ def drafted(app: App, session: ClientSession) -> ClientSession:
 
 def session_text(app: App, session: ClientSession, files: FilesOfSession) -> str | None:
     """What a session did, as the Markdown of a pack; None if it read and changed nothing here."""
-    if not (files.changed or files.read):
+    recorded = _recorded_since(app, session.started)
+    if not (files.changed or files.read or recorded):
         return None
     places = list(_changed_places(app, session.base, files.changed))
     named = {place.partition("#")[0] for place in places}
     changed = [f"`{place}`" for place in places] + [path for path in files.changed if path not in named]
     lines = [f"# Session of {session.started[:16].replace('T', ' ')}", "", session.trouble]
-    for heading, rows in (("Changed", changed), ("Read", files.read)):
+    packs = list(map(clip, files.packs))
+    kinds = {"Changed": changed, "Read": files.read, "Packs": packs, "Recorded": recorded}
+    for heading, rows in kinds.items():
         if rows:
             lines += ["", f"## {heading}", "", *(f"- {row}" for row in rows[:MOST_FILES])]
         if len(rows) > MOST_FILES:
@@ -214,11 +218,23 @@ def _changed_places(app: App, base: str | None, changed: Sequence[str]) -> Itera
                 yield place
 
 
+def _recorded_since(app: App, started: str) -> list[str]:
+    """The discoveries that were made since a moment."""
+    begin, made = parse_instant(started), []
+    with suppress(Failure):
+        made = [] if app.ports.discoveries is None else list(app.ports.discoveries.all())
+    return [
+        f"{each.type.value}: {cut_text(' '.join(each.content.split()), 200)}"
+        for each in made
+        if each.date >= begin and each.worktree is None
+    ]
+
+
 def briefing(app: App, last: ClientSession | None) -> str:
     """What a session is to know when it begins, in at most 2 KB; empty where there is nothing to say."""
     parts: list[str] = []
     with suppress(Failure):
-        live = app.workspace.packs.list()
+        live = app.cases.lister.list(ListPacks())
         packs = [pack for pack in live if last is None or pack.name != last.pack]
         if packs:
             parts.append("Context packs (read one with `output`):")

@@ -2,7 +2,7 @@
 
 Clients write JSON (one object, or one a line) in forms of their own that change. What they share is a call of
 a tool with its arguments, somewhere inside: a name, and a path among the arguments. Only these paths are
-taken; what was said is never looked at.
+taken, and of our own tools the names of packs; what was said is never looked at.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ from context_pack.kernel.paths import RelativePath
 
 _PATH_KEYS = ("file_path", "absolute_path", "filePath", "notebook_path", "path")
 _ARGUMENT_KEYS = ("input", "args", "arguments", "parameters")
+_OURS = re.compile(r"context[-_]pack\w*_(input|output)$")
+"""Our tools of packs, behind the name that a client gives the server."""
+_PACK_KEYS = ("name", "id")
 _CHANGING = re.compile(r"edit|write|replace|patch|create", re.IGNORECASE)
 _PATCHED = re.compile(r"^\*\*\* (?:Update|Add) File: (.+)$", re.MULTILINE)
 """How a patch of Codex names its files."""
@@ -35,6 +38,8 @@ class FilesOfSession:
 
     changed: tuple[str, ...]
     read: tuple[str, ...]
+    packs: tuple[str, ...] = ()
+    """The packs that it read or changed by our tools, as it named them."""
 
 
 def read_end(path: str) -> tuple[str, str]:
@@ -52,15 +57,18 @@ def files_in(transcript: str, project: str) -> FilesOfSession:
     """The files of a project that the calls in a transcript name."""
     changed: dict[str, None] = {}
     read: dict[str, None] = {}
-    for name, path in _calls(transcript):
-        inside = _inside(path, project)
-        if inside is not None:
+    packs: dict[str, None] = {}
+    for name, named in _calls(transcript):
+        inside = None if _OURS.search(name) else _inside(named, project)
+        if _OURS.search(name):
+            packs[named] = None
+        elif inside is not None:
             (changed if _CHANGING.search(name) else read)[inside] = None
-    return FilesOfSession(tuple(changed), tuple(path for path in read if path not in changed))
+    return FilesOfSession(tuple(changed), tuple(path for path in read if path not in changed), tuple(packs))
 
 
 def _calls(transcript: str) -> Iterator[tuple[str, str]]:
-    """The tools that were called, each with the paths that its arguments name."""
+    """The tools that were called, each with the paths, or of ours the packs, that its arguments name."""
     for entry in _entries(transcript):
         for call in _objects(entry, MOST_DEPTH):
             name = call.get("name") or call.get("tool")
@@ -72,9 +80,8 @@ def _calls(transcript: str) -> Iterator[tuple[str, str]]:
                 arguments = _json(arguments)
             if isinstance(arguments, Mapping):
                 texts += [value for value in arguments.values() if isinstance(value, str)]
-                yield from (
-                    (name, arguments[key]) for key in _PATH_KEYS if isinstance(arguments.get(key), str)
-                )
+                values = map(arguments.get, _PACK_KEYS if _OURS.search(name) else _PATH_KEYS)
+                yield from ((name, value) for value in values if isinstance(value, str))
             for text in texts:
                 yield from ((name, path) for path in _PATCHED.findall(text.replace("\\n", "\n")))
 
