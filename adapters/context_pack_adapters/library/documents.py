@@ -20,7 +20,6 @@ from context_pack.retrieval.headings import Heading
 from context_pack.retrieval.model import IndexEntry
 from context_pack.retrieval.ports import Stop
 from context_pack.retrieval.upkeep import Report
-from context_pack_adapters.library.calls import asked
 
 
 class Documents:
@@ -43,36 +42,29 @@ class Documents:
             for each in self.shelf.collections()
         ]
 
-    def _list(self, command: commands.ListDocuments) -> Page[StoredDocument]:
+    def list(self, collection: str, *, limit: int = 100, offset: int = 0) -> Page[StoredDocument]:
+        """A page of the documents of a collection, in the order of their paths, without their texts."""
+        command = commands.ListDocuments(collection=collection, limit=limit, offset=offset)
         stored, _ = self.shelf.current(command.collection)
-        page = self.shelf.documents(stored, command.limit, command.offset)
-        alias = command.collection
-        rows = tuple(StoredDocument(alias, each.key, each.title, each.size) for each in page.documents)
-        return Page(rows, page.total, command.offset + len(rows) < page.total)
-
-    list = asked(
-        commands.ListDocuments,
-        _list,
-        "A page of the documents of a collection, in the order of their paths, without their texts.",
-    )
+        page = self.shelf.documents(stored, limit, offset)
+        rows = tuple(StoredDocument(collection, each.key, each.title, each.size) for each in page.documents)
+        return Page(rows, page.total, offset + len(rows) < page.total)
 
     def get(self, collection: str, document: str) -> StoredDocument:
         """One document with its text."""
         entry = self._entry(collection, document)
         return StoredDocument(collection, entry.key, entry.title, entry.size, entry.text)
 
-    def _outline(self, command: commands.GetOutline) -> builtins.list[Heading]:
-        return self.shelf.outline(self._entry(command.collection, command.document), command.max_depth)
+    def outline(self, collection: str, document: str, *, max_depth: int = 3) -> builtins.list[Heading]:
+        """The headings of a document down to a level: `level`, `text` and `line` of each."""
+        command = commands.GetOutline(collection, document, max_depth)
+        return self.shelf.outline(self._entry(collection, document), command.max_depth)
 
-    outline = asked(commands.GetOutline, _outline, "The headings of a document: `level`, `text`, `line`.")
-
-    def _section(self, command: commands.GetSection) -> DocumentSection:
-        entry = self._entry(command.collection, command.document)
-        return self.shelf.section(entry, command.section, command.subsections)
-
-    section = asked(
-        commands.GetSection, _section, "A section by its heading: its `content`, from line `start` to `end`."
-    )
+    def section(
+        self, collection: str, document: str, section: str, *, include_subsections: bool = True
+    ) -> DocumentSection:
+        """One section of a document by its heading: its `content`, from line `start` to `end`."""
+        return self.shelf.section(self._entry(collection, document), section, include_subsections)
 
     def _entry(self, collection: str, document: str) -> IndexEntry:
         stored, _ = self.shelf.current(collection)
@@ -101,12 +93,18 @@ class Documents:
         command = commands.SearchDocuments(query, tuple(collections), limit, max_distance, hybrid)
         return _flat(self.finder.search(command))
 
-    def _related(self, command: commands.FindRelated) -> DocumentHits:
+    def related(
+        self,
+        collection: str,
+        document: str,
+        *,
+        chunk: str | None = None,
+        limit: int = 5,
+        same_document: bool = False,
+    ) -> DocumentHits:
+        """Passages of the collection that are like a document, or like the text `chunk`."""
+        command = commands.FindRelated(collection, document, chunk, limit, same_document)
         return _flat(self.finder.related(command)[2])
-
-    related = asked(
-        commands.FindRelated, _related, "Passages of the collection that are like a document, or like a text."
-    )
 
     def sync(
         self, *collections: str, report: Report = lambda _, __, ___: None, stop: Stop = lambda: False

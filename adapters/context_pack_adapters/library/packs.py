@@ -7,7 +7,10 @@ is, so that calls chain. A pack may also be named by its id or name; then a chan
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from inspect import Signature, signature
 from typing import Any, Concatenate, ParamSpec
+
+import attrs
 
 from context_pack.composition import UseCases
 from context_pack.kernel.errors import invalid
@@ -17,22 +20,20 @@ from context_pack.packs.claims import Remark
 from context_pack.packs.commands import (
     DEFAULT_LIMIT,
     DRAFT_TOKENS,
-    Create,
     Draft,
-    ListPacks,
     NamedPack,
     Operation,
     PackAtRevision,
 )
 from context_pack.packs.draft import Drafted
-from context_pack.packs.model import Pack
+from context_pack.packs.model import Pack, Scopes
 from context_pack.packs.pages import Mode
 from context_pack.packs.read import Compared
 from context_pack.packs.render import Rendered
 from context_pack.packs.verify import Repaired, Verified
 from context_pack.packs.write_text import WrittenText, write_text
+from context_pack.toolkit.arguments import arguments_of
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
-from context_pack_adapters.library.calls import asked, describe
 
 P = ParamSpec("P")
 Which = Pack | str
@@ -45,7 +46,13 @@ def _change(operation: Callable[P, Operation]) -> Callable[Concatenate[Packs, Wh
     def change(self: Packs, pack: Which, /, *args: P.args, **fields: P.kwargs) -> Pack:
         return self.apply(pack, operation(*args, **fields))
 
-    describe(change, operation, operation.__doc__ or "", pack="as it was last seen")
+    kind: Any = operation
+    change.__name__ = attrs.fields(kind).action.default
+    told = (f"    {name}: {argument.description}" for name, argument, _ in arguments_of(kind))
+    change.__doc__ = "\n".join([kind.__doc__, "", "Args:", "    pack: as it was last seen.", *list(told)[1:]])
+    ours = signature(change).parameters
+    theirs = [each for name, each in signature(kind).parameters.items() if name != "action"]
+    change.__signature__ = Signature([ours["self"], ours["pack"], *theirs])  # type: ignore[attr-defined]
     return change
 
 
@@ -73,7 +80,7 @@ class Packs:
         limit: int = DEFAULT_LIMIT,
         offset: int = 0,
     ) -> Page[Pack]:
-        """A page of live packs, the last changed first.
+        """Live packs, the last changed first.
 
         Args:
             status: only `draft` or `finalized` ones.
@@ -81,7 +88,7 @@ class Packs:
             limit: at most so many.
             offset: how many to skip.
         """
-        command = ListPacks(status=status, query=query, limit=limit, offset=offset)
+        command = commands.ListPacks(status=status, query=query, limit=limit, offset=offset)
         return self._cases.lister.list(command)
 
     def diff(self, pack: Which, from_revision: int | None = None, to_revision: int | None = None) -> Compared:
@@ -131,8 +138,12 @@ class Packs:
         from context_pack_adapters.page.page import PackView, render_html
 
         verified = self.verify(pack)
-        scopes = self._cases.reader.scopes(verified.pack)
+        scopes = self.scopes(verified.pack)
         return render_html(PackView.of(verified.pack, verified.refs, self._clock.now(), scopes))
+
+    def scopes(self, pack: Which) -> Scopes:
+        """How the contexts of the folders that the pack's sections name stand."""
+        return self._cases.reader.scopes(self.get(pack))
 
     def markdown(self, pack: Which) -> str:
         """The pack as a Markdown text; given back to `write` unchanged, it changes nothing."""
@@ -152,10 +163,28 @@ class Packs:
 
     # -- writing
 
-    def _create(self, command: Create) -> Pack:
-        return self._cases.writer.create(command)
+    def create(
+        self,
+        *,
+        ttl_minutes: int,
+        name: str | None = None,
+        title: str | None = None,
+        brief: str | None = None,
+        tags: Sequence[str] = (),
+    ) -> Pack:
+        """A new draft.
 
-    create = asked(Create, _create, "A new draft.")
+        Args:
+            ttl_minutes: how long it lives.
+            name: what to call it; no other pack that lives may have it.
+            title: its heading.
+            brief: a sentence or two on what it is for.
+            tags: words to find it by.
+        """
+        command = commands.Create(
+            ttl_minutes=ttl_minutes, name=name, title=title, brief=brief, tags=tuple(tags)
+        )
+        return self._cases.writer.create(command)
 
     def write(
         self,
@@ -265,9 +294,7 @@ def _seen(pack: Which, expected_revision: int | None) -> dict[str, Any]:
     """The arguments that say which pack is meant, and the revision that it must still be at."""
     if expected_revision is None:
         if not isinstance(pack, Pack):
-            words = (
-                "'expected_revision' is required with an id or a name; or pass the pack as you last saw it"
-            )
-            raise invalid(words, "expected_revision")
+            words = "is required with an id or a name; or pass the pack as you last saw it"
+            raise invalid(f"'expected_revision' {words}", "expected_revision")
         expected_revision = pack.revision
     return {"id": _handle(pack), "expected_revision": expected_revision}
