@@ -23,36 +23,31 @@ WORKING_DIRECTORY = "the working directory"
 DEFAULT_ROOT = os.path.join(".agents", "mcp", "context_pack")
 CWD_ALIASES = frozenset({"__SESSION_CWD__", "session_cwd", "cwd", "."})
 LOG_LEVELS = frozenset({"off", "error", "warn", "info", "debug"})
-OUR_NAMES = frozenset({"mcp_context_pack", "context_pack", "context-pack"})
-DEFAULT_LEVEL = "info"
-DEFAULT_INITIALIZE_TIMEOUT_MS = 20_000
-DEFAULT_CALL_SECONDS = 45
 LONGEST_TIMEOUT_MS = 2_147_483_647
-DEFAULT_MAX_MESSAGE_BYTES = 10 * 1024 * 1024
 DEFAULT_MAX_SOURCE_BYTES = 2 * 1024 * 1024
+LARGEST_SIZE = 1024 * 1024 * 1024
 AUTO = "auto"
 TOOL_FAMILIES = frozenset({"packs", "code", "memory", "documents", "contexts", "bundles"})
-LARGEST_SIZE = 1024 * 1024 * 1024
 DEFAULT_RATE_LIMITS: Mapping[str, int] = {"context_search": 30, "read_file": 100, "grep_codebase": 60}
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class Settings(NamedTuple):
-    """The settings of one process or one workspace; both roots are absolute."""
+    """The settings of one process or one workspace, with their defaults; both roots are absolute."""
 
     root: str
     source_root: str
     source_because: str = "it was given"
     """Why this is the source root, in words."""
-    log_level: str = DEFAULT_LEVEL
+    log_level: str = "info"
     log_level_given: bool = False
-    initialize_timeout_ms: int = DEFAULT_INITIALIZE_TIMEOUT_MS
-    call_seconds: int = DEFAULT_CALL_SECONDS
+    initialize_timeout_ms: int = 20_000
+    call_seconds: int = 45
     tools: tuple[str, ...] = ()
     """The families of tools to list; none means all, `auto` those with something to serve."""
     page_tokens: int | None = None
     """The largest answer in tokens; None to choose by client."""
-    max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
+    max_message_bytes: int = 10 * 1024 * 1024
     max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES
     deny: tuple[str, ...] = ()
     allow: tuple[str, ...] = ()
@@ -60,7 +55,7 @@ class Settings(NamedTuple):
     rate_limits: Mapping[str, int] = DEFAULT_RATE_LIMITS
     bundles: tuple[str, ...] = ()
     allowed_roots: tuple[str, ...] = ()
-    embedder: str = "auto"
+    embedder: str = AUTO
     model: str = ""
     user_config: str = ""
     """The user-wide `context.json`; empty means that none is read."""
@@ -80,27 +75,31 @@ def read_settings(environ: Mapping[str, str], cwd: str) -> Settings:
     values: dict[str, Any] = {}
     complaints: list[str] = []
     refusals: list[str] = []
-    for field, variable in VARIABLE_OF.items():
-        name = PREFIX + variable.name
+    for field, parse in PARSERS.items():
+        name = variable_of(field)
         text = environ.get(name, "")
-        value = variable.parse(text) if text.strip() else variable.default
-        if value is None and variable.instead:
-            refusals.append(f"{name} is not understood; {variable.instead}")
-        elif value is None and text.strip():
+        if not text.strip():
+            continue
+        value = parse(text)
+        if value is not None:
+            values[field] = value
+        elif field in NEVER_GUESSED:
+            refusals.append(f"{name} is not understood; {NEVER_GUESSED[field]}")
+        else:
             complaints.append(f"{name} is not understood: {_shown(text)}; using the default")
-        values[field] = variable.default if value is None else value
-    given, storage = values.pop("source_root"), values.pop("root")
+    given, storage = values.pop("source_root", ""), values.pop("root", "")
     project = project_of(os.path.normpath(cwd), storage or DEFAULT_ROOT)
     source_root = resolve_source_root(given, cwd) if given else project.folder
-    values["allowed_roots"] = tuple(resolve_root(place, source_root) for place in values["allowed_roots"])
-    if values["model"]:
-        values["model"] = resolve_root(values["model"], source_root)
+    roots = values.pop("allowed_roots", ())
+    model = values.pop("model", "")
     return Settings(
         root=resolve_root(storage, source_root),
         source_root=source_root,
-        source_because="CONTEXT_PACK_SOURCE_ROOT" if given else project.because,
-        log_level_given=bool(environ.get("CONTEXT_PACK_LOG", "").strip()),
+        source_because=variable_of("source_root") if given else project.because,
+        log_level_given=bool(environ.get(variable_of("log_level"), "").strip()),
         user_config=user_config_file(environ),
+        allowed_roots=tuple(resolve_root(place, source_root) for place in roots),
+        model=resolve_root(model, source_root) if model else "",
         complaints=tuple(complaints),
         refusals=tuple(refusals),
         **values,
@@ -134,7 +133,7 @@ def project_of(folder: str, storage: str) -> FoundProject:
     for place in above if not os.path.isabs(storage) else ():
         if os.path.isdir(os.path.join(place, storage)):
             return FoundProject(place, "it holds our files" if place != folder else WORKING_DIRECTORY)
-    if above and os.path.lexists(os.path.join(above[-1], REPOSITORY)):
+    if os.path.lexists(os.path.join(above[-1], REPOSITORY)):
         return FoundProject(above[-1], "the root of the repository")
     return FoundProject(folder, WORKING_DIRECTORY)
 
@@ -285,20 +284,10 @@ def parse_label(text: str) -> str | None:
 
 
 def parse_level(text: str) -> str | None:
-    """The level of `level`, `name=level` or a comma-separated list of them; None when there is none.
-
-    In a list, a directive for us wins over one without a name, and that over one for somebody else.
-    """
-    best: tuple[int, str] | None = None
-    for directive in text.lower().split(","):
-        name, _, level = directive.rpartition("=")
-        level = {"warning": "warn", "trace": "debug"}.get(level.strip(), level.strip())
-        if level not in LOG_LEVELS:
-            continue
-        rank = 2 if name.strip() in OUR_NAMES else 1 if not name else 0
-        if best is None or rank >= best[0]:
-            best = (rank, level)
-    return None if best is None else best[1]
+    """The level of `level` or `name=level`; None when there is none."""
+    level = text.lower().rpartition("=")[2].strip()
+    level = {"warning": "warn", "trace": "debug"}.get(level, level)
+    return level if level in LOG_LEVELS and "," not in text else None
 
 
 def parse_rate_limits(text: str) -> Mapping[str, int] | None:
@@ -342,43 +331,42 @@ def _shown(text: str) -> str:
     return shown if len(shown) <= 80 else shown[:80] + "..."
 
 
-class Variable(NamedTuple):
-    """How a variable is read; `instead` is what to do where a value that is not understood is an error."""
-
-    name: str
-    parse: Callable[[str], Any]
-    default: Any = ""
-    instead: str = ""
-
-
-_NAME_PROJECT = "set it to the folder of the project, or unset it and start in that folder"
-_NAME_STORE = "set it to postgresql://USER@HOST/DATABASE, or unset it to keep packs in files"
-_NAME_LABEL = "set it to a name of one line with at most 200 characters, or unset it"
-VARIABLE_OF: Mapping[str, Variable] = {
-    "root": Variable("ROOT", parse_place, "", "set it to the folder for packs, or unset it"),
-    "source_root": Variable("SOURCE_ROOT", parse_place, "", _NAME_PROJECT),
-    "cache": Variable("CACHE", parse_own_folder),
-    "log_level": Variable("LOG", parse_level, DEFAULT_LEVEL),
-    "initialize_timeout_ms": Variable(
-        "INITIALIZE_TIMEOUT_MS", whole(1, 10**18, LONGEST_TIMEOUT_MS), DEFAULT_INITIALIZE_TIMEOUT_MS
-    ),
-    "call_seconds": Variable("CALL_SECONDS", whole(1, 86_400), DEFAULT_CALL_SECONDS),
-    "tools": Variable("TOOLS", parse_tools, ()),
-    "page_tokens": Variable("PAGE_TOKENS", whole(500, 200_000), None),
-    "max_message_bytes": Variable("MAX_MESSAGE_BYTES", whole(1, LARGEST_SIZE), DEFAULT_MAX_MESSAGE_BYTES),
-    "max_source_bytes": Variable("MAX_SOURCE_BYTES", whole(1, LARGEST_SIZE), DEFAULT_MAX_SOURCE_BYTES),
-    "deny": Variable("DENY", separated(","), ()),
-    "allow": Variable("ALLOW", parse_allowed, ()),
-    "rate_limits": Variable("RATE_LIMITS", parse_rate_limits, DEFAULT_RATE_LIMITS),
-    "bundles": Variable("BUNDLES", separated(os.pathsep), ()),
-    "allowed_roots": Variable("ALLOWED_ROOTS", separated(os.pathsep), ()),
-    "embedder": Variable("EMBEDDER", parse_embedder, AUTO),
-    "model": Variable("MODEL", str.strip),
-    "store": Variable("STORE", parse_store, "", _NAME_STORE),
-    "project": Variable("PROJECT", parse_label, "", _NAME_LABEL),
-    "author": Variable("AUTHOR", parse_label),
+PARSERS: Mapping[str, Callable[[str], Any]] = {
+    "root": parse_place,
+    "source_root": parse_place,
+    "cache": parse_own_folder,
+    "log_level": parse_level,
+    "initialize_timeout_ms": whole(1, 10**18, LONGEST_TIMEOUT_MS),
+    "call_seconds": whole(1, 86_400),
+    "tools": parse_tools,
+    "page_tokens": whole(500, 200_000),
+    "max_message_bytes": whole(1, LARGEST_SIZE),
+    "max_source_bytes": whole(1, LARGEST_SIZE),
+    "deny": separated(","),
+    "allow": parse_allowed,
+    "rate_limits": parse_rate_limits,
+    "bundles": separated(os.pathsep),
+    "allowed_roots": separated(os.pathsep),
+    "embedder": parse_embedder,
+    "model": str.strip,
+    "store": parse_store,
+    "project": parse_label,
+    "author": parse_label,
 }
-"""Which variable each setting comes from; docs/configuration.md says what each is for."""
-_OF_AN_ENDPOINT = ("EMBEDDER_KEY", "EMBEDDER_MODEL")
-VARIABLES = tuple(PREFIX + name for name in (*(row.name for row in VARIABLE_OF.values()), *_OF_AN_ENDPOINT))
+"""How the text of each setting's variable is read; docs/configuration.md says what each is for."""
+NEVER_GUESSED: Mapping[str, str] = {
+    "root": "set it to the folder for packs, or unset it",
+    "source_root": "set it to the folder of the project, or unset it and start in that folder",
+    "store": "set it to postgresql://USER@HOST/DATABASE, or unset it to keep packs in files",
+    "project": "set it to a name of one line with at most 200 characters, or unset it",
+}
+"""Settings whose variable is refused when it is not understood, and what to do then."""
+
+
+def variable_of(field: str) -> str:
+    """The variable of a setting."""
+    return PREFIX + {"log_level": "LOG"}.get(field, field.upper())
+
+
+VARIABLES = (*map(variable_of, PARSERS), f"{PREFIX}EMBEDDER_KEY", f"{PREFIX}EMBEDDER_MODEL")
 """Every variable that is read; those of an endpoint when they are needed, and kept in no settings."""

@@ -99,12 +99,15 @@ def test_a_session_leaves_a_draft_pack_that_the_next_one_is_told_of(
     read = [("Read", project / "README.md"), ("Read", outside), ("Edit", project / "src/ttl.py")]
     ours = {"name": "mcp__context-pack__output", "input": {"name": "login", "mode": "diff"}}
     (tmp_path / "one.jsonl").write_text(calls(*read) + "\n" + json.dumps({"content": [ours]}))
+    with open_workspace(project) as workspace:
+        workspace.memory.record("rule", "Times are never negative here")
     if event is not None:  # else it is killed
         assert hook(event) == ""
     text = hook("start", "two")
     assert "changed: `src/ttl.py#expiry`" in text
     assert "read: README.md" in text
     assert "packs: login" in text
+    assert "recorded: rule: Times are never negative here" in text
     assert "outside" not in text
     with open_workspace(project) as workspace:
         (pack,) = workspace.packs.list()
@@ -123,3 +126,18 @@ def test_a_patch_of_codex_and_a_transcript_in_one_piece_are_read(
     (tmp_path / "one.jsonl").write_text(json.dumps({"messages": [{"payload": call}]}, indent=1))
     hook("compact")
     assert "changed: `src/ttl.py#other`" in hook("start")
+
+
+@pytest.mark.clause("CLI-71")
+def test_of_a_very_large_transcript_the_end_is_read_and_that_is_told(
+    project: Path, hook: Hook, tmp_path: Path
+) -> None:
+    hook("start")
+    with (tmp_path / "one.jsonl").open("wb") as file:
+        file.truncate(65 << 20)
+        file.seek(0, 2)
+        file.write(b"\n" + calls(("Read", project / "README.md")).encode())
+    assert hook("end") == ""
+    text = hook("start", "two")
+    assert "read: README.md" in text
+    assert "Its transcript has more than 64 MiB" in text

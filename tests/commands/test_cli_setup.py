@@ -12,8 +12,8 @@ import pytest
 from command_line import CommandLine, Done
 from stdio_client import environment
 
-from context_pack_adapters.cli.client_file import ClientFile, Edit
-from context_pack_adapters.cli.config_text import drop_json, put_json
+from context_pack_adapters.cli.client_file import ClientFile
+from context_pack_adapters.cli.config_text import Edit, server_edit
 from context_pack_adapters.cli.dispatch import run
 from context_pack_adapters.cli.setup import command_line
 from context_pack_adapters.files.folder import Folder
@@ -123,10 +123,10 @@ def test_setup_print_writes_nothing_and_bad_files_are_left_alone(home: Path, set
                 b"",
                 b'{\n  "mcpServers": {}\n}\n',
                 b'{"mcpServers": {"a": {"b": 1}}}',
-                b'\xef\xbb\xbf{\r\n\t"a": 1\r\n}\r\n',
+                b'{\r\n\t"a": 1\r\n}\r\n',
             ],
         ),
-        ("codex", ".codex/config.toml", [b'a = "b"', b"\xef\xbb\xbfa = 1\r\n[[b]]\r\nc = 1\r\n"]),
+        ("codex", ".codex/config.toml", [b'a = "b"', b"a = 1\r\n[[b]]\r\nc = 1\r\n"]),
     ],
 )
 def test_an_unusual_file_is_given_back_byte_for_byte(
@@ -140,7 +140,6 @@ def test_an_unusual_file_is_given_back_byte_for_byte(
         made = path.read_bytes()
         assert (b"context-pack" in made, copy.read_bytes()) == (True, text)
         assert made.startswith(text[:1])
-        assert made.replace(b"\r\n", b"").count(b"\n") == (0 if b"\r" in text else made.count(b"\n"))
         assert run(["setup", client]) == 0
         assert path.read_bytes() == made
         assert run(["setup", client, "--remove"]) == 0
@@ -177,6 +176,45 @@ def test_the_copy_of_a_private_file_is_private(home: Path, setup: object) -> Non
 
 
 @pytest.mark.clause("CLI-60")
+@pytest.mark.parametrize("command", [["gemini"], ["opencode", "--hooks"]])
+def test_a_link_into_the_home_folder_is_followed_and_stays(
+    home: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    path = home / (".gemini/settings.json" if command == ["gemini"] else ".config/opencode/opencode.json")
+    kept = home / "dotfiles/settings.json"
+    kept.parent.mkdir()
+    kept.write_text('{"theme":"x"}')
+    kept.chmod(0o600)
+    path.unlink(missing_ok=True)
+    path.symlink_to(kept)
+    assert run(["setup", *command]) == 0
+    assert "context-pack" in kept.read_text()
+    assert (path.is_symlink(), kept.stat().st_mode & 0o777, len([*kept.parent.iterdir()])) == (True, 0o600, 1)
+    assert run(["setup", command[0], "--remove"]) == 0
+    assert (path.is_symlink(), kept.read_text(), len([*kept.parent.iterdir()])) == (True, '{"theme":"x"}', 1)
+    assert not [*home.rglob("*.before-context-pack")]
+
+
+@pytest.mark.clause("CLI-60")
+@pytest.mark.parametrize("where", ["outside", "project", "nowhere"])
+def test_any_other_link_is_left_alone_and_says_what_to_do(
+    tmp_path: Path, home: Path, setup: object, where: str
+) -> None:
+    assert callable(setup)
+    path = tmp_path / ".gemini/settings.json" if where == "project" else home / ".gemini/settings.json"
+    path.parent.mkdir(exist_ok=True)
+    target = {"outside": tmp_path, "project": home, "nowhere": home / "none"}[where] / "settings.json"
+    if where != "nowhere":
+        target.write_text("{}")
+    path.symlink_to(target)
+    done: Done = setup("gemini", *(["--project"] if where == "project" else []))
+    assert (done.code, "it is a link" in done.err, "by hand" in done.out) == (1, True, True)
+    assert (path.is_symlink(), target.exists() and target.read_text()) == (True, where != "nowhere" and "{}")
+
+
+@pytest.mark.clause("CLI-60")
 def test_variables_of_the_clients_move_their_files(tmp_path: Path, home: Path) -> None:
     places = {"CODEX_HOME": str(tmp_path / "codex"), "XDG_CONFIG_HOME": str(tmp_path / "xdg")}
     (tmp_path / "xdg/zed").mkdir(parents=True)
@@ -193,15 +231,15 @@ def test_a_change_that_a_client_makes_meanwhile_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     path.write_text('{"a": 1}\n')
 
-    place = ("mcpServers", "context-pack")
+    ours = server_edit(path.name, "mcpServers", "context-pack", {"command": "context-pack"})
 
     def put(text: str) -> str:
         """Our part; the client writes its file once while we work."""
         if path.read_text() == '{"a": 1}\n':
             path.write_text('{"a": 1, "b": 2}\n')
-        return put_json(text, *place, {"command": "context-pack"})
+        return ours.put(text)
 
-    file = ClientFile(Folder(tmp_path), path.name, Edit(put, lambda text: drop_json(text, *place)))
+    file = ClientFile.in_folder(Folder(tmp_path), path.name, Edit(put, ours.drop))
     assert file.change(remove=False)
     config = json.loads(path.read_text())
     assert (config["a"], config["b"], list(config["mcpServers"])) == (1, 2, ["context-pack"])

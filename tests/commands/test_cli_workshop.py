@@ -50,10 +50,12 @@ def test_the_demo_reads_the_project_and_shows_a_ref_that_follows_an_edit(cli: Co
     assert done.out.startswith("[LEGEND]\n# Context pack: A first look at ")
     assert "- status: finalized\n" in done.out
     assert "   4: def main():\n" in done.out
-    assert "- why: 2 files import shop/money.py\n" in done.out
-    assert "  moved  code/definition  shop/money.py:1-3 → shop/money.py:4-6\n" in done.out
-    assert "  changed  code/definition  shop/money.py:1-3 → shop/money.py:4-5 (" in done.out
-    assert cli("demo").out.splitlines()[8:] == done.out.splitlines()[8:]
+    statement = "`shop/money.py:1-3`: definition of price, in a file that is imported by 2 others"
+    assert statement in done.out
+    assert "  moved  shop/money.py:1-3 → shop/money.py:4-6\n" in done.out
+    _, _, after = done.out.partition("is taken out of it")
+    assert "- lines: 4-5 (moved from 1-3)\n" in after
+    assert statement in after
     assert sorted(os.listdir(cli.folder)) == ["README.md", "docs", "shop", "tests"]
     assert (cli.folder / "shop/money.py").read_text() == files["shop/money.py"]
 
@@ -65,14 +67,6 @@ def test_the_demo_works_in_an_empty_folder(cli: CommandLine) -> None:
     assert "```mermaid\n" in done.out
     assert "There is no source file here yet." in done.out
     assert os.listdir(cli.folder) == []
-
-
-@pytest.mark.clause("CLI-30")
-def test_the_demo_s_pack_is_kept_on_request(cli: CommandLine) -> None:
-    cli("demo", "--keep")
-    (pack,) = cli("packs", "list", "--json").json["packs"]
-    assert (pack["status"], pack["tags"]) == ("finalized", ["demo"])
-    assert cli("packs", "verify").code == 0
 
 
 @pytest.mark.clause("CLI-30")
@@ -92,7 +86,7 @@ def test_the_doctor_finds_a_good_installation_sound(cli: CommandLine) -> None:
     assert os.listdir(cli.folder) == []
     shown = cli("doctor")
     assert shown.code == 0
-    assert f"source root               {cli.folder}" in shown.out
+    assert re.search(rf"source root +{re.escape(str(cli.folder))}\n", shown.out)
 
 
 @pytest.mark.clause("CLI-21")

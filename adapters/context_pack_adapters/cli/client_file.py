@@ -2,36 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import errno
+import os
 from contextlib import suppress
 from typing import NamedTuple
 
-from context_pack_adapters.cli.config_text import UnreadableConfig, same_config
+from context_pack_adapters.cli.config_text import Edit, UnreadableConfig
 from context_pack_adapters.files.folder import Folder
 
 BACKUP = ".before-context-pack"
 TRIES = 5
 """How often a file is read anew because its client wrote it meanwhile."""
 MOST_BYTES = 16 * 1024 * 1024
-
-
-class Edit(NamedTuple):
-    """How our part is put into the text of a file, and taken out again."""
-
-    put: Callable[[str], str]
-    drop: Callable[[str], str]
-
-    def then(self, other: Edit) -> Edit:
-        """Both, one after the other."""
-        return Edit(lambda text: other.put(self.put(text)), lambda text: other.drop(self.drop(text)))
+LINK = "it is a link; only one in your own configuration that leads to a file in your home folder is followed"
 
 
 class ClientFile(NamedTuple):
-    """A file of a client or of the project that we add a part to."""
+    """A file of a client or of the project that we add a part to; what it held before is kept beside it."""
 
     folder: Folder
     name: str
     edit: Edit
+    copy_folder: Folder
+    copy_name: str
+
+    @classmethod
+    def in_folder(cls, folder: Folder, name: str, edit: Edit) -> ClientFile:
+        """A file in a folder; a link is refused, because a project may be a stranger's."""
+        return cls(folder, name, edit, folder, name + BACKUP)
+
+    @classmethod
+    def of_user(cls, path: str, edit: Edit) -> ClientFile:
+        """A file of the user, who may keep it elsewhere in the home folder and link to it: the link stays."""
+        folder, name = os.path.split(path)
+        beside, target = Folder(folder), os.path.realpath(path)
+        home = os.path.join(os.path.realpath(os.path.expanduser("~")), "")
+        if os.path.islink(path) and target.startswith(home) and os.path.isfile(target):
+            folder, name = os.path.split(target)
+        return cls(Folder(folder), name, edit, beside, os.path.basename(path) + BACKUP)
 
     def change(self, *, remove: bool) -> bool:
         """Put our part in, or take it out; says whether anything changed.
@@ -40,73 +48,72 @@ class ClientFile(NamedTuple):
         """
         for _ in range(TRIES):
             before = self.read()
-            after = self.after(remove=remove)
-            if after == before or not (remove or self.is_behind()):
-                if remove:
-                    self._forget_copy()
-                return False
-            if self.read() == before:
+            after = self._without(before) if remove else self.edit.put(before or "")
+            if self.read() != before:
+                continue
+            if after != before:
                 self._write(before, after)
-                if remove:
-                    self._forget_copy()
-                return True
+            if remove:
+                with suppress(FileNotFoundError):
+                    self.copy_folder.remove(self.copy_name)
+            return after != before
         raise UnreadableConfig("its client keeps writing it; close the client and try again")
 
-    def is_behind(self) -> bool:
-        """Whether the file says something else than it would with our part."""
-        before, after = self.read(), self.after(remove=False)
-        return before is None or not same_config(self.name, before, after or "")
+    def is_complete(self) -> bool:
+        """Whether the file has our part, as it should be."""
+        text = self.read()
+        return text is not None and self.edit.put(text) == text
 
-    def after(self, *, remove: bool) -> str | None:
-        """The text of the file with our part, or without; None for a file that had nothing else.
+    def has_part(self) -> bool:
+        """Whether the file has a part of ours, be it an older one."""
+        text = self.read()
+        return text is not None and self.edit.drop(text) != text
+
+    def read(self) -> str | None:
+        """The text of the file, exactly; None if there is none."""
+        return _text(self.folder, self.name)
+
+    def keep_copy(self) -> None:
+        """Keep what the file held before us, for the same eyes only."""
+        text = self.read()
+        if text is not None and not self.has_part():
+            self.copy_folder.write(self.copy_name, text.encode(), self._mode())
+
+    def _without(self, before: str | None) -> str | None:
+        """The text without our part; None for a file that had nothing else.
 
         With our part gone, a file that says what it said before us is what it was to the byte.
         """
-        before, copy = self.read(), self.read(BACKUP)
-        if copy is not None and self.changed(copy, remove=True) != copy:
-            copy = None  # it has a part of ours, so it is not what was there before us
-        after = self.changed(before or "", remove=remove)
-        if remove and copy is not None and same_config(self.name, after, copy):
+        if before is None:
+            return None
+        after, copy = self.edit.drop(before), _text(self.copy_folder, self.copy_name)
+        if copy is not None and self.edit.drop(self.edit.put(copy)) == after:
             return copy
-        if remove and after != before and after.strip() in ("", "{}") and copy is None:
-            return None
-        return before if remove and after == (before or "") else after
-
-    def read(self, ending: str = "") -> str | None:
-        """The text of the file, exactly; None if there is none."""
-        try:
-            return self.folder.read(self.name + ending, MOST_BYTES)[0].decode("utf-8")
-        except FileNotFoundError:
-            return None
-        except UnicodeDecodeError:
-            raise UnreadableConfig("it is not UTF-8") from None
-
-    def changed(self, text: str, *, remove: bool) -> str:
-        """The text of a configuration with our entry, or without it; its line ends and its mark stay."""
-        mark = text[: text.startswith("\ufeff")]
-        plain = text.removeprefix(mark).replace("\r\n", "\n")
-        after = (self.edit.drop if remove else self.edit.put)(plain)
-        ends = "\r\n" if "\r\n" in text else "\n"
-        return text if after == plain else mark + after.replace("\n", ends)
+        made_by_us = copy is None and after != before and after.strip() in ("", "{}")
+        return None if made_by_us else after
 
     def _write(self, before: str | None, after: str | None) -> None:
-        """Replace the file."""
-        self.folder.make()
+        """Replace the file, or remove it."""
         if after is None:
             self.folder.remove(self.name)
             self.folder.remove_if_empty()
             return
-        mode = None if before is None else self.folder.status(self.name).st_mode & 0o777
+        self.folder.make()
         self.keep_copy()
-        self.folder.write(self.name, after.encode(), mode)
+        self.folder.write(self.name, after.encode(), None if before is None else self._mode())
 
-    def keep_copy(self) -> None:
-        """Keep what the file held before us beside it, for the same eyes only."""
-        before = self.read()
-        if before is not None and self.changed(before, remove=True) == before:
-            mode = self.folder.status(self.name).st_mode & 0o777
-            self.folder.write(self.name + BACKUP, before.encode(), mode)
+    def _mode(self) -> int:
+        return self.folder.status(self.name).st_mode & 0o777
 
-    def _forget_copy(self) -> None:
-        with suppress(FileNotFoundError):
-            self.folder.remove(self.name + BACKUP)
+
+def _text(folder: Folder, name: str) -> str | None:
+    try:
+        return folder.read(name, MOST_BYTES)[0].decode("utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError:
+        raise UnreadableConfig("it is not UTF-8") from None
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise UnreadableConfig(LINK) from None
+        raise

@@ -1,15 +1,15 @@
-"""The command `demo`: a pack over this very project, and a ref that follows an edit before one's eyes.
+"""The command `demo`: a pack over this very project, and statements that follow an edit before one's eyes.
 
 The places are picked by what imports what: the entry point is the file that reaches most of the others, the
 definition is of the file that most of the others import. Tests, examples and documentation are never it. The
-edit is made in a copy of these few files in a temporary folder; the project is only read.
+pack and the edit are made in a copy of these few files in a temporary folder; the project is only read.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -25,28 +25,32 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceFile
 from context_pack.kernel.syntax import Definition, DefinitionKind, Parsed
 from context_pack.kernel.text import split_lines
-from context_pack.packs.commands import Operation, UpsertDiagram, UpsertRef, UpsertSection
 from context_pack_adapters.cli import output
-from context_pack_adapters.cli.app import App, command, flag
+from context_pack_adapters.cli.app import App, command
 from context_pack_adapters.cli.pack_calls import ask
 from context_pack_adapters.cli.words import way_of
-from context_pack_adapters.library.packs import Packs
 
-TTL_MINUTES = 24 * 60
 MOST_FILES, MOST_BYTES = 250, 200_000
-LONGEST, LONGEST_README, MOST_ARROWS = 40, 16, 12
-NOTE = """\
-A context pack carries what one agent learned about a codebase to the next: refs to exact lines, why they \
-matter, and diagrams. The lines are shown as they are now; if they moved, the pack follows, and if they \
-changed, it says so."""
-EMPTY = f"""{NOTE}
+LONGEST, LONGEST_README = 40, 16
+PACK = """\
+# A first look at {name}
 
-There is no source file here yet. Run the demo in a project to see its code in the pack."""
-HOW_IT_WORKS = """\
+A context pack carries what one agent learned about a codebase to the next: statements that name their code, \
+and diagrams. The code is shown as it is now; if it moved, the pack follows, and if it changed, it says what \
+to read again.
+
+```mermaid
 flowchart LR
   agent["an agent that knows"] -->|input| pack[("context pack")]
   code["source files"] -->|live lines| pack
-  pack -->|output| reader["the next agent, or you"]"""
+  pack -->|output| reader["the next agent, or you"]
+```
+
+## Where to start reading
+
+{places}
+"""
+EMPTY = "There is no source file here yet. Run the demo in a project to see its code in the pack."
 ASIDE = re.compile(
     r"(^|/)(tests?|spec|benches|bench|examples?|_examples|docs?|fixtures?|samples?|scripts)/", re.I
 )
@@ -59,56 +63,45 @@ class SurveyedPlace(NamedTuple):
     path: str
     start: int
     end: int
-    title: str
-
-
-class ProjectSurvey(NamedTuple):
-    """What a newcomer would read first."""
-
-    readme: SurveyedPlace | None
-    entry: SurveyedPlace | None
-    definition: SurveyedPlace | None
-    imports: Mapping[str, Sequence[str]]
+    what: str
 
 
 @command("demo", walks=True)
-@flag("--keep", "Keep the pack in the storage root for a day.")
-def demo(app: App, keep: bool) -> None:
-    """Build a small pack over this project, and show how a ref follows an edit.
+def demo(app: App) -> None:
+    """Build a small pack over this project, and show how it follows an edit.
 
-    The pack has the readme, the entry point and the definition that most files rely on. The edit is made in a
-    copy of these files in a temporary folder, which is gone afterwards; --keep puts the pack where packs are.
+    The pack has the readme, the entry point and the definition that most files rely on. It is made, and the
+    edit too, in a copy of these files in a temporary folder, which is gone afterwards.
 
     Examples:
       context-pack demo
       context-pack demo --source-root ~/src/shop
-      context-pack demo --keep                        and then: context-pack packs list
     """
     if not os.path.isdir(app.settings.source_root):
         raise click.UsageError(f"{app.settings.source_root} is not a folder; --source-root says where it is")
-    survey = look_at(app)
-    name = _printable(os.path.basename(app.settings.source_root)) or "this folder"
-    if keep:
-        pack_id, document = _build(app.workspace.packs, survey, name)
-        output.markdown(document)
-        output.note(f"\nKept as {pack_id}: context-pack packs show {pack_id}")
-        return
+    places = look_at(app)
+    name = re.sub(r"[^\w.-]+", " ", os.path.basename(app.settings.source_root)).strip() or "this folder"
+    text = PACK.format(name=name, places="\n".join(map(_statement, places)) or EMPTY)
     with TemporaryDirectory(prefix="context-pack-demo-") as folder:
         copied = App()
         copied.settings = app.settings._replace(
             source_root=folder, root=os.path.join(folder, ".packs"), cache=os.path.join(folder, ".cache")
         )
-        for place in filter(None, survey[:3]):
+        for place in places:
             target = Path(folder, place.path)
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(_text(app, place.path), "utf-8")
-        pack_id, document = _build(copied.workspace.packs, survey, name)
-        output.markdown(document)
-        edited = survey.definition or survey.entry
-        if edited is not None:
-            _edit(copied, pack_id, edited, Path(folder, edited.path))
+        packs = copied.workspace.packs
+        pack = packs.set_status(packs.write(text, name="first-look", ttl_minutes=60).pack, "finalized")
+        output.markdown(packs.document(pack))
+        if places:
+            _edit(copied, pack.id, places[-1], Path(folder, places[-1].path))
         copied.close()
-    output.note("\nNothing was left behind; --keep stores the pack. Next: context-pack --help")
+    output.note("\nNothing was left behind. Next: context-pack packs draft, or context-pack --help")
+
+
+def _statement(place: SurveyedPlace) -> str:
+    return f"- `{place.path}:{place.start}-{place.end}`: {place.what}."
 
 
 def _edit(app: App, pack_id: str, place: SurveyedPlace, file: Path) -> None:
@@ -123,7 +116,7 @@ def _edit(app: App, pack_id: str, place: SurveyedPlace, file: Path) -> None:
     gone = middle[len(middle) // 2]
     output.line(("bold", f"\n— then {lines[gone].strip()!r} is taken out of it: it says what to read again"))
     file.write_text("\n\n\n" + "".join(lines[:gone] + lines[gone + 1 :]), "utf-8")
-    _print_state(app, pack_id, place)
+    output.markdown(app.workspace.packs.document(pack_id, mode="diff"))
 
 
 def _print_state(app: App, pack_id: str, place: SurveyedPlace) -> None:
@@ -131,39 +124,41 @@ def _print_state(app: App, pack_id: str, place: SurveyedPlace) -> None:
         if ref["path"] == place.path:
             reason = f" ({ref['reason']})" if ref["reason"] else ""
             state = ("blue" if ref["state"] == "moved" else "yellow", ref["state"])
-            output.line("  ", state, f"  {ref['section']}/{ref['ref']}  {way_of(ref)}{reason}")
+            output.line("  ", state, f"  {way_of(ref)}{reason}")
 
 
-def look_at(app: App) -> ProjectSurvey:
-    """The places of a project, the same every time; what may not be read is passed over."""
+def look_at(app: App) -> list[SurveyedPlace]:
+    """What a newcomer would read first, the same every time; what may not be read is passed over."""
+    names = app.ports.source.names().paths
     paths = sorted(
-        (path for paths in app.ports.source.names().paths.values() for path in paths if path.isprintable()),
+        (path for group in names.values() for path in group if path.isprintable()),
         key=lambda path: (path.count("/"), path),
     )
-    readme = next((path for path in paths if "/" not in path and path.lower().startswith("readme")), None)
     code = [path for path in paths if _is_code(path)][:MOST_FILES]
     texts = {path: text for path in code if (text := _text(app, path))}
-    parsed: dict[str, Parsed] = {}
     read = app.ports.syntax.parse_all((language_of(path), text) for path, text in texts.items())
-    for path, outcome in zip(texts, read, strict=True):
-        if isinstance(outcome, Parsed):
-            parsed[path] = outcome
-    tree = TreeFiles(
-        app.ports.source.names().paths, lambda path: _text(app, path) or None, set(paths).__contains__
-    )
+    parsed = {path: one for path, one in zip(texts, read, strict=True) if isinstance(one, Parsed)}
+    tree = TreeFiles(names, lambda path: _text(app, path) or None, set(paths).__contains__)
     imports = {
         path: [each for each in imports_of(one, path, language_of(path), tree).paths if each in texts]
         for path, one in parsed.items()
     }
+    places = []
+    readme = next((path for path in paths if "/" not in path and path.lower().startswith("readme")), None)
+    if readme is not None and (lines := _opening(_text(app, readme), LONGEST_README)):
+        places.append(SurveyedPlace(readme, *lines, "what the project says about itself"))
     entry = _entry(imports)
+    if entry is not None:
+        lines = _start_of(texts[entry], parsed[entry])
+        places.append(SurveyedPlace(entry, *lines, "the entry point, which reaches most of the project"))
     importers = {path: sum(path in each for each in imports.values()) for path in parsed}
     central = sorted((path for path in parsed if path != entry), key=lambda path: -importers[path])
-    return ProjectSurvey(
-        readme=None if readme is None else _opening(readme, _text(app, readme), LONGEST_README),
-        entry=None if entry is None else _start_of(entry, texts[entry], parsed[entry]),
-        definition=next(filter(None, (_longest(path, parsed[path]) for path in central)), None),
-        imports=imports,
-    )
+    chosen = next(((path, each) for path in central if (each := _longest(parsed[path]))), None)
+    if chosen is not None:
+        path, definition = chosen
+        what = f"definition of {definition.qualified}, in a file that is imported by {importers[path]} others"
+        places.append(SurveyedPlace(path, *_lines(definition), what))
+    return places
 
 
 def _is_code(path: str) -> bool:
@@ -195,39 +190,33 @@ def _entry(imports: Mapping[str, Sequence[str]]) -> str | None:
     return min(candidates, key=rank, default=None)
 
 
-def _start_of(path: str, text: str, parsed: Parsed) -> SurveyedPlace:
-    """The function of an entry point that starts it, else the first lines of the file."""
+def _start_of(text: str, parsed: Parsed) -> tuple[int, int]:
+    """The lines of the function of an entry point that starts it, else the first lines of the file."""
     functions = [
         each for each in parsed.definitions if not each.depth and each.kind is DefinitionKind.FUNCTION
     ]
     main = next((each for each in functions if _MAIN.match(each.name)), None)
-    if main is None:
-        opening = _opening(path, text, LONGEST)
-        return opening if opening is not None else SurveyedPlace(path, 1, 1, path)
-    return _place(path, main)
+    return (_opening(text, LONGEST) or (1, 1)) if main is None else _lines(main)
 
 
-def _longest(path: str, parsed: Parsed) -> SurveyedPlace | None:
+def _longest(parsed: Parsed) -> Definition | None:
     """The longest definition of a file that fits."""
     fitting = [
         each
         for each in parsed.definitions
         if not each.depth and each.kind is not DefinitionKind.CONSTANT and each.end - each.start < LONGEST
     ]
-    return _place(path, max(fitting, key=lambda each: each.end - each.start)) if fitting else None
+    return max(fitting, key=lambda each: each.end - each.start, default=None)
 
 
-def _place(path: str, definition: Definition) -> SurveyedPlace:
-    end = min(definition.end, definition.start + LONGEST - 1)
-    return SurveyedPlace(path, definition.start, end, definition.qualified)
+def _lines(definition: Definition) -> tuple[int, int]:
+    return definition.start, min(definition.end, definition.start + LONGEST - 1)
 
 
-def _opening(path: str, text: str, most: int) -> SurveyedPlace | None:
+def _opening(text: str, most: int) -> tuple[int, int] | None:
     """The first lines of a file, without blank ones at their end."""
-    lines = split_lines(text)[:most]
-    while lines and not lines[-1].strip():
-        lines.pop()
-    return SurveyedPlace(path, 1, len(lines), path) if lines else None
+    last = max((number for number, line in enumerate(split_lines(text)[:most], 1) if line.strip()), default=0)
+    return (1, last) if last else None
 
 
 def _text(app: App, path: str) -> str:
@@ -237,73 +226,3 @@ def _text(app: App, path: str) -> str:
     except Failure:  # a name that no ref can carry
         return ""
     return file.text if isinstance(file, SourceFile) else ""
-
-
-def _build(packs: Packs, survey: ProjectSurvey, name: str) -> tuple[str, str]:
-    """The id of the finished pack, and its rendering."""
-    pack = packs.create(
-        ttl_minutes=TTL_MINUTES,
-        title=f"A first look at {name}",
-        brief="Made by context-pack demo: where a newcomer would start reading",
-        tags=["demo"],
-    )
-    pack = packs.set_status(packs.apply(pack, *_operations(survey)), "finalized")
-    return pack.id, packs.document(pack)
-
-
-def _operations(survey: ProjectSurvey) -> Iterator[Operation]:
-    """The operations that build the pack."""
-    readme, entry, definition, imports = survey
-    some = readme or entry or definition
-    yield UpsertSection(
-        section_key="overview", section_title="Overview", section_description=NOTE if some else EMPTY
-    )
-    if readme is not None:
-        what = f"The first lines of {readme.path}"
-        yield _ref("overview", "readme", readme, what, "What the project says about itself")
-    key, title, mermaid = "how-it-works", "How a pack works", HOW_IT_WORKS
-    if entry is not None and imports.get(entry.path):
-        key, title, mermaid = "imports", f"What {entry.path} imports", _arrows(entry.path, imports)
-    yield UpsertDiagram(section_key="overview", diagram_key=key, title=_printable(title), mermaid=mermaid)
-    if entry is None and definition is None:
-        return
-    yield UpsertSection(section_key="code", section_title="Where to start reading")
-    if entry is not None:
-        why = "It reaches more of the project than any other file"
-        yield _ref("code", "entry-point", entry, "Entry point", why)
-    if definition is not None:
-        count = sum(definition.path in paths for paths in imports.values())
-        why = f"{count} files import {definition.path}" if count else "From the file that defines most"
-        yield _ref("code", "definition", definition, f"Definition of {definition.title}", why)
-
-
-def _ref(section: str, key: str, place: SurveyedPlace, title: str, why: str) -> Operation:
-    return UpsertRef(
-        section_key=section,
-        ref_key=key,
-        path=place.path,
-        line_start=place.start,
-        line_end=place.end,
-        ref_title=_printable(title),
-        ref_why=why,
-    )
-
-
-def _arrows(entry: str, imports: Mapping[str, Sequence[str]]) -> str:
-    """What the entry point imports, and what that imports, as a Mermaid diagram."""
-    arrows = [(entry, each) for each in imports[entry]]
-    arrows += [(first, each) for first in imports[entry] for each in imports.get(first, ())]
-    names = list(dict.fromkeys(path for arrow in arrows[:MOST_ARROWS] for path in arrow))
-    lines = ["flowchart LR", *(f'  n{names.index(path)}["{_label(path)}"]' for path in names)]
-    arrows = list(dict.fromkeys(arrows[:MOST_ARROWS]))
-    return "\n".join([*lines, *(f"  n{names.index(a)} --> n{names.index(b)}" for a, b in arrows)])
-
-
-def _label(text: str) -> str:
-    """A text inside Mermaid quotes."""
-    return _printable(text).replace("&", "#amp;").replace('"', "#quot;").replace("<", "#lt;")
-
-
-def _printable(text: str) -> str:
-    """The text as one short printable line, usable as a title."""
-    return re.sub(r"\s+", " ", "".join(char if char.isprintable() else " " for char in text)).strip()[:100]

@@ -17,7 +17,6 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
@@ -34,16 +33,15 @@ from context_pack.packs.commands import ListPacks
 from context_pack.packs.model import Pack
 from context_pack.toolkit.budget import cut_text
 from context_pack_adapters.cli.app import App, command
-from context_pack_adapters.cli.transcripts import FilesOfSession, files_in
-from context_pack_adapters.files.folder import read_named
+from context_pack_adapters.cli.transcripts import FilesOfSession, files_in, read_end
 from context_pack_adapters.files.private import PrivateFolder
 from context_pack_adapters.private_places import open_places
 
 START, COMPACT, END = "start", "compact", "end"
-MOST_INPUT, MOST_TRANSCRIPT, MOST_RECORD = 1 << 20, 64 << 20, 1 << 16
+MOST_INPUT, MOST_RECORD = 1 << 20, 1 << 16
 MOST_TEXT = 2_000
 """Bytes of the text at the start."""
-MOST_PACKS, MOST_ROWS, MOST_FILES, MOST_PLACES = 5, 6, 30, 40
+MOST_PACKS, MOST_ROWS, MOST_FILES = 5, 6, 40
 CHECK_SECONDS = 1.0
 """How long a start may look at packs and discoveries; what it has not seen then, it does not speak of."""
 DRAFT_MINUTES = 14 * 24 * 60
@@ -62,6 +60,8 @@ class ClientSession:
     pack: str | None = None
     """The name of its draft pack."""
     ended: bool = False
+    trouble: str = ""
+    """What the draft lacks, and why."""
 
     @property
     def file(self) -> str:
@@ -112,7 +112,7 @@ def answer(app: App, event: str, words: Mapping[str, Any]) -> None:
         if not other.ended and other.pack is None:
             others[index] = drafted(app, other)
             records.keep(others[index])
-    last = session if session.pack else next((each for each in others if each.pack), None)
+    last = next((each for each in (session, *others) if each.pack or each.trouble), None)
     text = briefing(app, last)
     if text:
         event_name = str(words.get("hook_event_name") or "SessionStart")
@@ -155,23 +155,19 @@ class SessionRecords:
 
 def _head(app: App) -> str | None:
     """The commit that the project is at."""
-    changes = app.ports.changes
-    if changes is None:
-        return None
-    try:
-        return changes.head()
-    except Failure:
-        return None
+    with suppress(Failure):
+        return None if app.ports.changes is None else app.ports.changes.head()
+    return None
 
 
 def drafted(app: App, session: ClientSession) -> ClientSession:
     """The session with a draft pack of the files that it read and changed, if it did either."""
     try:
-        transcript = read_named(session.transcript, MOST_TRANSCRIPT).decode("utf-8", "replace")
+        transcript, trouble = read_end(session.transcript)
     except (OSError, ValueError):
         return session
-    files = files_in(transcript, app.settings.source_root)
-    text = session_text(app, session, files)
+    session = evolve(session, trouble=trouble)
+    text = session_text(app, session, files_in(transcript, app.settings.source_root))
     if text is None:
         return session
     name = session.pack or session.draft_name
@@ -185,25 +181,20 @@ def drafted(app: App, session: ClientSession) -> ClientSession:
 
 def session_text(app: App, session: ClientSession, files: FilesOfSession) -> str | None:
     """What a session did, as the Markdown of a pack; None if it read and changed nothing here."""
-    places = list(_changed_places(app, session.base, files.changed))
     recorded = _recorded_since(app, session.started)
     if not (files.changed or files.read or recorded):
         return None
-    named = {place.partition("#")[0].partition(":")[0] for place in places}
-    lines = [f"# Session of {session.started[:16].replace('T', ' ')}"]
-    if files.changed:
-        lines += ["", "## Changed", "", *(f"- `{place}`" for place in places[:MOST_PLACES])]
-        lines += [f"- {path}" for path in files.changed if path not in named][:MOST_FILES]
-        if len(places) > MOST_PLACES:
-            lines.append(f"- and {len(places) - MOST_PLACES} more places")
-    if files.read:
-        lines += ["", "## Read", "", *(f"- {path}" for path in files.read[:MOST_FILES])]
-        if len(files.read) > MOST_FILES:
-            lines.append(f"- and {len(files.read) - MOST_FILES} more files")
-    if files.packs:
-        lines += ["", "## Packs", "", *(f"- {clip(pack)}" for pack in files.packs[:MOST_PACKS])]
-    if recorded:
-        lines += ["", "## Recorded", "", *(f"- {each}" for each in recorded)]
+    places = list(_changed_places(app, session.base, files.changed))
+    named = {place.partition("#")[0] for place in places}
+    changed = [f"`{place}`" for place in places] + [path for path in files.changed if path not in named]
+    lines = [f"# Session of {session.started[:16].replace('T', ' ')}", "", session.trouble]
+    packs = list(map(clip, files.packs))
+    kinds = {"Changed": changed, "Read": files.read, "Packs": packs, "Recorded": recorded}
+    for heading, rows in kinds.items():
+        if rows:
+            lines += ["", f"## {heading}", "", *(f"- {row}" for row in rows[:MOST_FILES])]
+        if len(rows) > MOST_FILES:
+            lines.append(f"- and {len(rows) - MOST_FILES} more")
     return "\n".join(lines)
 
 
@@ -212,69 +203,58 @@ def _changed_places(app: App, base: str | None, changed: Sequence[str]) -> Itera
     if base is None or not changed:
         return
     knowledge = app.cases.knowledge
-    try:
+    files = []
+    with suppress(Failure):
         files = [file for file in knowledge.files_of(base) if file.new in set(changed)]
-    except Failure:
-        return
-    seen: dict[str, None] = {}
+    seen: set[str] = set()
     for file in files:
-        for hunk in file.hunks if file.new is not None else ():
+        for hunk in file.hunks:
+            around = None
             with suppress(Failure):
-                line = max(1, hunk.new_start)
-                around = knowledge.definitions.around(RelativePath(str(file.new)), line)
-                if around is not None:
-                    seen[f"{file.new}#{around[0]}"] = None
-    yield from seen
+                around = knowledge.definitions.around(RelativePath(str(file.new)), max(1, hunk.new_start))
+            place = f"{file.new}#{around[0]}" if around is not None else ""
+            if place and place not in seen:
+                seen.add(place)
+                yield place
 
 
 def _recorded_since(app: App, started: str) -> list[str]:
     """The discoveries that were made since a moment."""
-    if app.ports.discoveries is None:
-        return []
-    begin: datetime = parse_instant(started)
+    begin, made = parse_instant(started), []
     with suppress(Failure):
-        return [
-            f"{each.type.value}: {cut_text(' '.join(each.content.split()), 200)}"
-            for each in app.ports.discoveries.all()
-            if each.date >= begin and each.worktree is None
-        ][:MOST_ROWS]
-    return []
+        made = [] if app.ports.discoveries is None else list(app.ports.discoveries.all())
+    return [
+        f"{each.type.value}: {cut_text(' '.join(each.content.split()), 200)}"
+        for each in made
+        if each.date >= begin and each.worktree is None
+    ]
 
 
 def briefing(app: App, last: ClientSession | None) -> str:
     """What a session is to know when it begins, in at most 2 KB; empty where there is nothing to say."""
-    live, total = _live_packs(app)
-    packs = [pack for pack in live if last is None or pack.name != last.pack]
-    rows = _failing(app)
     parts: list[str] = []
-    if packs:
-        parts.append("Context packs (read one with `output`):")
-        parts += [f"- {_pack_line(pack)}" for pack in packs[:MOST_PACKS]]
-        more = total - (len(live) - len(packs)) - MOST_PACKS
+    with suppress(Failure):
+        live = app.cases.lister.list(ListPacks())
+        packs = [pack for pack in live if last is None or pack.name != last.pack]
+        if packs:
+            parts.append("Context packs (read one with `output`):")
+            parts += [f"- {_pack_line(pack)}" for pack in packs[:MOST_PACKS]]
+        more = live.total - (len(live) - len(packs)) - MOST_PACKS
         if more > 0:
             parts.append(f"- and {more} more: `input` with action list")
+    rows = _failing(app)
     if rows:
         parts.append(
             f"Written down about code that changed since; read it again before you rely on it ({len(rows)}):"
         )
         parts += [f"- {row.sentence}" for row in rows[:MOST_ROWS]]
     if last is not None:
-        parts.append(
-            f"The session of {last.started[:16].replace('T', ' ')} left the draft pack `{last.pack}`:"
-        )
-        parts += [f"- {line}" for line in _last_lines(app, last)]
+        when = f"The session of {last.started[:16].replace('T', ' ')}"
+        parts.append(f"{when} left the draft pack `{last.pack}`:" if last.pack else f"{when}:")
+        parts += [f"- {line}" for line in (*_last_lines(app, last), last.trouble) if line]
     if not parts:
         return ""
     return cut_text("\n".join(["context-pack knows about this project:", *parts]), MOST_TEXT)
-
-
-def _live_packs(app: App) -> tuple[Sequence[Pack], int]:
-    """The packs that were changed last, and how many there are."""
-    try:
-        page = app.cases.lister.list(ListPacks())
-    except Failure:
-        return (), 0
-    return page.items, page.total
 
 
 def _pack_line(pack: Pack) -> str:
@@ -303,12 +283,9 @@ def _failing(app: App) -> Sequence[Known]:
 
 def _last_lines(app: App, session: ClientSession) -> list[str]:
     """What a session changed and read, by its draft pack."""
-    try:
-        sections = app.workspace.packs.get(session.pack or "").sections
-    except Failure:
-        return []
-    about = {
-        section.key: " ".join((section.description or "").replace("\n- ", ", ").split())
-        for section in sections
-    }
-    return [cut_text(f"{key}: {text.removeprefix('- ')}", 400) for key, text in about.items() if text]
+    lines = []
+    with suppress(Failure):
+        for section in app.workspace.packs.get(session.pack or "").sections if session.pack else ():
+            text = " ".join((section.description or "").replace("\n- ", ", ").split())
+            lines.append(cut_text(f"{section.key}: {text.removeprefix('- ')}", 400))
+    return lines

@@ -15,9 +15,6 @@ from context_pack.retrieval.ports import EmbedderFailed
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
 
-MOST_NAMED = 100
-"""How many paths are named for one reason; the counts are always whole."""
-
 
 @command("index", walks=True)
 @flag("--dry-run", "Only say what would be done, and what is skipped for which reason.")
@@ -44,7 +41,8 @@ def index(app: App, dry_run: bool) -> int:
         kept = {path: str(facts[path][SKIPPED]) for path in before if SKIPPED in facts.get(path, {})}
         kept = {path: why for path, why in kept.items() if path not in plan.changed and path not in plan.gone}
         skipped = {**left_out, **kept, **{path: why for path, why in found.items() if why is not None}}
-        _show_plan(app, [path for path, why in found.items() if why is None], gone, skipped)
+        todo = [path for path, why in found.items() if why is None]
+        _show_plan(app, todo, gone, dict(sorted(skipped.items())))
         return 0
     trouble, semantic = None, None
     with output.progress("indexing") as report:
@@ -85,17 +83,10 @@ def index(app: App, dry_run: bool) -> int:
 
 
 def _show_plan(app: App, changed: list[str], gone: list[str], skipped: Mapping[str, str]) -> None:
-    body: dict[str, Any] = {
-        "dryRun": True,
-        "index": changed,
-        "remove": gone,
-        "skip": _named(dict(sorted(skipped.items()))),
-        "skipped": len(skipped),
-        "reasons": _reasons(skipped),
-    }
+    body: dict[str, Any] = {"dryRun": True, "index": changed, "remove": gone, "skip": _named(skipped)}
+    body |= {"skipped": len(skipped), "reasons": _reasons(skipped)}
     lines = [f"index   {path}" for path in changed] + [f"remove  {path}" for path in gone]
-    lines += [f"skip    {each['path']}: {each['reason']}" for each in body["skip"]]
-    app.tell(body, *lines)
+    app.tell(body, *lines, *(f"skip    {path}: {reason}" for path, reason in skipped.items()))
     if not app.json:
         reasons = ", ".join(f"{count} {reason}" for reason, count in body["reasons"].items())
         output.note(f"{counted(len(changed), 'file')} to index, {len(gone)} to remove; skipped: {reasons}")
@@ -107,11 +98,5 @@ def _reasons(files: Mapping[str, str]) -> dict[str, int]:
 
 
 def _named(files: Mapping[str, str]) -> list[dict[str, str]]:
-    """Files with their reasons, a bounded number of each."""
-    seen: Counter[str] = Counter()
-    rows = []
-    for path, reason in files.items():
-        seen[reason] += 1
-        if seen[reason] <= MOST_NAMED:
-            rows.append({"path": path, "reason": reason})
-    return rows
+    """Files with their reasons."""
+    return [{"path": path, "reason": reason} for path, reason in files.items()]

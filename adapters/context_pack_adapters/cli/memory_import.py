@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import click
@@ -16,9 +15,7 @@ from context_pack.memory.notes import Note, notes_in
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
 from context_pack_adapters.cli.names import MODULE
-from context_pack_adapters.files.folder import Folder, read_named
-from context_pack_adapters.files.opening import Place
-from context_pack_adapters.files.walking import Level, walk
+from context_pack_adapters.files.folder import read_named
 
 SUFFIXES = (".md", ".markdown", ".mdx")
 MOST_BYTES = 4 * 1024 * 1024
@@ -61,9 +58,9 @@ def import_notes(
     rows: list[dict[str, Any]] = []
     failed = False
     rehearsed: set[str] = set()
-    for file, read in [found for path in paths for found in _markdown(path)]:
+    for file in [file for path in paths for file in _markdown(path)]:
         try:
-            rows += _imported(file, read().decode("utf-8-sig"), options, app, rehearsed)
+            rows += _imported(file, read_named(file, MOST_BYTES).decode("utf-8-sig"), options, app, rehearsed)
         except (OSError, UnicodeDecodeError, Failure) as error:
             failed = True
             rows.append({"file": file, "line": 0, "outcome": "failed", "reason": _reason(error)})
@@ -71,36 +68,16 @@ def import_notes(
     return 1 if failed else 0
 
 
-def _markdown(path: str) -> Iterator[tuple[str, Callable[[], bytes]]]:
-    """The Markdown files that a path means, each with how to read it; no link in a folder is followed."""
+def _markdown(path: str) -> Iterator[str]:
+    """The Markdown files that a path means; of a folder no links, and nothing in hidden folders."""
     if not os.path.isdir(path):
         if not os.path.exists(path):
             raise click.UsageError(f"{path}: there is no such file or folder")
-        yield path, lambda: read_named(path, MOST_BYTES)
-        return
-    for inside in _names(path):
-        place, name = Place.of(path).below(*inside.split("/")).split()
-        yield os.path.join(path, inside), partial(_read, place, name)
-
-
-def _read(place: Place, name: str) -> bytes:
-    return Folder(place).read(name, MOST_BYTES)[0]
-
-
-def _names(root: str) -> list[str]:
-    """The Markdown files below a folder, those in hidden folders left out."""
-    found: list[str] = []
-
-    def look(level: Level, _: None) -> Iterator[tuple[str, None]]:
-        for entry in sorted(level.entries, key=lambda entry: entry.name):
-            if entry.is_dir(follow_symlinks=False):
-                if not entry.name.startswith("."):
-                    yield entry.name, None
-            elif entry.name.endswith(SUFFIXES) and entry.is_file(follow_symlinks=False):
-                found.append(level.prefix + entry.name)
-
-    walk(root, look, None)
-    return found
+        yield path
+    for folder, folders, names in os.walk(path):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        files = (os.path.join(folder, name) for name in sorted(names) if name.endswith(SUFFIXES))
+        yield from (file for file in files if os.path.isfile(file) and not os.path.islink(file))
 
 
 def _imported(
@@ -143,5 +120,4 @@ def _show(rows: list[dict[str, Any]], options: ImportOptions, app: App) -> None:
     for row in rows:
         said = row.get("reason") or f"{row['type']}: {row['content']}"
         output.line(f"{row['file']}:{row['line']}: {row['outcome']}: {said}")
-    told = counts or {"notes": 0}
-    output.note(", ".join(f"{count} {what}" for what, count in told.items()))
+    output.note(", ".join(f"{count} {what}" for what, count in counts.items()) or "0 notes")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -27,6 +28,8 @@ _CHANGING = re.compile(r"edit|write|replace|patch|create", re.IGNORECASE)
 _PATCHED = re.compile(r"^\*\*\* (?:Update|Add) File: (.+)$", re.MULTILINE)
 """How a patch of Codex names its files."""
 MOST_DEPTH = 12
+MOST_BYTES = 64 << 20
+CUT = f"Its transcript has more than {MOST_BYTES >> 20} MiB: files that only its beginning names are missing."
 
 
 @frozen
@@ -39,40 +42,48 @@ class FilesOfSession:
     """The packs that it read or changed by our tools, as it named them."""
 
 
+def read_end(path: str) -> tuple[str, str]:
+    """The text of a transcript, of a very large one its end; and what is missing then, in words."""
+    status = os.stat(path)
+    if not stat.S_ISREG(status.st_mode):
+        raise ValueError("it is no file")
+    with open(path, "rb") as file:
+        file.seek(max(0, status.st_size - MOST_BYTES))
+        text = file.read(MOST_BYTES).decode("utf-8", "replace")
+    return text, CUT if status.st_size > MOST_BYTES else ""
+
+
 def files_in(transcript: str, project: str) -> FilesOfSession:
     """The files of a project that the calls in a transcript name."""
     changed: dict[str, None] = {}
     read: dict[str, None] = {}
     packs: dict[str, None] = {}
-    for name, path in _calls(transcript):
+    for name, named in _calls(transcript):
+        inside = None if _OURS.search(name) else _inside(named, project)
         if _OURS.search(name):
-            packs[path] = None
-            continue
-        inside = _inside(path, project)
-        if inside is not None:
+            packs[named] = None
+        elif inside is not None:
             (changed if _CHANGING.search(name) else read)[inside] = None
     return FilesOfSession(tuple(changed), tuple(path for path in read if path not in changed), tuple(packs))
 
 
 def _calls(transcript: str) -> Iterator[tuple[str, str]]:
-    """The tools that were called, each with the path, or of ours the pack, that its arguments name."""
+    """The tools that were called, each with the paths, or of ours the packs, that its arguments name."""
     for entry in _entries(transcript):
         for call in _objects(entry, MOST_DEPTH):
             name = call.get("name") or call.get("tool")
             arguments = next((call[key] for key in _ARGUMENT_KEYS if key in call), None)
             if not isinstance(name, str):
                 continue
+            texts = [arguments] if isinstance(arguments, str) else []
             if isinstance(arguments, str):
-                yield from ((name, path) for path in _PATCHED.findall(arguments.replace("\\n", "\n")))
                 arguments = _json(arguments)
             if isinstance(arguments, Mapping):
-                for value in arguments.values():
-                    if isinstance(value, str):
-                        yield from ((name, path) for path in _PATCHED.findall(value))
-                paths = (arguments.get(key) for key in (_PACK_KEYS if _OURS.search(name) else _PATH_KEYS))
-                path = next((path for path in paths if isinstance(path, str)), None)
-                if path is not None:
-                    yield name, path
+                texts += [value for value in arguments.values() if isinstance(value, str)]
+                values = map(arguments.get, _PACK_KEYS if _OURS.search(name) else _PATH_KEYS)
+                yield from ((name, value) for value in values if isinstance(value, str))
+            for text in texts:
+                yield from ((name, path) for path in _PATCHED.findall(text.replace("\\n", "\n")))
 
 
 def _entries(transcript: str) -> Iterator[Any]:

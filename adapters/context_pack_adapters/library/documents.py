@@ -17,6 +17,7 @@ from context_pack.kernel.errors import invalid
 from context_pack.kernel.paging import Page
 from context_pack.results import DocumentHit, DocumentHits, ListedCollection, StoredDocument
 from context_pack.retrieval.headings import Heading
+from context_pack.retrieval.model import IndexEntry
 from context_pack.retrieval.ports import Stop
 from context_pack.retrieval.upkeep import Report
 
@@ -51,23 +52,23 @@ class Documents:
 
     def get(self, collection: str, document: str) -> StoredDocument:
         """One document with its text."""
-        stored, _ = self.shelf.current(collection)
-        entry = self.shelf.document(stored, document, collection)
+        entry = self._entry(collection, document)
         return StoredDocument(collection, entry.key, entry.title, entry.size, entry.text)
 
     def outline(self, collection: str, document: str, *, max_depth: int = 3) -> builtins.list[Heading]:
         """The headings of a document down to a level: `level`, `text` and `line` of each."""
         command = commands.GetOutline(collection, document, max_depth)
-        stored, _ = self.shelf.current(collection)
-        return self.shelf.outline(self.shelf.document(stored, document, collection), command.max_depth)
+        return self.shelf.outline(self._entry(collection, document), command.max_depth)
 
     def section(
         self, collection: str, document: str, section: str, *, include_subsections: bool = True
     ) -> DocumentSection:
         """One section of a document by its heading: its `content`, from line `start` to `end`."""
+        return self.shelf.section(self._entry(collection, document), section, include_subsections)
+
+    def _entry(self, collection: str, document: str) -> IndexEntry:
         stored, _ = self.shelf.current(collection)
-        entry = self.shelf.document(stored, document, collection)
-        return self.shelf.section(entry, section, include_subsections)
+        return self.shelf.document(stored, document, collection)
 
     def search(
         self,

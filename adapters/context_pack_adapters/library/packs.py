@@ -31,7 +31,6 @@ from context_pack.packs.pages import Mode
 from context_pack.packs.read import Compared
 from context_pack.packs.render import Rendered
 from context_pack.packs.verify import Repaired, Verified
-from context_pack.packs.write import DiagramFault
 from context_pack.packs.write_text import WrittenText, write_text
 from context_pack.toolkit.arguments import arguments_of
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
@@ -162,10 +161,6 @@ class Packs:
         """The state of every ref; changes nothing."""
         return self._cases.verifier.verify(NamedPack(id=_handle(pack)))
 
-    def diagram_faults(self, pack: Which) -> Sequence[DiagramFault]:
-        """Every diagram of the pack that cannot be drawn, and why; none where `mmdr` is not installed."""
-        return self._cases.writer.diagram_faults(self.get(pack))
-
     # -- writing
 
     def create(
@@ -201,15 +196,13 @@ class Packs:
         expected_revision: int | None = None,
     ) -> WrittenText:
         """Make a pack of a Markdown text, or put the text in place of what a draft says."""
-        revision = (
-            pack.revision if expected_revision is None and isinstance(pack, Pack) else expected_revision
-        )
+        seen = pack.revision if isinstance(pack, Pack) else None
         command = commands.Write(
             text=text,
             id=None if pack is None else _handle(pack),
             name=name,
             ttl_minutes=ttl_minutes,
-            expected_revision=revision,
+            expected_revision=seen if expected_revision is None else expected_revision,
         )
         return write_text(self._cases.writer, command)
 
@@ -223,13 +216,8 @@ class Packs:
         expected_revision: int | None = None,
     ) -> Pack:
         """Give a section, or a ref of it, another key."""
-        command = commands.Rename(
-            id=_handle(pack),
-            expected_revision=_revision(pack, expected_revision),
-            section_key=section_key,
-            ref_key=ref_key,
-            new_key=new_key,
-        )
+        seen = _seen(pack, expected_revision)
+        command = commands.Rename(**seen, section_key=section_key, ref_key=ref_key, new_key=new_key)
         return self._cases.writer.rename(command)
 
     def draft(
@@ -259,7 +247,7 @@ class Packs:
             operations: `UpsertSection`, `UpsertRef`, `SetMeta`, …
             expected_revision: what a pack that is given by id or name must still be at.
         """
-        target = PackAtRevision(id=_handle(pack), expected_revision=_revision(pack, expected_revision))
+        target = PackAtRevision(**_seen(pack, expected_revision))
         return self._cases.writer.apply(target, operations[0] if len(operations) == 1 else operations).pack
 
     upsert_section = _change(commands.UpsertSection)
@@ -273,14 +261,12 @@ class Packs:
 
     def set_status(self, pack: Which, status: str, *, expected_revision: int | None = None) -> Pack:
         """Finalize a draft (`finalized`), or reopen a finalized pack (`draft`)."""
-        revision = _revision(pack, expected_revision)
-        command = commands.SetStatus(id=_handle(pack), expected_revision=revision, status=status)
-        return self._cases.writer.set_status(command)
+        seen = _seen(pack, expected_revision)
+        return self._cases.writer.set_status(commands.SetStatus(**seen, status=status))
 
     def repair(self, pack: Which, *, expected_revision: int | None = None) -> Repaired:
         """Point the refs whose code has moved at it again."""
-        revision = _revision(pack, expected_revision)
-        return self._cases.verifier.repair(commands.Repair(id=_handle(pack), expected_revision=revision))
+        return self._cases.verifier.repair(commands.Repair(**_seen(pack, expected_revision)))
 
     def restore(self, pack: str, *, ttl_minutes: int) -> Pack:
         """Bring an expired pack back, by id or name."""
@@ -292,26 +278,23 @@ class Packs:
 
     def accept(self, pack: Which, *refs: str, expected_revision: int | None = None) -> Repaired:
         """Anchor changed refs anew where they are found now: those named, or all of them."""
-        revision = _revision(pack, expected_revision)
-        command = commands.Accept(id=_handle(pack), expected_revision=revision, refs=refs or None)
-        return self._cases.verifier.accept(command)
+        seen = _seen(pack, expected_revision)
+        return self._cases.verifier.accept(commands.Accept(**seen, refs=refs or None))
 
     def delete(self, pack: Which, *, expected_revision: int | None = None) -> None:
         """Remove the pack for good."""
-        revision = _revision(pack, expected_revision)
-        self._cases.writer.delete(commands.DeletePack(id=_handle(pack), expected_revision=revision))
+        self._cases.writer.delete(commands.DeletePack(**_seen(pack, expected_revision)))
 
 
 def _handle(pack: Which) -> str:
     return pack.id if isinstance(pack, Pack) else pack
 
 
-def _revision(pack: Which, given: int | None) -> int:
-    if given is not None:
-        return given
-    if isinstance(pack, Pack):
-        return pack.revision
-    raise invalid(
-        "'expected_revision' is required with an id or a name; or pass the pack as you last saw it",
-        "expected_revision",
-    )
+def _seen(pack: Which, expected_revision: int | None) -> dict[str, Any]:
+    """The arguments that say which pack is meant, and the revision that it must still be at."""
+    if expected_revision is None:
+        if not isinstance(pack, Pack):
+            words = "is required with an id or a name; or pass the pack as you last saw it"
+            raise invalid(f"'expected_revision' {words}", "expected_revision")
+        expected_revision = pack.revision
+    return {"id": _handle(pack), "expected_revision": expected_revision}
