@@ -25,17 +25,14 @@ NO_THREAD = "the system grants no more threads; close some programs, or try agai
 
 
 class Pool:
-    """Threads that take work from one queue; one more is started when all are busy, up to a number.
+    """A few threads that take work from one queue; each is started with one of the first pieces of work.
 
     In place of `ThreadPoolExecutor`, whose futures cost an eighth of a short call.
     """
 
     def __init__(self, most: int) -> None:
-        self._most = most
-        self._threads: list[threading.Thread] = []
+        self._most, self._threads = most, 0
         self._queue: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._lock = threading.Lock()
-        self._open = 0  # how much work is queued or being done
 
     def submit(self, work: Callable[[], None]) -> None:
         """Do the work as soon as a thread is free; only one thread submits.
@@ -43,14 +40,10 @@ class Pool:
         Raises:
             RuntimeError: there is no thread, and none to be had.
         """
-        with self._lock:
-            self._open += 1
-            is_busy = self._open > len(self._threads)
-        if is_busy and len(self._threads) < self._most:
-            thread = threading.Thread(target=self._run, daemon=True)
+        if self._threads < self._most:
             try:
-                thread.start()
-                self._threads.append(thread)
+                threading.Thread(target=self._run, daemon=True).start()
+                self._threads += 1
             except RuntimeError:
                 if not self._threads:
                     raise
@@ -61,14 +54,12 @@ class Pool:
         with suppress(Empty):
             while True:
                 self._queue.get_nowait()
-        for _ in self._threads:
+        for _ in range(self._threads):
             self._queue.put(None)
 
     def _run(self) -> None:
         while (work := self._queue.get()) is not None:
             work()
-            with self._lock:
-                self._open -= 1
 
 
 class WorkerPools:
