@@ -9,6 +9,9 @@ from threading import Lock, RLock, Thread
 from context_pack.app import build
 from context_pack.documents.sync import TASK
 from context_pack.kernel.errors import Failure
+from context_pack.kernel.paths import RelativePath
+from context_pack.knowledge.about import ContextFor
+from context_pack.toolkit.arguments import parse
 from context_pack.toolkit.registry import Finished, Registry
 from context_pack_adapters.disk_ports import open_ports
 from context_pack_adapters.files.events import Event, EventKind
@@ -62,7 +65,9 @@ class Served:
         )
 
     def warm_up(self) -> None:
-        """Load what the first search by meaning waits for, while the client waits for its model."""
+        """Load what a first call of a tool would wait for, while the client waits for its model."""
+        parse(ContextFor, {})  # what checks arguments
+        self._ports.policy.denies(RelativePath("a"))  # the table of secrets
         self._ports.load_model()
 
     def _report(self, finished: Finished) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple, TypeVar
 
 from attrs import evolve
@@ -48,12 +48,13 @@ class OtherTrees:
 
     def __init__(self, source_root: str, storage: Place, clock: Clock) -> None:
         self._source_root, self._storage, self.clock = os.path.abspath(source_root), storage, clock
+        self._top = cache(lambda: _repository_of(self._source_root))
         self.pack_files = lru_cache(MOST_TREES)(lambda place: PackFiles(Folder(place).below("packs")))
         self.discoveries = lru_cache(MOST_TREES)(DiscoveryFiles)
 
     def __iter__(self) -> Iterator[OtherTree]:
         """Each with its storage at the same place below it; none where packs are kept outside the project."""
-        top = _repository_of(self._source_root)
+        top = self._top()
         if top is None or self._storage.top != self._source_root:
             return
         below = os.path.relpath(self._source_root, top)

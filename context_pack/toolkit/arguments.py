@@ -125,8 +125,8 @@ def schema_of(command: type) -> Schema:
     return schema
 
 
-def parse(command: type[C], arguments: Mapping[str, Any]) -> C:
-    """The command that `arguments` spell.
+def parse(command: type[C], arguments: Mapping[str, Any], absent: Mapping[str, Any] | None = None) -> C:
+    """The command that `arguments` spell; `absent` are values that need no check, for what they leave out.
 
     Raises:
         Failure: `invalid_data`; `details.field` names the argument, `details.problems` each fault by path.
@@ -135,7 +135,7 @@ def parse(command: type[C], arguments: Mapping[str, Any]) -> C:
     _refuse(problems_with(_validator_of(kind), arguments))
     checked = _CHECKED.set(True)
     try:
-        made: C = _converter().structure(arguments, command)
+        made: C = _converter().structure({**(absent or {}), **arguments}, command)
         return made
     finally:
         _CHECKED.reset(checked)

