@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.server.conftest import client, command, mode, spawn
+from tests.server.conftest import client, mode, spawn
 
-__all__ = ["client", "command", "mode", "spawn"]
+__all__ = ["client", "mode", "spawn"]

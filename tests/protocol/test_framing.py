@@ -57,15 +57,6 @@ def test_a_frame_is_read_behind_every_lawful_header_block(header: bytes) -> None
     assert read((header % SIZE + PING) * 3) == [PING] * 3
 
 
-@pytest.mark.clause("TR-02", "TR-15")
-def test_a_frame_says_how_many_bytes_it_has_and_is_passed_on_unparsed() -> None:
-    for body in ('{"text":"é 日本 😀"}'.encode(), b"\r\n\r\nContent-Length: 3\r\n\r\n{[\x00\xff"):
-        assert (
-            encode(body, None) == encode(body, "framed") == b"Content-Length: %d\r\n\r\n" % len(body) + body
-        )
-        assert read(encode(body, "framed") + FRAME) == [body, PING]
-
-
 PRETTY = json.dumps({"id": 7, "params": {"list": [1, 2.5, {"x": []}], "text": 'a}\n"{'}}, indent=2).encode()
 STRINGS = rb'{"text":"}]{[ \" \\ \n \\\" }","\"}":"\\"}'
 
@@ -338,14 +329,3 @@ def test_a_large_value_in_pieces_takes_linear_time(shape: str) -> None:
         for start in range(0, len(data), 65536):
             items += decoder.feed(data[start : start + 65536])
     assert items == [SHAPES[shape], PING]
-
-
-@pytest.mark.slow
-@pytest.mark.clause("TR-18")
-@pytest.mark.parametrize("line", [b"garbage\n", b"X: y\n", b"{oops\n", b"\n", b"[\n", b"x", PING])
-def test_very_many_lines_take_linear_time_and_no_memory(line: bytes) -> None:
-    data, decoder = line * (MEBIBYTE // 4 // len(line)), Decoder()
-    with never_hanging():
-        for start in range(0, len(data), 65536):
-            decoder.feed(data[start : start + 65536])
-    assert decoder.held <= 8192

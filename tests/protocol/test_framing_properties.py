@@ -131,13 +131,3 @@ def test_every_way_of_cutting_the_bytes_gives_the_same_messages(parts: list[byte
         decoder = Decoder(120)
         decoder.feed(stream + b"\n\x01\n" * 120)
         assert decoder.feed(b"\n" + PARTS[0] + b"\n")[-1] == PARTS[0]
-
-
-@pytest.mark.clause("TR-09", "TR-14", "TR-18")
-@given(st.binary(max_size=60) | bodies() | damaged())
-def test_a_body_is_a_value_or_a_parse_fault_and_nothing_else(body: bytes) -> None:
-    try:
-        value = decode(body)
-    except ProtocolError:
-        return
-    assert json.loads(json.dumps(value, allow_nan=False)) == value == strict(body)

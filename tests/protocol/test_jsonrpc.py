@@ -137,17 +137,3 @@ def test_parameters_of_another_kind_are_refused_in_requests_and_dropped_in_notif
 @pytest.mark.parametrize("params", [{"a": 1}, [1], None])
 def test_a_message_without_an_id_is_a_notification(params: Any) -> None:
     assert classify({"jsonrpc": "2.0", "method": "m", "params": params}) == Notification("m", params)
-
-
-@pytest.mark.clause("MCP-03")
-@pytest.mark.parametrize(
-    "reply",
-    [
-        {"id": 1, "result": None},
-        {"id": "a", "error": {"code": -1, "message": "no"}},
-        {"id": None, "error": {"code": -32700, "message": "Parse error"}},
-        {"id": 1.5, "result": {}},
-    ],
-)
-def test_a_reply_of_the_peer_is_no_message_to_answer(reply: dict[str, Any]) -> None:
-    assert classify({"jsonrpc": "2.0", **reply}) is None

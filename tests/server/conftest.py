@@ -1,8 +1,8 @@
-"""Spawned servers for the end-to-end tests; each suite that takes `mode` runs framed and unframed."""
+"""Spawned servers; a test that takes `mode` runs framed and unframed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +20,11 @@ def mode(request: pytest.FixtureRequest) -> Mode:
 
 
 @pytest.fixture
-def command() -> Sequence[str] | None:
-    """What starts a server: nothing forks it (`forking.py`), and tests of processes say what else does."""
-    return None
-
-
-@pytest.fixture
-def spawn(tmp_path: Path, command: Sequence[str] | None) -> Iterator[Spawn]:
+def spawn(tmp_path: Path) -> Iterator[Spawn]:
     """Start servers over the test's own folder; all of them are gone after the test."""
     clients: list[StdioClient] = []
 
     def start(mode: Mode = "unframed", **options: Any) -> StdioClient:
-        options.setdefault("command", command)
         clients.append(StdioClient(options.pop("source_root", tmp_path), mode, **options))
         return clients[-1]
 
@@ -41,8 +34,8 @@ def spawn(tmp_path: Path, command: Sequence[str] | None) -> Iterator[Spawn]:
 
 
 @pytest.fixture
-def client(spawn: Spawn, mode: Mode) -> StdioClient:
+def client(spawn: Spawn) -> StdioClient:
     """An initialized server."""
-    started = spawn(mode)
+    started = spawn()
     started.initialize()
     return started

@@ -13,11 +13,9 @@ from typing import Any
 
 import pytest
 from bundle_maker import SAMPLE, ids_of, target
-from command_line import CommandLine
 from context_trees import context
 from document_trees import PASTA, environ, handbook, lay
 from stdio_client import Mode, StdioClient
-from waiting import until
 
 Spawn = Callable[..., StdioClient]
 LIST_CHANGED = "notifications/resources/list_changed"
@@ -63,10 +61,10 @@ def test_packs_are_built_read_verified_and_kept_for_the_next_server(
 
 @pytest.mark.clause("CD-43")
 def test_code_is_read_and_searched_and_a_cancelled_search_is_not_answered(
-    spawn: Spawn, mode: Mode, tmp_path: Path
+    spawn: Spawn, tmp_path: Path
 ) -> None:
     lay(tmp_path, {"a.py": "import b\n", "b.py": "x = 1\n", "trap.txt": "a" * 90 + "?!\n"})
-    client = spawn(mode)
+    client = spawn()
     client.initialize()
     body = structured(client, "read_file", path="a.py", includeDeps=True)
     assert (body["file"]["content"], [each["path"] for each in body["dependencies"]]) == (
@@ -100,9 +98,7 @@ def test_documents_are_searched_and_told_of_once_they_are_indexed(spawn: Spawn, 
 
 
 @pytest.mark.clause("CX-51")
-def test_contexts_answer_in_the_shapes_and_texts_of_their_specification(
-    spawn: Spawn, mode: Mode, tmp_path: Path
-) -> None:
+def test_contexts_answer_in_the_shapes_and_texts_of_their_specification(spawn: Spawn, tmp_path: Path) -> None:
     lay(
         tmp_path,
         {
@@ -113,7 +109,7 @@ def test_contexts_answer_in_the_shapes_and_texts_of_their_specification(
             "broken/.context.yaml": "version: 1\nversion: 1\n",
         },
     )
-    client = spawn(mode)
+    client = spawn()
     client.initialize()
     listed = structured(client, "list_contexts")
     assert list(listed) == [
@@ -136,9 +132,9 @@ def test_contexts_answer_in_the_shapes_and_texts_of_their_specification(
 
 
 @pytest.mark.clause("BD-16", "BD-53")
-def test_the_sample_bundle_is_exported_as_its_files_are_now(spawn: Spawn, mode: Mode, tmp_path: Path) -> None:
+def test_the_sample_bundle_is_exported_as_its_files_are_now(spawn: Spawn, tmp_path: Path) -> None:
     shutil.copytree(SAMPLE, tmp_path / "lantern")
-    client = spawn(mode)
+    client = spawn()
     client.initialize()
     ride = target("ride-start", "Feature")
     body = structured(client, "export_context", targets=[ride], dependencyDepth=1)
@@ -183,31 +179,6 @@ def test_what_one_server_records_and_does_is_found_by_the_next(spawn: Spawn, tmp
     assert "context_record 2, input 1, read_file 1" in session["content"]
     assert "Files read: zebra.py." in session["content"]
     assert pack in session["content"]
-
-
-@pytest.mark.clause("ME-50", "ME-51")
-def test_a_question_becomes_a_pack_of_code_documents_and_memory(spawn: Spawn, tmp_path: Path) -> None:
-    handbook(tmp_path)
-    lay(tmp_path, {"zoo.py": 'def boil_pasta():\n    """Boil the pasta in water."""\n    return 9\n'})
-    client = spawn(env=environ(tmp_path))
-    client.initialize()
-    client.payload("context_record", {"type": "rule", "content": "The pasta is never boiled at night"})
-    asked = {"action": "draft", "query": "how is the pasta boiled", "ttl_minutes": 30, "max_tokens": 900}
-    until(lambda: client.call("documents_search", {"query": "pasta"})["structuredContent"]["results"])
-    pack = client.payload("input", {**asked, "name": "pasta"})["payload"]
-    sections = {section["key"]: section for section in pack["sections"]}
-    assert [ref["path"] for ref in sections["code"]["refs"]] == ["zoo.py"]
-    assert "docs/food/pasta.md" in [ref["path"] for ref in sections["documents"]["refs"]]
-    assert "never boiled at night" in sections["memory"]["description"]
-    assert client.error("input", {**asked, "query": "xylophone quartz"})["code"] == "not_found"
-    run = CommandLine(tmp_path)
-    done = run(
-        "packs", "draft", "how is the pasta boiled", "--json", "--max-tokens", "700", **environ(tmp_path)
-    )
-    assert (done.code, done.json["tokens"] <= 700) == (0, True)
-    nothing = run("packs", "draft", "xylophone quartz", **environ(tmp_path))
-    assert nothing.code == 1
-    assert "nothing was found for that question" in nothing.err
 
 
 @pytest.mark.clause("TR-53")

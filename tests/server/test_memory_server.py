@@ -6,11 +6,9 @@ import json
 import signal
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from stdio_client import StdioClient
-from waiting import until
 
 Spawn = Callable[..., StdioClient]
 FAST = {"CONTEXT_PACK_EMBEDDER": "fast", "CONTEXT_PACK_RATE_LIMITS": "off"}
@@ -21,14 +19,6 @@ def started(spawn: Spawn, **env: str) -> StdioClient:
     client = spawn(env={**FAST, **env})
     client.initialize()
     return client
-
-
-def plant(root: Path, count: int, lines: int = 3) -> None:
-    for number in range(count):
-        folder = root / f"part{number % 7}"
-        folder.mkdir(exist_ok=True)
-        body = "".join(f"    step_{line} = {number} * {line}\n" for line in range(lines))
-        (folder / f"f{number}.py").write_text(f'def work_{number}():\n    """Does thing {number}."""\n{body}')
 
 
 @pytest.mark.clause("ME-10", "ME-03")
@@ -67,30 +57,3 @@ def test_two_servers_that_record_the_same_make_one_discovery(spawn: Spawn, tmp_p
     ]
     assert merged.count(False) == 10
     assert len(list((tmp_path / STORE / "memory" / "discoveries").glob("*.md"))) == 10
-
-
-@pytest.mark.slow
-@pytest.mark.clause("ME-22", "ME-24")
-def test_indexing_that_is_killed_goes_on_where_it_stopped(spawn: Spawn, tmp_path: Path) -> None:
-    plant(tmp_path, 250, lines=40)
-    (tmp_path / "keep.md").write_text("# Notes\n")
-    client = started(spawn)
-    client.payload("context_record", {"type": "rule", "content": "Recorded while indexing"})
-
-    def begun() -> Any:
-        return client.payload("context_search", {"query": "work_77"}).get("indexing", {"done": 251})["done"]
-
-    until(begun)
-    client.process.send_signal(signal.SIGKILL)
-    client.wait()
-    again = started(spawn)
-    before = again.payload("context_search", {"query": "work_77"}).get("indexing", {"done": 251})
-    assert before["done"] > 0
-
-    def complete() -> Any:
-        found = again.payload("context_search", {"query": "work_249"})
-        return None if "indexing" in found else found
-
-    assert until(complete)["results"][0]["symbol"] == "work_249"
-    kept = again.payload("context_search", {"query": "recorded while indexing", "type": "rule"})
-    assert kept["totalFound"] == 1

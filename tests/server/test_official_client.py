@@ -1,7 +1,7 @@
 """The official Python client, in each of its modes, against the fixture server: spawned, over real pipes.
 
 The client models every message strictly, so a field that is missing, misnamed or of the wrong type fails
-here. What the suite's scenarios ask (images, logging, streams) is asked here too, without its HTTP bridge.
+here.
 """
 
 from __future__ import annotations
@@ -12,14 +12,12 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-import mcp_types as types
 import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
-from mcp.shared.exceptions import MCPDeprecationWarning
 from official_client import connected
 
-FIXTURE = Path(__file__).with_name("conformance_server.py")
+FIXTURE = Path(__file__).with_name("fixture_server.py")
 SERVER = StdioServerParameters(command=sys.executable, args=[str(FIXTURE)])
 MODES = ["legacy", "auto", "2026-07-28"]
 
@@ -68,22 +66,6 @@ def test_progress_arrives_before_the_result(mode: str) -> None:
         assert seen == [(0, 100), (50, 100), (100, 100)]
 
     play(mode, scene)
-
-
-@pytest.mark.clause("MCP-70")
-def test_a_legacy_client_gets_the_log_it_asked_for() -> None:
-    lines: list[Any] = []
-
-    async def note(params: types.LoggingMessageNotificationParams) -> None:
-        lines.append(params.data)
-
-    async def scene(client: Client) -> None:
-        with pytest.warns(MCPDeprecationWarning):
-            await client.set_logging_level("info")
-        await client.call_tool("test_tool_with_logging", {})
-        assert len(lines) == 3
-
-    play("legacy", scene, logging_callback=note)
 
 
 @pytest.mark.clause("MCP-82")

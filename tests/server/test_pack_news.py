@@ -46,14 +46,6 @@ def test_a_subscriber_is_notified_of_another_processs_change(client: StdioClient
     assert until(client, "notifications/resources/updated")["params"] == {"uri": uri}
 
 
-@pytest.mark.clause("MCP-80")
-def test_a_legacy_client_is_notified_when_its_calls_change_the_list(client: StdioClient) -> None:
-    made = client.payload("input", {"action": "create", "ttl_minutes": 5})["payload"]
-    until(client, "notifications/resources/list_changed")
-    client.payload("input", {"action": "delete_pack", "id": made["id"], "expected_revision": 1})
-    until(client, "notifications/resources/list_changed")
-
-
 @pytest.mark.slow
 @pytest.mark.clause("MCP-82", "MCP-80")
 def test_a_modern_listener_gets_updates_and_lists_with_its_id(spawn: Spawn, other: Workspace) -> None:

@@ -136,14 +136,6 @@ def _functions(client: Client) -> dict[str, Callable[[dict[str, Any]], Awaitable
     }
 
 
-def python_1(folder: Path) -> Said:
-    """The last of the old Python SDK."""
-    sdk = referees.python_packages(referees.PYTHON_SDK_1)
-    script = [sys.executable, str(HERE / "referee_python_1.py")]
-    said: Said = referees.transcript(script, plan(folder, legacy=True), folder, PYTHONPATH=str(sdk))
-    return said
-
-
 def typescript_1(folder: Path) -> Said:
     """The official TypeScript SDK 1.x."""
     modules = referees.node_packages(referees.TYPESCRIPT_SDK_1)
@@ -171,7 +163,6 @@ CLIENTS: dict[str, tuple[str, Callable[[Path], Said]]] = {
     "Python 2, legacy": (LEGACY, python_2("legacy")),
     "Python 2, auto": (MODERN, python_2("auto")),
     "Python 2, 2026-07-28": (MODERN, python_2(MODERN)),
-    "Python 1.30": (LEGACY, python_1),
     "TypeScript 1": (LEGACY, typescript_1),
     "TypeScript 2, legacy": (LEGACY, typescript_2("legacy")),
     "TypeScript 2, auto": (MODERN, typescript_2("auto")),
@@ -179,7 +170,10 @@ CLIENTS: dict[str, tuple[str, Callable[[Path], Said]]] = {
 }
 
 
-@pytest.fixture(scope="module", params=list(CLIENTS))
+FETCHED = [pytest.param(name, marks=pytest.mark.slow) for name in CLIENTS if name.startswith("TypeScript")]
+
+
+@pytest.fixture(scope="module", params=[*(name for name in CLIENTS if name.startswith("Python")), *FETCHED])
 def client(request: pytest.FixtureRequest) -> str:
     """The name of a client."""
     name: str = request.param

@@ -11,6 +11,7 @@ import referees
 from stdio_client import PRIVATE, environment
 
 
+@pytest.mark.slow
 @pytest.mark.clause("MCP-40")
 def test_the_inspector_finds_every_schema_portable(tmp_path: Path) -> None:
     modules = referees.node_packages(referees.INSPECTOR)

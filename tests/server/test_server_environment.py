@@ -30,39 +30,6 @@ def start(spawn: Spawn) -> Start:
     return started
 
 
-def states(client: StdioClient, *paths: str) -> list[tuple[str, str | None]]:
-    """The states of refs to the first lines of these files that do not hold, and `exact` for the others."""
-    made = client.payload("input", {"action": "create", "ttl_minutes": 5})["payload"]
-    section = {"action": "upsert_section", "section_key": "all", "section_title": "All"}
-    refs = [
-        {
-            "action": "upsert_ref",
-            "section_key": "all",
-            "ref_key": f"r{number}",
-            "path": path,
-            "line_start": 1,
-            "line_end": 1,
-        }
-        for number, path in enumerate(paths)
-    ]
-    batch = {"action": "batch", "id": made["id"], "expected_revision": 1, "operations": [section, *refs]}
-    client.payload("input", batch)
-    verified = client.payload("input", {"action": "verify", "id": made["id"]})["payload"]
-    assert verified["exact"] == len(paths) - len(verified["refs"])
-    doubtful = {ref["ref"]: (ref["state"], ref["reason"]) for ref in verified["refs"]}
-    return [doubtful.get(f"r{number}", ("exact", None)) for number in range(len(paths))]
-
-
-@pytest.mark.clause("ENV-01", "ENV-02")
-def test_the_storage_root_is_taken_from_the_source_root(start: Start, tmp_path: Path) -> None:
-    (tmp_path / "project").mkdir()
-    (tmp_path / "project" / "a.py").write_text("one\n")
-    client = start(SOURCE_ROOT="project", ROOT="kept")
-    assert states(client, "a.py") == [("exact", None)]
-    assert sorted(os.listdir(tmp_path)) == ["project"]
-    assert len(list((tmp_path / "project/kept/packs").glob("pk_*.md"))) == 1
-
-
 @pytest.mark.clause("ENV-05")
 def test_a_rate_limit_holds_for_its_tool_and_its_connection(start: Start) -> None:
     one, other = start(RATE_LIMITS="output=2"), start(RATE_LIMITS="output=2")
@@ -100,18 +67,6 @@ def test_logging_can_be_off_and_bad_settings_are_log_lines(start: Start) -> None
     code, log = client.end()
     assert code == 0
     assert [LINE.fullmatch(line) and line.split()[1] for line in log.splitlines()] == ["WARN"]
-
-
-@pytest.mark.clause("ENV-09")
-def test_an_unread_stderr_blocks_no_call(start: Start) -> None:
-    client = start()
-    call = {"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "output"}}
-    for number in range(2000):  # more lines than a pipe holds
-        client.send({**call, "id": f"c{number}"})
-    answered = [client.read() for _ in range(2000)]
-    assert {reply["id"] for reply in answered} == {f"c{number}" for number in range(2000)}
-    assert all("result" in reply for reply in answered)
-    assert client.request("ping")["result"] == {}
 
 
 @pytest.mark.clause("ENV-09")

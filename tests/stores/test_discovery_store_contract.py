@@ -1,4 +1,4 @@
-"""What every `DiscoveryStore` does: one suite, run on files, on the twin in memory and on Postgres."""
+"""What every `DiscoveryStore` does: one suite, run on files and on Postgres."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from attrs import evolve
-from inmemory.memory import MemoryDiscoveryStore
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import RelativePath
@@ -20,7 +19,7 @@ from context_pack_adapters.memory.discoveries import DiscoveryFiles
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 
 
-@pytest.fixture(params=["disk", "memory", "postgres"])
+@pytest.fixture(params=["disk", "postgres"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> DiscoveryStore:
     """An empty store of each kind."""
     if request.param == "postgres":
@@ -28,7 +27,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> DiscoveryStore:
         from context_pack_adapters.postgres.discoveries import PostgresDiscoveryStore
 
         return PostgresDiscoveryStore(new_database())
-    return DiscoveryFiles(tmp_path) if request.param == "disk" else MemoryDiscoveryStore()
+    return DiscoveryFiles(tmp_path)
 
 
 def found_out(content: str, minutes: int = 0, **changes: object) -> Discovery:

@@ -1,4 +1,4 @@
-"""What every `ExcerptStore` does: one suite, run on files, on the twin in memory and on Postgres."""
+"""What every `ExcerptStore` does: one suite, run on files and on Postgres."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from attrs import frozen
-from inmemory import FixedClock, MemoryExcerptStore
+from inmemory import FixedClock
 
 from context_pack.packs.anchors import digest_of
 from context_pack.packs.ports import EXCERPT_BYTES, ExcerptStore
@@ -34,12 +34,10 @@ class Kept:
         return self.store.texts([digest]).get(digest)
 
 
-@pytest.fixture(params=["disk", "memory", "postgres"])
+@pytest.fixture(params=["disk", "postgres"])
 def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Kept:
     """A store of each kind, at the present moment: files have their times from the system."""
     clock = FixedClock(datetime.now(UTC))
-    if request.param == "memory":
-        return Kept(MemoryExcerptStore(clock), clock)
     if request.param == "postgres":
         new_database = request.getfixturevalue("new_database")
         from context_pack_adapters.postgres.documents import PostgresExcerptStore

@@ -1,4 +1,4 @@
-"""What every `PackHistory` keeps beside its store: one suite, run on files, in memory and on Postgres."""
+"""What every `PackHistory` keeps beside its store: one suite, run on files and on Postgres."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import attrs
 import pytest
-from inmemory import FixedClock, MemoryPackStore, SeededIds
+from inmemory import FixedClock, SeededIds
 from sample_packs import maker
 
 from context_pack.packs.model import Pack
@@ -26,15 +26,12 @@ class Kept(NamedTuple):
     history: PackHistory
 
 
-@pytest.fixture(params=["disk", "memory", "postgres"])
+@pytest.fixture(params=["disk", "postgres"])
 def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Kept:
     """A store of each kind with its history."""
     store: PackStore
     history: PackHistory
-    if request.param == "memory":
-        packs = MemoryPackStore(CLOCK, SeededIds())
-        store, history = packs, packs.history
-    elif request.param == "disk":
+    if request.param == "disk":
         history = files = FilePackHistory(PrivateFolder(str(tmp_path / "history")))
         store = FilePackStore(tmp_path / "root", CLOCK, SeededIds(), history=files)
     else:

@@ -1,4 +1,4 @@
-"""What every `PackStore` does: one suite, run on files, on the twin in memory and on Postgres."""
+"""What every `PackStore` does: one suite, run on files and on Postgres."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attrs import frozen
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from inmemory import FixedClock, MemoryPackStore, SeededIds
+from inmemory import FixedClock, SeededIds
 from sample_packs import maker
 from waiting import PATIENCE
 
@@ -37,15 +37,13 @@ class Shelf:
         return self.store.create(maker(self.clock.now(), minutes, name=name), name)
 
 
-KINDS = ["disk", "memory", "postgres"]
+KINDS = ["disk", "postgres"]
 
 
 def opener(
     kind: str, root: Path, request: pytest.FixtureRequest
 ) -> Callable[[FixedClock, IdSource, float], PackStore]:
     """How a store of that kind is opened."""
-    if kind == "memory":
-        return lambda clock, ids, timeout: MemoryPackStore(clock, ids, timeout)
     if kind == "postgres":
         new_database = request.getfixturevalue("new_database")
         from context_pack_adapters.postgres.packs import PostgresPackStore
@@ -253,7 +251,7 @@ def test_a_writer_that_waits_too_long_gives_up_while_reads_and_other_writes_go_o
 class StoreAgainstDictionary(RuleBasedStateMachine):
     """Any series of actions leaves a store as it leaves a dictionary."""
 
-    kind = "memory"
+    kind = "disk"
     root = Path()
     request: pytest.FixtureRequest
 

@@ -1,28 +1,28 @@
-"""Bundles for tests: as values for the twin in memory, as files for the disk, and a desk for the tools."""
+"""Bundles for tests: as values, as files, and a desk for the tools over both."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from attrs import define, field
-from inmemory import (
-    FixedClock,
-    MemoryBundleStore,
-    MemoryPackStore,
-    MemorySourceTree,
-    SeededIds,
-)
+from inmemory import FixedClock, MemoryPackStore, MemorySourceTree, SeededIds
+from inmemory.folders import Mirror
 
 from context_pack.app import build
+from context_pack.bundles.loading import load
+from context_pack.bundles.model import Bundle, Unloadable
 from context_pack.bundles.ports import BundleStore
 from context_pack.composition import Ports
+from context_pack.kernel.paths import PathPolicy
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import Registry
 from context_pack.toolkit.spec import Answer
+from context_pack_adapters.bundles.reading import DiskBundleFiles
+from context_pack_adapters.bundles.store import FileBundleStore
 
 Files = dict[str, Any]
 MANIFEST, TYPE_FILE = "sdd-bundle.yaml", "schemas/bundle-type.json"
@@ -104,14 +104,15 @@ def write_files(folder: Path, files: Mapping[str, Any], modified: float = LONG_A
     for name, value in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        if isinstance(value, bytes):
-            path.write_bytes(value)
-        else:
-            path.write_text(
-                value if isinstance(value, str) else json.dumps(value, ensure_ascii=False), "utf-8"
-            )
+        path.write_bytes(_encoded(value))
         os.utime(path, (modified, modified))
     return folder
+
+
+def _encoded(value: Any) -> bytes:
+    if isinstance(value, bytes):
+        return value
+    return (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)).encode()
 
 
 def target(entity_id: str, entity_type: str = "Node") -> dict[str, str]:
@@ -121,26 +122,40 @@ def target(entity_id: str, entity_type: str = "Node") -> dict[str, str]:
 
 @define
 class BundleDesk:
-    """The bundle tools over a store; in memory unless another is given."""
+    """The bundle tools over bundles by their ids, or over a store that is given."""
 
     files: dict[str, Files] = field(factory=dict)
     store: BundleStore | None = None
     clock: FixedClock = field(factory=FixedClock)
     alarms: list[BaseException] = field(factory=list)
     registry: Registry = field(init=False)
+    _texts: dict[str, str | bytes] = field(init=False, factory=dict)
+    _mirror: Mirror = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        store = MemoryBundleStore(self.files, LONG_AGO * 10**9) if self.store is None else self.store
+        self._mirror = Mirror(self._texts, LONG_AGO)
+        self._write()
+        store = FileBundleStore(self._mirror.folder, PathPolicy()) if self.store is None else self.store
         packs = MemoryPackStore(self.clock, SeededIds())
         ports = Ports(self.clock, MemorySourceTree({}), packs, bundles=lambda: store)
         self.registry = build(ports, alarm=lambda _, error: self.alarms.append(error))
 
     def call(self, tool: str, **arguments: Any) -> Answer:
         """The raw answer; an unforeseen exception fails the test."""
+        self._write()
         answer = self.registry.call(tool, arguments, QuietCall(7))
         if self.alarms:
             raise self.alarms[0]
         return answer
+
+    def _write(self) -> None:
+        self._texts.clear()
+        self._texts.update(
+            (f"{bundle}/{name}", _encoded(value))
+            for bundle, files in self.files.items()
+            for name, value in files.items()
+        )
+        self._mirror.write()
 
     def answer(self, tool: str, **arguments: Any) -> Any:
         """The envelope of a successful call, which text and structure agree about."""
@@ -166,6 +181,13 @@ class BundleDesk:
         assert list(body["error"]) == ["code", "message", "details"]
         assert isinstance(body["error"]["details"], dict)
         return body["error"]
+
+
+def load_files(files: Files, check: Callable[[], None] = lambda: None) -> Bundle | Unloadable:
+    """What the files of a bundle called `one` make."""
+    mirror = Mirror({name: _encoded(value) for name, value in files.items()}, LONG_AGO)
+    mirror.write()
+    return load(DiskBundleFiles(mirror.folder, PathPolicy()), None, "one", lambda _: None, check).bundle
 
 
 def desk_of(files: Files, **more: Files) -> BundleDesk:

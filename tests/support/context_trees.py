@@ -1,22 +1,21 @@
 # ruff: noqa: E501 -- sample sources stand on one line
-"""Small projects with contexts for tests: planted on disk or kept in a dictionary, and asked as a caller would."""
+"""Small projects with contexts for tests, in folders, and asked as a caller would."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
 
 from inmemory import FixedClock
-from inmemory.contexts import MemoryProjects
+from inmemory.folders import temporary
 
 from context_pack.contexts.ports import Projects
 from context_pack.contexts.queries import ContextQueries
 from context_pack.contexts.refresh import ContextRefresher
 from context_pack.contexts.tools import build
-from context_pack.kernel.gitignore import IgnoreFile
 from context_pack.kernel.paths import PathPolicy
 from context_pack.kernel.yaml_documents import dump
 from context_pack.toolkit.call import QuietCall
@@ -55,6 +54,32 @@ def plant(root: Path, files: Mapping[str, str | bytes]) -> Path:
     return root
 
 
+class Files(MutableMapping[str, str | bytes]):
+    """The files of a project of its own, by their paths; what is read is bytes."""
+
+    def __init__(self, files: Mapping[str, str | bytes]) -> None:
+        self.root = plant(temporary(self) / "project", files)
+
+    def __getitem__(self, path: str) -> bytes:
+        return (self.root / path).read_bytes()
+
+    def __setitem__(self, path: str, content: str | bytes) -> None:
+        plant(self.root, {path: content})
+
+    def __delitem__(self, path: str) -> None:
+        (self.root / path).unlink()
+
+    def __contains__(self, path: object) -> bool:
+        return (self.root / str(path)).is_file()
+
+    def __iter__(self) -> Iterator[str]:
+        files = (path for path in self.root.rglob("*") if path.is_file())
+        return (path.relative_to(self.root).as_posix() for path in files)
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
 def age(root: Path, seconds: float = 100.0) -> None:
     """Make every file look as if it had been written a while ago."""
     for path in root.rglob("*"):
@@ -75,15 +100,6 @@ def context(scope: str = "src", fingerprint: str = "00000000", **more: Any) -> s
         **more,
     }
     return dump(record)
-
-
-def memory_contexts(files: dict[str, str | bytes], modified_ns: int = 0) -> Projects:
-    """The ports over a dictionary."""
-
-    def hides(lines: str, scope: str) -> bool:
-        return IgnoreFile(lines).verdict(scope, True) is True
-
-    return MemoryProjects(files, hides, modified_ns)
 
 
 def disk_contexts(root: Path, *allowed: Path, deny: tuple[str, ...] = ()) -> Projects:

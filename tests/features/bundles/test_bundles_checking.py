@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
-from bundle_maker import Files, nodes
+from bundle_maker import Files, load_files, nodes
 from hypothesis import given
 from hypothesis import strategies as st
-from inmemory.bundles import MemoryBundleFiles
 
 from context_pack.bundles.exports import select
-from context_pack.bundles.loading import load
 from context_pack.bundles.markdown import mermaid
 from context_pack.bundles.model import Bundle, DiagnosticSubject
 from context_pack.packs.model import Diagram
@@ -19,7 +17,7 @@ from context_pack.packs.model import Diagram
 
 def bundle_of(files: Files) -> Bundle:
     """A bundle that must load."""
-    bundle = load(MemoryBundleFiles(files), None, "one", lambda _: None).bundle
+    bundle = load_files(files)
     assert isinstance(bundle, Bundle)
     return bundle
 

@@ -5,26 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from bundle_maker import MANIFEST, TYPE_FILE, Files, bundle_files, desk_of, ids_of, nodes, target
-from inmemory.bundles import MemoryBundleFiles
+from bundle_maker import MANIFEST, TYPE_FILE, Files, bundle_files, desk_of, ids_of, load_files, nodes, target
 
-from context_pack.bundles.loading import Loaded, load
 from context_pack.bundles.model import Bundle, Unloadable
-
-
-def loaded(files: Files, before: Loaded | None = None) -> Loaded:
-    """What these files make."""
-    return load(MemoryBundleFiles(files), before, "one", lambda _: None)
 
 
 def troubles(files: Files) -> list[tuple[str | None, str]]:
     """What is wrong with a bundle as (file, message)."""
-    return [(told.file, told.message) for told in loaded(files).bundle.diagnostics]
+    return [(told.file, told.message) for told in load_files(files).diagnostics]
 
 
 def bundle_of(files: Files) -> Bundle:
     """A bundle that must load."""
-    bundle = loaded(files).bundle
+    bundle = load_files(files)
     assert isinstance(bundle, Bundle)
     return bundle
 
@@ -43,7 +36,7 @@ def bundle_of(files: Files) -> Bundle:
 )
 def test_a_manifest_without_a_bundle_type_does_not_load(manifest: Any, words: str) -> None:
     files = {**nodes({"a": []}), MANIFEST: manifest}
-    assert isinstance(loaded(files).bundle, Unloadable)
+    assert isinstance(load_files(files), Unloadable)
     assert troubles(files)[0][0] == MANIFEST
     assert words in troubles(files)[0][1]
     error = desk_of(files).refused("export_context", targets=[target("a")])
@@ -119,7 +112,7 @@ def test_entities_are_the_yaml_files_right_in_the_folder_of_their_type_by_name()
     files = bundle_files({"Node": []})
     names = ["b.yaml", "a.yml", ".hidden.yaml", "c.json", "d.YAML", "sub/e.yaml", "yaml", "x.yaml.bak"]
     files |= {f"bundle/node/{name}": {"id": f"id of {name}"} for name in names}
-    assert list(bundle_of(files).entities) == ["id of .hidden.yaml", "id of a.yml", "id of b.yaml"]
+    assert list(bundle_of(files).entities) == ["id of a.yml", "id of b.yaml"]
 
 
 @pytest.mark.clause("BD-06")
@@ -134,7 +127,7 @@ def test_an_entity_without_a_text_for_its_id_is_left_out(value: Any) -> None:
 @pytest.mark.clause("BD-06")
 def test_a_folder_that_is_not_there_is_a_warning() -> None:
     files = nodes({})
-    (told,) = loaded(files).bundle.diagnostics
+    (told,) = load_files(files).diagnostics
     assert (told.severity, told.file, told.entity_type) == ("warning", "bundle/node", "Node")
 
 

@@ -7,11 +7,9 @@ import time
 from typing import Any
 
 import pytest
-from bundle_maker import Files, bundle_files, desk_of, schema
+from bundle_maker import Files, bundle_files, desk_of, load_files, schema
 from hanging import never_hanging
-from inmemory.bundles import MemoryBundleFiles
 
-from context_pack.bundles.loading import load
 from context_pack.toolkit.call import Overdue
 
 
@@ -82,7 +80,7 @@ def test_an_invalid_entity_is_reported_by_place_and_still_loaded(rule: Any, valu
     ("value", "words"),
     [
         ([], "schema: $ must be an object"),
-        ("x", "schema: $ must be an object"),
+        ('"x"', "schema: $ must be an object"),
         (True, "schema: $ must be an object"),
         ({"type": "nonsense"}, "schema: $.type: 'nonsense' is not valid"),
         ({"properties": []}, "schema: $.properties: [] is not of type 'object'"),
@@ -279,7 +277,7 @@ def load_with_a_deadline(files: Files, seconds: float = 2.0) -> None:
             raise Overdue(seconds)
 
     with contextlib.suppress(Overdue):
-        load(MemoryBundleFiles(files), None, "one", lambda _: None, check)
+        load_files(files, check)
 
 
 @pytest.mark.slow

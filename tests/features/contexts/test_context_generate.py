@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from context_trees import PROJECT, memory_contexts, refresher
+from context_trees import PROJECT, Files, disk_contexts, refresher
 
 from context_pack.contexts.agents import END, START, block_of, with_block
 from context_pack.contexts.generate import GENERATED, Child, FolderFile, Subject, generated, summary_of
@@ -31,17 +32,17 @@ def subject(scope: str = "src", children: tuple[Child, ...] = (), **files: str) 
     return Subject(scope, sources, frozenset(named), children)
 
 
-def made(files: dict[str, str | bytes]) -> dict[str, dict[str, Any]]:
+def made(sources: Mapping[str, str | bytes]) -> dict[str, dict[str, Any]]:
     """The contexts that init makes, by scope."""
-    ports = memory_contexts(files)
+    files = Files(sources)
+    ports = disk_contexts(files.root)
     project = ports.open(None)
     assert not isinstance(project, Reason)
     refresher(ports).refresh(project, RefreshRequest())
     found = {}
-    for path, content in files.items():
+    for path in files:
         if path.endswith(".context.yaml"):
-            assert isinstance(content, bytes)
-            verdict = read_context(content)
+            verdict = read_context(files[path])
             assert isinstance(verdict, Context)
             found[path.removesuffix(".context.yaml").rstrip("/") or "."] = dict(verdict.record)
     return found
@@ -49,7 +50,7 @@ def made(files: dict[str, str | bytes]) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.clause("CX-31")
 def test_contexts_of_a_project_are_generated_from_its_files() -> None:
-    contexts = made(dict(PROJECT))
+    contexts = made(PROJECT)
     root, src, billing = contexts["."], contexts["src"], contexts["billing"]
     assert sorted(contexts) == [".", "billing", "docs", "src", "src/core"]
     assert root["summary"] == "Sells things"

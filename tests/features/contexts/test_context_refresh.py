@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from attrs import define, field
-from context_trees import PROJECT, Asked, memory_contexts, refresher
+from context_trees import PROJECT, Asked, Files, disk_contexts, refresher
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inmemory import FixedClock
@@ -24,14 +24,14 @@ SRC = "src/.context.yaml"
 
 @define
 class Desk:
-    """A project in memory, refreshed at times that the test chooses."""
+    """A project, refreshed at times that the test chooses."""
 
-    files: dict[str, str | bytes] = field(factory=lambda: dict(PROJECT))
+    files: Files = field(factory=lambda: Files(PROJECT))
     clock: FixedClock = field(factory=FixedClock)
     ports: Projects = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.ports = memory_contexts(self.files)
+        self.ports = disk_contexts(self.files.root)
 
     def refresh(self, **order: Any) -> dict[str, FolderOutcome]:
         project = self.ports.open(None)
@@ -46,8 +46,7 @@ class Desk:
         return {scope: outcome.result for scope, outcome in self.refresh(**order).items()}
 
     def text(self, path: str = SRC) -> str:
-        content = self.files[path]
-        return content.decode() if isinstance(content, bytes) else content
+        return self.files[path].decode()
 
     def edit(self, old: str, new: str, path: str = SRC) -> None:
         assert self.text(path).count(old) >= 1, self.text(path)

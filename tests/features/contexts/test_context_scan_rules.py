@@ -3,28 +3,30 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from context_trees import disk_contexts
 from hypothesis import given
 from hypothesis import strategies as st
-from inmemory.contexts import MemoryProject, MemoryProjects
 
-from context_pack.contexts.ports import ProjectFolder, Scan
+from context_pack.contexts.ports import Project, ProjectFolder, Scan
 from context_pack.contexts.scan import (
     ScanRules,
     is_entered,
     is_source,
     read_rules,
 )
+from context_pack.kernel.ports import Reason
 
-NOWHERE = MemoryProjects({}).open(None)
-assert isinstance(NOWHERE, MemoryProject)
-FILES: MemoryProject = NOWHERE
+PROJECT = disk_contexts(Path(__file__).parent).open(None)
+assert not isinstance(PROJECT, Reason)
+NOWHERE: Project = PROJECT
 
 
 def folder(scope: str, size: int | None = None) -> ProjectFolder:
-    return ProjectFolder(scope, [] if size is None else [("a.py", size, 0, 0, 0)], FILES)
+    return ProjectFolder(scope, [] if size is None else [("a.py", size, 0, 0, 0)], NOWHERE)
 
 
 def scopes(folders: list[ProjectFolder], min_tokens: float) -> tuple[list[str], int]:

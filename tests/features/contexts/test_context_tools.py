@@ -1,5 +1,4 @@
-# ruff: noqa: E501 -- sample sources and answers stand on one line, as they do in files
-"""The three tools' answers and refusals, word by word, over a project in memory."""
+"""The three tools' answers and refusals, word by word, over a project."""
 
 from __future__ import annotations
 
@@ -7,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from context_trees import Asked, context, memory_contexts
+from context_trees import Asked, Files, context, disk_contexts
 
 from context_pack.contexts.ports import Projects
 from context_pack.contexts.queries import ContextQueries
@@ -33,8 +32,13 @@ FILES: dict[str, str | bytes] = {
 
 
 @pytest.fixture
-def ports() -> Projects:
-    return memory_contexts(dict(FILES))
+def files() -> Files:
+    return Files(FILES)
+
+
+@pytest.fixture
+def ports(files: Files) -> Projects:
+    return disk_contexts(files.root)
 
 
 @pytest.fixture
@@ -75,7 +79,9 @@ def test_a_list_has_the_promised_fields_with_reasons_and_warnings(asked: Asked) 
 
 
 @pytest.mark.clause("CX-07")
-def test_a_freshness_check_returns_both_fingerprints_and_the_method(asked: Asked, ports: Projects) -> None:
+def test_a_freshness_check_returns_both_fingerprints_and_the_method(
+    asked: Asked, ports: Projects, files: Files
+) -> None:
     stale = asked.ok("check_freshness", scope="src/core")
     assert list(stale) == ["scope", "state", "fingerprint", "last_updated"]
     assert stale["state"] == "stale"
@@ -85,8 +91,8 @@ def test_a_freshness_check_returns_both_fingerprints_and_the_method(asked: Asked
         project = ports.open(None)
         folder = project.find("src/core")
         value = folder.stat_fingerprint() if method == "stat" else folder.content_fingerprint(lambda: None)  # type: ignore[union-attr]
-        files = {**FILES, "src/core/.context.yaml": context("src/core", value)}  # type: ignore[arg-type]
-        fresh = Asked(memory_contexts(files)).ok("check_freshness", scope="src/core")
+        files["src/core/.context.yaml"] = context("src/core", value)  # type: ignore[arg-type]
+        fresh = asked.ok("check_freshness", scope="src/core")
         assert fresh["state"] == "fresh"
         assert fresh["fingerprint"] == {"stored": value, "computed": value, "method": method}
 
@@ -101,11 +107,12 @@ def test_a_freshness_check_returns_both_fingerprints_and_the_method(asked: Asked
         "./src/core",
         "src//core",
         "src/../src/core",
-        "/project/src/core",
+        "{root}/src/core",
         "nope/../src/core",
     ],
 )
-def test_a_scope_is_echoed_as_given_and_found_as_meant(asked: Asked, scope: str) -> None:
+def test_a_scope_is_echoed_as_given_and_found_as_meant(asked: Asked, files: Files, scope: str) -> None:
+    scope = scope.format(root=files.root)
     found = asked.ok("query_context", scope=scope, filter=["todos"])
     assert (found["found"], found["scope"]) == (True, scope)
     assert found["context"]["scope"] == "src/core"
@@ -168,14 +175,15 @@ def test_a_filter_selects_fields_and_lists_unknown_names(asked: Asked) -> None:
 
 
 @pytest.mark.clause("CX-24")
-def test_a_root_that_is_no_folder_is_a_scan_error(asked: Asked) -> None:
-    words = 'Failed to scan project at "/project/nope"'
+def test_a_root_that_is_no_folder_is_a_scan_error(asked: Asked, files: Files) -> None:
+    nowhere = f"{files.root}/nope"
+    words = f'Failed to scan project at "{nowhere}"'
     assert asked.error("list_contexts", path="nope") == {
-        "root": "/project/nope", "total_directories": 0, "skipped_directories": 0, "tracked": 0, "entries": [],
+        "root": nowhere, "total_directories": 0, "skipped_directories": 0, "tracked": 0, "entries": [],
         "error": words,
     }  # fmt: skip
     assert asked.error("query_context", scope=".", path="nope")["error"] == words
-    assert asked.error("check_freshness", scope=".", path="/project/nope")["error"] == words
+    assert asked.error("check_freshness", scope=".", path=nowhere)["error"] == words
 
 
 @pytest.mark.clause("CX-25")
@@ -209,7 +217,7 @@ def test_arguments_that_a_tool_does_not_know_are_ignored(asked: Asked) -> None:
 
 
 @pytest.mark.clause("CX-27")
-def test_a_scope_is_a_resource_with_its_state(ports: Projects) -> None:
+def test_a_scope_is_a_resource_with_its_state(ports: Projects, files: Files) -> None:
     family = build_resources(ContextQueries(ports))
     for uri in (f"{PREFIX}src/core", f"{PREFIX}src%2Fcore"):
         read = family.read(uri)
@@ -220,9 +228,8 @@ def test_a_scope_is_a_resource_with_its_state(ports: Projects) -> None:
     for scope in ("nope", "later", "broken", "..%2F..%2Fetc", "%2Fetc", ""):
         assert family.read(PREFIX + scope) is None
     assert family.entries() == []
-    files = {**FILES, ".context.yaml": context("."), "src/.context.yaml": context("src"), "src/b.py": ""}
-    again = build_resources(ContextQueries(memory_contexts(files)))
-    assert [(entry.uri, entry.description) for entry in again.entries()] == [
+    files.update({".context.yaml": context("."), "src/.context.yaml": context("src"), "src/b.py": ""})
+    assert [(entry.uri, entry.description) for entry in family.entries()] == [
         (f"{PREFIX}.", "A folder."),
         (f"{PREFIX}src", "A folder."),
     ]
