@@ -81,7 +81,11 @@ def definitions(matches: Sequence[Match], above: CommentsAbove) -> list[Definiti
     A prototype counts outside of functions, where nothing else in the text has its qualified name.
     """
     found = list(_qualified(_candidates(matches), above))
-    written = {definition.qualified for candidate, definition in found if not candidate.prototype}
+    written = {
+        each.qualified
+        for candidate, each in found
+        if not candidate.prototype and each.kind is not DefinitionKind.CONSTANT  # `#define free own_free`
+    }
     return [each for candidate, each in found if not candidate.prototype or each.qualified not in written]
 
 
@@ -193,8 +197,8 @@ def _length(node: Node) -> int:
 
 
 MOST_IMPORTS = 20_000
-MOST_INSIDE = 64
-"""Inline modules nest without end; those further down do not count."""
+MOST_MODULES, MOST_INSIDE = 500, 64
+"""Inline modules, and how deep they are told; they nest without end."""
 _QUOTES = frozenset("\"'`")
 
 Match = tuple[int, dict[str, list[Node]]]
@@ -224,14 +228,14 @@ def imports(matches: Sequence[Match], hows: Sequence[str], above: CommentsAbove)
         written = found.setdefault(key, _WrittenImport(pattern, whole[0], specifier[0]))
         written.pattern = min(pattern, written.pattern)
         written.names.update(dict.fromkeys(text_of(node) for node in captures.get("imported", ())))
-    modules = _Inside(sorted(_modules(matches)) if found else [])
+    modules = sorted(_modules(matches))[:MOST_MODULES] if found else []
     return [
         Import(
             _specifier(each.specifier, above),
             tuple(each.names),
             each.whole.start_point.row + 1,
             hows[each.pattern],
-            modules.at(start),
+            tuple(name for first, end, name in modules if first < start < end)[:MOST_INSIDE],
         )
         for (start, _), each in sorted(found.items(), key=lambda item: item[0])
     ]
@@ -243,29 +247,6 @@ def _modules(matches: Iterable[Match]) -> Iterator[tuple[int, int, str]]:
         if "module" in captures and "name" in captures:
             node = captures["module"][0]
             yield node.start_byte, node.end_byte, text_of(captures["name"][0])
-
-
-@define
-class _Inside:
-    """The inline modules around each place of a text; places are asked in their order."""
-
-    modules: Sequence[tuple[int, int, str]]
-    _next: int = field(default=0, init=False)
-    _open: list[tuple[int, str]] = field(factory=list, init=False)
-
-    def at(self, place: int) -> tuple[str, ...]:
-        """The names of the modules around a place, the outermost first."""
-        while self._next < len(self.modules) and self.modules[self._next][0] < place:
-            start, end, name = self.modules[self._next]
-            self._close(start)
-            self._open.append((end, name))
-            self._next += 1
-        self._close(place)
-        return tuple(name for _, name in self._open[:MOST_INSIDE])
-
-    def _close(self, place: int) -> None:
-        while self._open and self._open[-1][0] <= place:
-            self._open.pop()
 
 
 def _specifier(node: Node, above: CommentsAbove) -> str:

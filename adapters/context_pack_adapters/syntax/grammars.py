@@ -42,11 +42,6 @@ class Grammar:
         """Finds comments and strings."""
         return _cursor(Query(self.language, self.spans_text))
 
-    @cached_property
-    def errors(self) -> QueryCursor:
-        """Finds what the grammar could not read."""
-        return _cursor(Query(self.language, "(ERROR) @error"))
-
     def parser_for(self, place: Range) -> Parser:
         """A parser that reads but one place of a text, as if it were all."""
         _allow_time_limits()

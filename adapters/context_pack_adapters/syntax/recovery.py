@@ -10,22 +10,20 @@ a declaration, too.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from attrs import evolve
 from tree_sitter import Node
 
 from context_pack.kernel.syntax import Definition, DefinitionKind
 from context_pack.kernel.text import one_line
-from context_pack_adapters.syntax.comments import comment_text, last_row
+from context_pack_adapters.syntax.comments import comment_text
+from context_pack_adapters.syntax.trees import Lines, lines_of
 
-MOST_STEPS = 10_000
 MOST_RECOVERED = 500
 LONGEST_LINE = 1_000
 MOST_ABOVE = 200
 MOST_DOC_CHARS = 2_000
-Lines = tuple[int, int]
-"""A first and a last line, from 1."""
 
 _WORDS = {
     "class": DefinitionKind.CLASS,
@@ -51,30 +49,11 @@ _DECLARATION = re.compile(
     rf"(?P<word>{'|'.join(_WORDS)})[ \t]+(?:<[^>\n]{{0,200}}>[ \t]*)?(?:[\w<>?, *]{{1,200}}\.)?"
     r"(?P<name>`[^`\n]{1,200}`|[A-Za-z_$][\w$]*)(?![\w$]|[ \t]*(?:,|\.|=[=>]|$(?<=[,.])))"
 )
+_NAME = re.compile(r"`[^`]*`|[\w$]+")
 _NO_WORDS = frozenset({"c", "cpp", "objectivec", "bash", "php"})
 _ABOVE = re.compile(r"[ \t]*(?:@[\w.:]+|///?|/\*|\*)")
 """How a line begins that belongs to the declaration below it: an annotation, or part of a comment."""
 _CLOSING = re.compile(r"[ \t]*(?:[})\]]|end\b)")
-
-
-def unread_lines(root: Node, but: Collection[int]) -> list[Lines]:
-    """The lines of what the grammar could not read, in order, but for errors that its query file knows."""
-    todo, found = [root] if root.has_error else [], []
-    for _ in range(MOST_STEPS):
-        if not todo:
-            break
-        node = todo.pop()
-        if node.is_error and node.id not in but:
-            found.append(_rows(node))
-        elif not node.is_error:
-            todo.extend(each for each in reversed(node.children) if each.has_error)
-    joined: list[Lines] = []
-    for start, end in sorted(found):
-        if joined and start <= joined[-1][1] + 1:
-            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
-        else:
-            joined.append((start, end))
-    return joined
 
 
 def misread_lines(root: Node) -> list[Lines]:
@@ -82,11 +61,7 @@ def misread_lines(root: Node) -> list[Lines]:
     kinds = (
         (each, each.children[0].type if each.type == "assignment" else each.type) for each in root.children
     )
-    return [_rows(each) for each, kind in kinds if kind == "annotated_expression"]
-
-
-def _rows(node: Node) -> Lines:
-    return node.start_point.row + 1, last_row(node) + 1
+    return [lines_of(each) for each, kind in kinds if kind == "annotated_expression"]
 
 
 def with_recovered(
@@ -120,7 +95,9 @@ def _recovered(
         return
     lines: list[str] = []
     known = list(definitions)
-    seen = {(each.line, each.name) for each in definitions}
+    seen: dict[int, set[str]] = {}
+    for each in definitions:
+        seen.setdefault(each.line, set()).add(each.name)
     left, inside = MOST_RECOVERED, 0
     for first, last in unread:
         lines = lines or data.decode("utf-8", "replace").split("\n")
@@ -129,8 +106,8 @@ def _recovered(
             if number <= inside or not left or len(line) > LONGEST_LINE:
                 continue
             begin = _DECLARATION.match(line)
-            if begin is None or (number, begin["name"]) in seen:
-                continue
+            if begin is None or seen.get(number, set()) & {*_NAME.findall(begin[0])}:
+                continue  # none, or one that the grammar could read
             around = [each for each in known if each.start <= number <= each.end and each.line != number]
             if any(not each.kind.holds_members for each in around):
                 continue

@@ -1,17 +1,16 @@
-"""The `Syntax` port on tree-sitter: bounded in size and time, one text at a time for each grammar.
+"""The `Syntax` port on tree-sitter, bounded in size and time, and the loop of the process that it works in.
 
-A parser holds the interpreter while it works, so that threads would not make it faster; the lock only keeps
-two of them from one parser. Components (Vue, Svelte) are parsed as their scripts, with the rest blanked.
+Components (Vue, Svelte) are parsed as their scripts, with the rest blanked.
 """
 
 from __future__ import annotations
 
+import pickle
 import re
+import select
 import signal
+import sys
 from collections.abc import Iterable, Iterator, Sequence
-from multiprocessing.connection import Connection
-from threading import Lock
-from typing import Any
 
 from tree_sitter import Node, Tree
 
@@ -20,16 +19,18 @@ from context_pack_adapters.child_limits import limit_memory, limit_time
 from context_pack_adapters.syntax.captures import Match, definitions, imports, without_dead_code
 from context_pack_adapters.syntax.comments import CommentsAbove, comments_text, last_row, text_of
 from context_pack_adapters.syntax.languages import KNOWN
-from context_pack_adapters.syntax.recovery import misread_lines, unread_lines, with_recovered
+from context_pack_adapters.syntax.recovery import misread_lines, with_recovered
 from context_pack_adapters.syntax.trees import (
     NOT_UNDERSTOOD,
     TOOK_LONG,
     Read,
+    broken_nodes,
     error_line,
     in_time,
     matches_of,
     read,
     understood,
+    unread_lines,
 )
 
 MOST_HEADS = 8
@@ -47,10 +48,7 @@ _NO_BEGINNINGS = bytes(range(0x80, 0xC0))
 
 
 class TreeSitterSyntax:
-    """Parses the languages of `grammars`; safe to share between threads."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
+    """Parses the languages of `grammars`; for one thread at a time."""
 
     def knows(self, language: str) -> bool:
         """Whether there is a grammar for a language."""
@@ -58,17 +56,16 @@ class TreeSitterSyntax:
 
     def parse(self, language: str, text: str) -> Parsed | NotParsed:
         """The definitions and imports of a text."""
-        with self._lock:
-            found = read(language, text)
-            if isinstance(found, NotParsed):
-                return found
-            if found.errors_without_end:
-                return NotParsed(NOT_UNDERSTOOD)
-            matches = matches_of(found)
-            if matches is None:
-                return NotParsed(TOOK_LONG)
-            parsed = _parsed(without_dead_code(matches), found)
-            return NotParsed(NOT_UNDERSTOOD, parsed) if found.mostly_errors else parsed
+        found = read(language, text)
+        if isinstance(found, NotParsed):
+            return found
+        if found.errors_without_end:
+            return NotParsed(NOT_UNDERSTOOD)
+        matches = matches_of(found)
+        if matches is None:
+            return NotParsed(TOOK_LONG)
+        parsed = _parsed(without_dead_code(matches), found)
+        return NotParsed(NOT_UNDERSTOOD, parsed) if found.mostly_errors else parsed
 
     def parse_all(self, texts: Iterable[tuple[str, str]]) -> Iterator[Parsed | NotParsed]:
         """The definitions and imports of each text, given with its language."""
@@ -76,28 +73,26 @@ class TreeSitterSyntax:
 
     def spans(self, language: str, text: str) -> Spans | NotParsed:
         """Where the comments and strings of a text are."""
-        with self._lock:
-            found = understood(language, text)
-            if isinstance(found, NotParsed):
-                return found
-            grammar, tree, data = found
-            captures = in_time(lambda: grammar.spans.captures(tree.root_node))
-            if captures is None:
-                return NotParsed(TOOK_LONG)
-            comments, strings = (
-                _characters(data, _outermost(captures.get(name, ()))) for name in ("comment", "string")
-            )
-            return Spans(comments, strings)
+        found = understood(language, text)
+        if isinstance(found, NotParsed):
+            return found
+        grammar, tree, data = found
+        captures = in_time(lambda: grammar.spans.captures(tree.root_node))
+        if captures is None:
+            return NotParsed(TOOK_LONG)
+        comments, strings = (
+            _characters(data, _outermost(captures.get(name, ()))) for name in ("comment", "string")
+        )
+        return Spans(comments, strings)
 
     def occurrences(self, language: str, text: str, name: str) -> Sequence[int] | NotParsed:
         """Where an identifier stands that is `name`."""
-        with self._lock:
-            found = understood(language, text)
-            if isinstance(found, NotParsed):
-                return found
-            _, tree, data = found
-            places = [(at, at) for at in _identifiers(tree, data, name.encode())]
-            return [start for start, _ in _characters(data, places)]
+        found = understood(language, text)
+        if isinstance(found, NotParsed):
+            return found
+        _, tree, data = found
+        places = [(at, at) for at in _identifiers(tree, data, name.encode())]
+        return [start for start, _ in _characters(data, places)]
 
 
 def _parsed(matches: Sequence[Match], found: Read) -> Parsed:
@@ -122,7 +117,8 @@ def _parsed(matches: Sequence[Match], found: Read) -> Parsed:
         if "name" in captures or "import" in captures:
             first = min(first, *(node.start_byte for nodes in captures.values() for node in nodes))
     found_definitions = definitions(matches, above)
-    unread = unread_lines(tree.root_node, newer)
+    broken = list(broken_nodes(tree.root_node, newer))
+    unread = unread_lines(broken)
     lines = [*unread, *(misread_lines(tree.root_node) if grammar.name == "kotlin" else ())]
     if lines:
         found_definitions = with_recovered(grammar.name, data, lines, found_definitions)
@@ -132,7 +128,7 @@ def _parsed(matches: Sequence[Match], found: Read) -> Parsed:
         package,
         tuple(_heads(heads, first, data)),
         tuple(exports),
-        error_line(tree.root_node, newer),
+        error_line(broken),
         tuple(unread),
     )
 
@@ -217,24 +213,21 @@ IDLE_SECONDS = 60.0
 SECONDS_EACH = 10.0
 
 
-def serve(descriptor: int) -> None:
-    """Worker loop: each question is the name of a method and its arguments."""
+def serve() -> None:
+    """Worker loop: each question on stdin is the name of a method and its arguments, pickled."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for those who started us
     limit_memory()
-    syntax, questions = TreeSitterSyntax(), Connection(descriptor)
-    while questions.poll(IDLE_SECONDS):
+    syntax, questions, answers = TreeSitterSyntax(), sys.stdin.buffer, sys.stdout.buffer
+    while select.select([questions], [], [], IDLE_SECONDS)[0]:
         try:
-            method, *arguments = questions.recv()
+            method, *arguments = pickle.load(questions)
         except EOFError:
             return
         limit_time(SECONDS_EACH)
-        answer = _answer(syntax, method, arguments)
+        try:
+            answer = getattr(syntax, method)(*arguments)
+        except Exception as error:
+            answer = NotParsed(f"parsing it failed inside ({type(error).__name__})")
         limit_time(0)
-        questions.send(answer)
-
-
-def _answer(syntax: TreeSitterSyntax, method: str, arguments: list[str]) -> Any:
-    try:
-        return getattr(syntax, method)(*arguments)
-    except Exception as error:
-        return NotParsed(f"parsing it failed inside ({type(error).__name__})")
+        pickle.dump(answer, answers)
+        answers.flush()

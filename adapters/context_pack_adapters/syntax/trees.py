@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import islice
 from typing import NamedTuple, TypeVar
@@ -17,10 +17,13 @@ from tree_sitter import Node, Parser, Range, Tree
 
 from context_pack.kernel.syntax import NotParsed, no_grammar
 from context_pack_adapters.syntax.captures import Match
+from context_pack_adapters.syntax.comments import last_row
 from context_pack_adapters.syntax.grammars import QUERY_MICROS, Grammar, GrammarFailed, load_grammar
 from context_pack_adapters.syntax.languages import COMPONENTS, grammar_name, scripts_of
 
 T = TypeVar("T")
+Lines = tuple[int, int]
+"""A first and a last line, from 1."""
 
 MOST_BYTES = 1024 * 1024
 MOST_SECONDS = 2.0
@@ -205,31 +208,49 @@ def _error_bytes(tree: Tree) -> int:
 
 
 def _error_count(found: Read) -> int:
-    """How many places of a text its grammar cannot read; too many to count are more than any."""
-    if found.errors_without_end:
-        return sys.maxsize
-    captures = in_time(partial(found.grammar.errors.captures, found.tree.root_node))
-    return sys.maxsize if captures is None else len(captures.get("error", ()))
+    """How many lines of a text its grammar cannot read; too many to count are more than any."""
+    lines = () if found.errors_without_end else unread_lines(broken_nodes(found.tree.root_node))
+    return sys.maxsize if found.errors_without_end else sum(last - first + 1 for first, last in lines)
 
 
 def _length(node: Node) -> int:
     return node.end_byte - node.start_byte
 
 
-def error_line(root: Node, newer: Collection[int]) -> int | None:
-    """The first line that the grammar cannot read, but for errors that its query file knows."""
-    todo = [root] if root.has_error else []
+def broken_nodes(root: Node, known: Collection[int] = ()) -> Iterator[Node]:
+    """What the grammar could not read or misses, in order; but for errors that its query file knows."""
+    todo = [root]
     for _ in range(MOST_ERROR_STEPS):
         if not todo:
             break
         node = todo.pop()
-        if node.is_missing:
-            return _row(node)
-        if not node.is_error:
+        if node.is_missing or (node.is_error and node.id not in known):
+            yield node
+        elif not node.is_error and node.has_error:
             todo.extend(each for each in reversed(node.children) if each.has_error or each.is_missing)
-        elif node.id not in newer:
-            return _row(next((each for each in node.children if _is_stray(each)), node))
+
+
+def error_line(broken: Iterable[Node]) -> int | None:
+    """The first line that the grammar cannot read: of an error, that of its first stray token."""
+    for node in broken:
+        return _row(next((each for each in node.children if _is_stray(each)), node))
     return None
+
+
+def unread_lines(broken: Iterable[Node]) -> list[Lines]:
+    """The first and last lines of what the grammar could not read, in order."""
+    joined: list[Lines] = []
+    for start, end in sorted(lines_of(node) for node in broken if node.is_error):
+        if joined and start <= joined[-1][1] + 1:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def lines_of(node: Node) -> Lines:
+    """The first and last lines of a node."""
+    return _row(node), last_row(node) + 1
 
 
 def _is_stray(node: Node) -> bool:

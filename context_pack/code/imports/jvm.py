@@ -13,11 +13,9 @@ from itertools import groupby
 
 from attrs import define
 
-from context_pack.code.imports.tree import MOST_PARTS, Found, TreeFiles, folder_of, in_common, within
+from context_pack.code.imports.tree import Found, TreeFiles, folder_of, in_common, name_of, within
 from context_pack.kernel.syntax import Parsed
 
-_PLATFORM = frozenset({"java", "javax", "jakarta", "kotlin", "kotlinx", "android", "androidx", "jdk"})
-"""Beginnings of names that Java files of other modules do not answer to."""
 MOST_KOTLIN = 5_000
 MOST_DECLARING = 200
 _PACKAGE = re.compile(r"^package[ \t]++([\w.`]++)", re.MULTILINE)
@@ -31,19 +29,13 @@ _DECLARES = (
 
 def jvm(parsed: Parsed, path: str, tree: TreeFiles) -> Found:
     """Where the imports of a Java or Kotlin file lead."""
-    sources = _JvmFiles(tree, path, _dotted(parsed.package))
+    sources = _JvmFiles(tree, path)
     for specifier, how, whole in dict.fromkeys(
         (each.specifier, each.how, "*" in each.names) for each in parsed.imports
     ):
         # `import module …` is newer than the grammar.
-        first, *rest = _dotted(specifier)
-        name = (first.split()[-1] if first else "", *rest)
-        spelled = sources.named(name, how == "static", whole) if len(name) <= MOST_PARTS else []
-        yield ".".join(name) + (".*" if whole else ""), spelled
-
-
-def _dotted(name: str) -> tuple[str, ...]:
-    return tuple(part.strip(" \t\r\n`") for part in name.split(".")) if name else ()
+        parts = [part.strip(" \t\r\n`") for part in specifier.removeprefix("module ").split(".")]
+        yield ".".join(parts) + (".*" if whole else ""), sources.named(parts, how == "static", whole)
 
 
 @define(slots=False)
@@ -52,15 +44,13 @@ class _JvmFiles:
 
     tree: TreeFiles
     path: str
-    package: tuple[str, ...]
 
-    def named(self, parts: tuple[str, ...], static: bool, whole: bool) -> list[str]:
+    def named(self, parts: Sequence[str], static: bool, whole: bool) -> list[str]:
         """The files that an import leads to: a package, a class or the one around it, else a declaration."""
-        if whole and not static and (files := next(self._nearest(parts), [])):
+        if whole and not static and (files := next(self._package(parts), [])):
             return files
         longest = len(parts) - (static and not whole)
-        lengths = range(longest, max(longest - 3, 0), -1)
-        types = (self._type(parts[:length]) for length in lengths)
+        types = (self._type(parts[:length]) for length in range(longest, max(longest - 3, 0), -1))
         declared = (self._declaring(parts[:length]) for length in range(len(parts), 1, -1)[:3])
         return next(filter(None, types), None) or next(filter(None, declared), [])
 
@@ -68,29 +58,23 @@ class _JvmFiles:
         """The file of a class."""
         *package, last = parts
         names = {f"{last}.java", f"{last}.kt", f"{last.removesuffix('Kt')}.kt"}
-        kotlin = [
-            path for path in self._kotlin.get(".".join(package), ()) if path.rpartition("/")[2] in names
-        ]
+        kotlin = [path for path in self._kotlin.get(".".join(package), ()) if name_of(path) in names]
         java = self.tree.ending_in((*package, f"{last}.java"), self.path) if package else []
-        return self._seen([*java, *kotlin], parts[0])[:1]
+        return self._visible([*java, *kotlin])[:1]
 
-    def _nearest(self, parts: Sequence[str]) -> Iterator[list[str]]:
+    def _package(self, parts: Sequence[str]) -> Iterator[list[str]]:
         """The files of a package, module by module, the nearest first."""
         folders = self.tree.folders_ending_in(parts)
-        java = [
-            within(folder, name)
-            for folder in folders
-            for name in self.tree.folders[folder]
-            if name.endswith(".java")
-        ]
-        files = self._seen([*java, *self._kotlin.get(".".join(parts), ())], parts[0] if parts else "")
+        inside = (within(folder, name) for folder in folders for name in self.tree.folders[folder])
+        java = [path for path in inside if path.endswith(".java")]
+        files = self._visible([*java, *self._kotlin.get(".".join(parts), ())])
         for _, near in groupby(files, key=lambda path: in_common(path, self._module)):
             yield list(near)
 
     def _declaring(self, parts: Sequence[str]) -> list[str]:
         """The Kotlin files of a package that declare a name at their top."""
         declares = re.compile(_DECLARES.format(re.escape(parts[-1])), re.MULTILINE)
-        for files in self._nearest(parts[:-1]):
+        for files in self._package(parts[:-1]):
             kotlin = [path for path in files if path.endswith(".kt")][:MOST_DECLARING]
             texts = ((path, self.tree.text(path) or "") for path in kotlin)
             if found := [path for path, text in texts if parts[-1] in text and declares.search(text)]:
@@ -112,20 +96,16 @@ class _JvmFiles:
     @cached_property
     def _module(self) -> str:
         """The folder that the source sets of the file's module are in."""
-        folders = folder_of(self.path).split("/")
-        return "/".join(folders[: folders.index("src") + 1] if "src" in folders else folders)
+        return re.sub(r"(?<=/src)/.*|(?<=\Asrc)/.*", "", folder_of(self.path), count=1)
 
-    def _seen(self, paths: Iterable[str], first: str) -> list[str]:
+    def _visible(self, paths: Iterable[str]) -> list[str]:
         """Those that the file can see, the own source set first, then the nearest, then what is common.
 
         Nothing but tests sees tests.
         """
         tests, own = _is_test(self.path), _source_set(self.path)
-        seen = [path for path in paths if tests or not _is_test(path)]
-        if first in _PLATFORM:
-            seen = [path for path in seen if path.endswith(".kt") or path.startswith(f"{self._module}/")]
         return sorted(
-            seen,
+            (path for path in paths if tests or not _is_test(path)),
             key=lambda path: (
                 not path.startswith(f"{own}/"),
                 -in_common(path, self._module),
@@ -141,7 +121,7 @@ def _is_test(path: str) -> bool:
 
 def _source_set(path: str) -> str:
     """The folder of the source set that a file is in, as `src/main` or `common/src`."""
-    parts = path.split("/")[:-1]
-    at = parts.index("src") if "src" in parts else len(parts)
-    inside = parts[at + 1 : at + 2]
-    return "/".join(parts[: at + 1 + (inside != [] and inside[0].endswith(("main", "Main", "test", "Test")))])
+    before, source, inside = f"/{path}".partition("/src/")
+    name = inside.partition("/")[0]
+    named = name if "/" in inside and name.endswith(("main", "Main", "test", "Test")) else ""
+    return within(before.lstrip("/"), "src", named) if source else folder_of(path)

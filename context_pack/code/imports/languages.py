@@ -4,24 +4,33 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from context_pack.code.imports.jvm import jvm
-from context_pack.code.imports.manifests import Names, go_modules, psr4
 from context_pack.code.imports.rust import rust
 from context_pack.code.imports.scripts import script
 from context_pack.code.imports.tree import (
-    MOST_PARTS,
     Found,
+    Names,
     TreeFiles,
     ancestors,
     folder_of,
     join,
+    table,
+    texts,
     within,
 )
 from context_pack.kernel.syntax import Import, Parsed
+
+LONGEST_NAME = 10_000
+"""A longer name is not looked for."""
+_GO_COMMENT = re.compile(r"//[^\n]*+")
+_GO_MODULE = re.compile(r"^[ \t]*+module[ \t]++[\"`]?([^\s\"`()]++)", re.MULTILINE)
+_GO_REPLACED = re.compile(
+    r"^[ \t]*+(?:replace[ \t]++)?(\S++)(?:[ \t]++v\S++)?[ \t]++=>[ \t]++(\.{1,2}(?:/\S*+)?)", re.MULTILINE
+)
 
 
 class Unparsable(Exception):
@@ -48,7 +57,8 @@ def imports_of(parsed: Parsed, path: str, language: str, tree: TreeFiles) -> Imp
     """
     paths: dict[str, None] = {}
     external: dict[str, None] = {}
-    for name, hits in _LANGUAGES[language](parsed, path, tree):
+    short = tuple(each for each in parsed.imports if len(each.specifier) <= LONGEST_NAME)
+    for name, hits in _LANGUAGES[language](evolve(parsed, imports=short), path, tree):
         some = (hits,) if isinstance(hits, str) else tuple(hits or ())
         paths.update(dict.fromkeys(some))
         if not some:
@@ -99,8 +109,6 @@ def _python(parsed: Parsed, path: str, tree: TreeFiles) -> Found:
 
 def _python_file(tree: TreeFiles, base: str, parts: Sequence[str]) -> str | None:
     """The file of a module or package; a package wins over a module of its name."""
-    if len(parts) > MOST_PARTS:
-        return None
     place = within(base, *parts)
     return tree.first(
         (within(place, "__init__.py"), within(place, "__init__.pyi"), f"{place}.py", f"{place}.pyi")
@@ -111,24 +119,22 @@ def _python_file(tree: TreeFiles, base: str, parts: Sequence[str]) -> str | None
 
 
 def _go(parsed: Parsed, path: str, tree: TreeFiles) -> Found:
-    modules = go_modules(tree, path)
-    first = min((each.line for each in parsed.definitions), default=None)
-    for name in dict.fromkeys(
-        each.specifier for each in parsed.imports if first is None or each.line <= first
-    ):
-        if name.startswith(("./", "../")):
-            yield name, _go_files(join(folder_of(path), name), tree)
-            continue
-        homes = ((place, folder_of(place) if rest else place, rest) for place, rest in modules.places(name))
-        found = (_go_files(place, tree) for place, _, rest in homes if _is_of_module(place, rest, tree))
-        yield name, next(filter(None, found), None)
+    modules = Names(_go_modules(path, tree))
+    for name in dict.fromkeys(each.specifier for each in parsed.imports):
+        is_path = name.startswith(("./", "../"))
+        places = [join(folder_of(path), name)] if is_path else modules.places(name)
+        yield name, next(filter(None, (_go_files(place, tree) for place in places)), None)
 
 
-def _is_of_module(place: str, rest: str, tree: TreeFiles) -> bool:
-    """Whether no other go.mod stands between a module's folder and a place below it."""
-    home = place.removesuffix(rest).rstrip("/")
-    above = tree.nearest(place, "go.mod")
-    return above is None or len(folder_of(above)) <= len(home)
+def _go_modules(near: str, tree: TreeFiles) -> Iterator[tuple[str, str]]:
+    """The modules of go.mod files and their local replacements, each with its folder."""
+    for path in tree.manifests("go.mod", near):
+        text = _GO_COMMENT.sub("", tree.text(path) or "")
+        named = [(name, "") for name in _GO_MODULE.findall(text)[:1]]
+        for name, written in (*named, *_GO_REPLACED.findall(text)):
+            if (place := join(folder_of(path), written)) is not None:
+                yield name.strip('"`'), place
+                yield f"{name}/*", within(place, "*")
 
 
 def _go_files(folder: str | None, tree: TreeFiles) -> list[str]:
@@ -156,10 +162,11 @@ def _c(parsed: Parsed, path: str, tree: TreeFiles) -> Found:
             yield name.removeprefix("@import").strip("<> \t\r\n;"), None
             continue
         name = name.strip('"').replace("\\", "/")
-        places = () if name.startswith("/") else (join(folder, name) for folder in usual)
         parts = [part for part in name.split("/") if part not in ("", ".", "..")]
-        near = [] if name.startswith("/") or not parts else tree.ending_in(parts, path)
-        yield name, tree.first(places) or (near[0] if near else None)
+        if name.startswith("/") or not parts:
+            yield name, None
+        else:
+            yield name, tree.first(join(folder, name) for folder in usual) or tree.ending_in(parts, path)[:1]
 
 
 # Ruby: beside the file, or under `lib`, `spec` and `test` of the folders above.
@@ -187,6 +194,7 @@ _TAKEN = re.compile(
 
 def _php(parsed: Parsed, path: str, tree: TreeFiles) -> Found:
     here, namespace = folder_of(path), parsed.package.strip("\\")
+    names = _psr4(here, tree)
     called: dict[str, str] = {}
     for each in parsed.imports:
         specifier = each.specifier.strip("\\")
@@ -199,14 +207,16 @@ def _php(parsed: Parsed, path: str, tree: TreeFiles) -> Found:
             for taken in filter(None, map(_TAKEN.match, each.names)):
                 alias = taken["alias"] or taken["name"].rpartition("\\")[2]
                 called[alias.lower()] = f"{specifier}\\{taken['name']}"
-    names = psr4(tree, path)
     for name in dict.fromkeys(called.values()):
         yield name, _php_class(name, path, names, tree)
     for each in parsed.imports:  # a trait of elsewhere was imported, and told, there
-        if each.how == "trait" and (
-            file := _php_class(_php_full(each.specifier, namespace, called), path, names, tree)
-        ):
-            yield each.specifier, file
+        if each.how == "trait":
+            first, slash, rest = each.specifier.partition("\\")
+            full = called[first.lower()] + slash + rest if first.lower() in called else each.specifier
+            if not each.specifier.startswith("\\") and full == each.specifier:
+                full = f"{namespace}\\{rest if first.lower() == 'namespace' else full}"
+            if file := _php_class(full.strip("\\"), path, names, tree):
+                yield each.specifier, file
 
 
 def _php_starts(required: Import, here: str) -> list[str] | None:
@@ -220,71 +230,55 @@ def _php_starts(required: Import, here: str) -> list[str] | None:
     return [] if above is None else [above]
 
 
-def _php_full(name: str, namespace: str, called: dict[str, str]) -> str:
-    """The full name of a class as it is written in a namespace."""
-    if name.startswith("\\"):
-        return name.strip("\\")
-    first, slash, rest = name.partition("\\")
-    if first.lower() == "namespace" and slash:
-        return f"{namespace}\\{rest}"
-    known = called.get(first.lower())
-    return f"{known}{slash}{rest}" if known is not None else f"{namespace}\\{name}".strip("\\")
+def _psr4(here: str, tree: TreeFiles) -> Names | None:
+    """The namespaces of the nearest composer.json, None if it has none."""
+    path = tree.nearest(here, "composer.json")
+    rows = [
+        (f"{prefix.strip(chr(92))}\\*".lstrip("\\"), within(place, "*"))
+        for section in ("autoload", "autoload-dev")
+        for prefix, folders in table(tree.json(path), section, "psr-4").items()
+        for folder in texts(folders)
+        if (place := join(folder_of(path or ""), folder)) is not None
+    ]
+    return Names(rows) if rows else None
 
 
 def _php_class(name: str, path: str, names: Names | None, tree: TreeFiles) -> str | None:
     if names is not None:
-        return tree.first(place.replace("\\", "/") + ".php" for place, _ in names.places(name))
+        return tree.first(place.replace("\\", "/") + ".php" for place in names.places(name))
     *namespace, last = name.split("\\")
-    for start in range(min(len(namespace), MOST_PARTS)):
-        if found := tree.ending_in((*namespace[start:], f"{last}.php"), path):
-            return found[0]
-    return None
+    tails = (tree.ending_in((*namespace[start:], f"{last}.php"), path) for start in range(len(namespace)))
+    return next((found[0] for found in tails if found), None)
 
 
-# C#: of a namespace the files of its folder whose names the text uses; a type is the file of its name.
+# C#: of a namespace the files in the folders that spell it whose names the text uses; a type is its file.
 
 _WORD = re.compile(r"\w+")
 
 
 def _csharp(parsed: Parsed, path: str, tree: TreeFiles) -> Found:
     own = parsed.package.partition(".")[0]
+    every = [name for name in tree.by_name if name.endswith(".cs")]
     words = frozenset(_WORD.findall(tree.text(path) or ""))
-    for each in dict.fromkeys((using.specifier, using.how) for using in parsed.imports):
-        name = each[0].partition("<")[0].rpartition("::")[2].replace("@", "").replace(" ", "")
-        parts = name.split(".")
-        if len(parts) > MOST_PARTS:
-            yield name, None
-            continue
-        folders = _namespace_folders(parts, own, tree)
-        used = [
-            within(folder, file)
-            for folder in folders
-            for file in tree.folders[folder]
-            if file.endswith(".cs") and file.removesuffix(".cs") in words
-        ]
-        if each[1] == "type":
-            types = (
-                within(folder, f"{parts[length - 1]}.cs")
-                for length in range(len(parts), 1, -1)
-                for folder in _namespace_folders(parts[: length - 1], own, tree)
-            )
-            found = tree.first(types)
-            used = [found] if found else used
-        if used or not folders:
-            yield name, used
+    used = [name for name in every if name.removesuffix(".cs") in words]
+    for using in dict.fromkeys((each.specifier, each.how) for each in parsed.imports):
+        name = using[0].partition("<")[0].rpartition("::")[2].replace("@", "").replace(" ", "")
+        *namespace, last = parts = name.split(".")
+        of_type = _in_namespace(namespace, own, [f"{last}.cs"], tree) if using[1] == "type" else []
+        found = of_type[:1] or _in_namespace(parts, own, used, tree)
+        if found or not _in_namespace(parts, own, every, tree):
+            yield name, found
 
 
-def _namespace_folders(parts: Sequence[str], own: str, tree: TreeFiles) -> list[str]:
-    """The folders that spell a namespace, with dots or one in the other; own ones may leave out a part."""
-    for start in range(len(parts) if parts[0] == own else 1):
+def _in_namespace(parts: Sequence[str], own: str, names: Sequence[str], tree: TreeFiles) -> list[str]:
+    """The files of these names in folders that spell a namespace, with dots or one in the other.
+
+    A folder may leave out the beginning of the own namespace.
+    """
+    files = [path for name in names for path in tree.by_name.get(name, ())]
+    for start in range(len(parts) if parts and parts[0] == own else 1):
         tail = "." + ".".join(parts[start:])
-        ends = tree.folders_by_name
-        named = (
-            folder
-            for count in range(1, len(parts) - start + 1)
-            for folder in ends.get(".".join(parts[-count:]), ())
-        )
-        if found := sorted({each for each in named if f".{each.replace('/', '.')}".endswith(tail)}):
+        if found := [path for path in files if f".{folder_of(path).replace('/', '.')}".endswith(tail)]:
             return found
     return []
 

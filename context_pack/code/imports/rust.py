@@ -9,69 +9,58 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
-from attrs import define, field
+from attrs import define
 
 from context_pack.code.imports.tree import (
-    MOST_PARTS,
     Found,
     TreeFiles,
     ancestors,
     folder_of,
-    in_common,
     join,
     name_of,
+    table,
+    texts,
     within,
 )
 from context_pack.kernel.syntax import Parsed
 from context_pack.kernel.text import toml_of
 
 MOST_NESTED = 64
-MOST_MANIFESTS = 500
 _STEP = re.compile(r"::|[{},*]|(?:r#)?+(\w++)")
 _ROOTS = ("lib.rs", "main.rs")
+_TARGETS = ("tests", "examples", "benches")
+_DEPENDENCIES = ("dependencies", "dev-dependencies", "build-dependencies")
 
 
 def rust(parsed: Parsed, path: str, tree: TreeFiles) -> Found:
     """Where the modules and used paths of a file lead."""
-    crate = _Crate.of(path, tree)
+    crate = _Crate(tree, path, *_root_of(path, tree))
     declared = {(each.inside, each.specifier) for each in parsed.imports if each.how == "mod"}
     for each in parsed.imports:
         inside, name = each.inside[:MOST_NESTED], each.specifier.removeprefix("r#")
+        here = crate.folder_inside(inside)
         if each.how == "mod":
-            start = crate.folder_inside(inside)
-            named = [join(start if inside else folder_of(path), written) for written in each.names]
+            named = [join(here if inside else folder_of(path), written) for written in each.names]
             files = [place for place in named if place in tree.files]
-            yield name, files or crate.module_file(within(start, name))
+            yield name, files or crate.module_file(within(here, name))
             continue
-        for parts, outside in (
-            [((name,), True)] if each.how == "crate" else dict.fromkeys(_paths(each.specifier))
-        ):
-            yield _used(parts, inside, outside, crate, declared)
-
-
-def _used(
-    parts: tuple[str, ...],
-    inside: tuple[str, ...],
-    outside: bool,
-    crate: _Crate,
-    declared: set[tuple[tuple[str, ...], str]],
-) -> tuple[str, str | None]:
-    """The external name of a used path, and the file it leads to."""
-    first, *rest = parts
-    if first == "crate" and not outside:
-        return "::".join(parts), crate.deepest(tuple(rest))
-    if first in ("self", "super") and not outside:
-        module = (*crate.module, *inside)
-        steps = list(parts)
-        while steps and steps[0] in ("self", "super"):
-            module = module[:-1] if steps.pop(0) == "super" else module
-        return "::".join(parts), crate.deepest((*module, *steps))
-    child = crate.module_file(within(crate.folder_inside(inside), first)) is not None
-    if not outside and ((inside, first) in declared or child):
-        return first, crate.deepest((*crate.module, *inside, *parts))
-    return first, crate.other(first, rest)
+        used = [((name,), True)] if each.how == "crate" else dict.fromkeys(_paths(each.specifier))
+        for parts, outside in used:
+            first, *rest = parts
+            module = [*crate.module, *inside]
+            if not outside and first == "crate":
+                yield "::".join(parts), crate.deepest(rest)
+            elif not outside and first in ("self", "super"):
+                while rest and rest[0] == "super":
+                    module, rest = module[:-1], rest[1:]
+                yield "::".join(parts), crate.deepest([*(module[:-1] if first == "super" else module), *rest])
+            elif not outside and ((inside, first) in declared or crate.module_file(within(here, first))):
+                yield first, crate.deepest([*module, *parts])
+            else:
+                yield first, crate.other(first, rest)
 
 
 def _paths(tree: str) -> Iterator[tuple[tuple[str, ...], bool]]:
@@ -108,7 +97,28 @@ def _paths(tree: str) -> Iterator[tuple[tuple[str, ...], bool]]:
     yield from ended()
 
 
-@define
+def _root_of(path: str, tree: TreeFiles) -> tuple[str | None, str]:
+    """The root file of a file's crate, by Cargo's layout, and the folder of its top modules."""
+    here, name = folder_of(path), name_of(path)
+    manifest = tree.nearest(here, "Cargo.toml")
+    package = folder_of(manifest or "")
+    parts = (path.removeprefix(f"{package}/") if package else path).split("/")
+    library = _library(package, tree) if manifest else None
+    if library and not library.endswith("src/lib.rs") and path.startswith(f"{folder_of(library)}/"):
+        return library, folder_of(library)
+    depth = 2 if parts[:2] == ["src", "bin"] else 1 if manifest and parts[0] in _TARGETS else 0
+    if depth:  # a file of its own, or a folder with its main file
+        top, own = within(package, *parts[:depth]), within(package, *parts[: depth + 1])
+        if len(parts) > depth + 1 and within(own, "main.rs") in tree.files:
+            return within(own, "main.rs"), own
+        return path if len(parts) == depth + 1 else None, top
+    source = next((above for above in ancestors(here) if name_of(above) == "src"), here)
+    if (manifest and parts[0] != "src") or (here == source and name in _ROOTS):
+        return path, here
+    return tree.first(within(source, each) for each in _ROOTS), source
+
+
+@define(slots=False)
 class _Crate:
     """The crate of a file, and the file's place in it."""
 
@@ -116,44 +126,15 @@ class _Crate:
     path: str
     root: str | None
     folder: str
-    _others: dict[str, str] | None = field(default=None, init=False)
-
-    @classmethod
-    def of(cls, path: str, tree: TreeFiles) -> _Crate:
-        """The crate of the file at a path, by Cargo's layout."""
-        here = folder_of(path)
-        manifest = tree.nearest(here, "Cargo.toml")
-        package = folder_of(manifest or "")
-        library = _library(package, tree) if manifest else None
-        if (
-            library
-            and path.startswith(within(folder_of(library), "") + "/")
-            and name_of(folder_of(library)) != "src"
-        ):
-            return cls(tree, path, library, folder_of(library))
-        parts = (path.removeprefix(f"{package}/") if package else path).split("/")
-        source = next((above for above in ancestors(here) if name_of(above) == "src"), here)
-        if (manifest and parts[0] in ("tests", "examples", "benches")) or parts[:2] == ["src", "bin"]:
-            depth = 2 if parts[0] == "src" else 1
-            top = within(package, *parts[:depth])
-            own = within(top, parts[depth])
-            if len(parts) > depth + 1 and within(own, "main.rs") in tree.files:
-                return cls(tree, path, within(own, "main.rs"), own)
-            return cls(tree, path, path if len(parts) == depth + 1 else None, top)
-        if manifest and parts[0] != "src":
-            return cls(tree, path, path, here)
-        if here == source and name_of(path) in _ROOTS:
-            return cls(tree, path, path, source)
-        return cls(tree, path, tree.first(within(source, name) for name in _ROOTS), source)
 
     @property
-    def module(self) -> tuple[str, ...]:
+    def module(self) -> list[str]:
         """The names from the crate's root to this file."""
         if self.path == self.root:
-            return ()
+            return []
         inside = self.path.removeprefix(f"{self.folder}/") if self.folder else self.path
         parts = inside.removesuffix(".rs").split("/")
-        return tuple(parts[:-1] if parts[-1] in ("mod", "lib", "main") else parts)
+        return parts[:-1] if parts[-1] in ("mod", "lib", "main") else parts
 
     def module_file(self, place: str) -> str | None:
         """The file of the module that would be at a place."""
@@ -165,51 +146,49 @@ class _Crate:
         own = "" if self.path == self.root or name in (*_ROOTS, "mod.rs") else name.removesuffix(".rs")
         return within(folder_of(self.path), own, *inline)
 
-    def deepest(self, parts: tuple[str, ...]) -> str | None:
+    def deepest(self, parts: Sequence[str]) -> str | None:
         """The deepest file on a path from the crate's root."""
-        if parts[: len(self.module)] == self.module:
+        depth = len(self.module)
+        if list(parts[:depth]) == self.module:
             # Below this file the folder is known, even where the file's own place is unusual.
-            return self._below(self.folder_inside(()), parts[len(self.module) :]) or self.path
+            return self._below(self.folder_inside(()), parts[depth:]) or self.path
         return self._below(self.folder, parts) or self.root
 
     def other(self, name: str, parts: Sequence[str]) -> str | None:
         """The deepest file on a path of another crate of the tree."""
-        if self._others is None:
-            self._others = dict(_crates(self.tree, self.path))
         root = self._others.get(name)
         return None if root is None else self._below(folder_of(root), parts) or root
 
     def _below(self, folder: str, parts: Sequence[str]) -> str | None:
-        lengths = range(min(len(parts), MOST_PARTS), 0, -1)
-        return next(
-            filter(None, (self.module_file(within(folder, *parts[:length])) for length in lengths)), None
-        )
+        lengths = range(min(len(parts), MOST_NESTED), 0, -1)
+        files = (self.module_file(within(folder, *parts[:length])) for length in lengths)
+        return next(filter(None, files), None)
 
-
-def _crates(tree: TreeFiles, near: str) -> Iterator[tuple[str, str]]:
-    """The libraries of the tree by the names that they may be used by, the nearest last."""
-    manifests = sorted(tree.by_name.get("Cargo.toml", ()), key=lambda path: (in_common(path, near), path))
-    for path in manifests[-MOST_MANIFESTS:]:
-        package, manifest = folder_of(path), _manifest(folder_of(path), tree)
-        platforms = _table(manifest, "target")
-        for holder in (manifest, *(_table(platforms, each) for each in platforms)):
-            for table in ("dependencies", "dev-dependencies", "build-dependencies"):
-                for name, entry in _table(holder, table).items():
-                    written = entry.get("path") if isinstance(entry, dict) else None
-                    folder = join(package, written) if isinstance(written, str) else None
-                    if folder is not None and (root := _library(folder, tree)):
-                        yield name.replace("-", "_"), root
-        if root := _library(package, tree):
-            for own in (_table(manifest, table).get("name") for table in ("package", "lib")):
-                if isinstance(own, str):
-                    yield own.replace("-", "_"), root
+    @cached_property
+    def _others(self) -> dict[str, str]:
+        """The libraries of the tree by the names that they may be used by; the nearest counts."""
+        found: dict[str, str] = {}
+        for path in reversed(self.tree.manifests("Cargo.toml", self.path)):
+            package, manifest = folder_of(path), _manifest(folder_of(path), self.tree)
+            own = [(table(manifest, each).get("name"), package) for each in ("package", "lib")]
+            holders = (manifest, *(table(manifest, "target", each) for each in table(manifest, "target")))
+            needed = [
+                (name, join(package, written))
+                for holder in holders
+                for each in _DEPENDENCIES
+                for name, entry in table(holder, each).items()
+                for written in texts(table(entry).get("path"))
+            ]
+            for name, folder in (*needed, *own):
+                if isinstance(name, str) and folder is not None and (root := _library(folder, self.tree)):
+                    found[name.replace("-", "_")] = root
+        return found
 
 
 def _library(package: str, tree: TreeFiles) -> str | None:
     """The root file of a package's library."""
-    written = _table(_manifest(package, tree), "lib").get("path")
-    named = join(package, written) if isinstance(written, str) else None
-    return tree.first((named, within(package, "src/lib.rs")))
+    named = [join(package, written) for written in texts(table(_manifest(package, tree), "lib").get("path"))]
+    return tree.first((*named, within(package, "src/lib.rs")))
 
 
 def _manifest(package: str, tree: TreeFiles) -> dict[str, Any]:
@@ -218,9 +197,3 @@ def _manifest(package: str, tree: TreeFiles) -> dict[str, Any]:
         return toml_of((tree.text(path) if path in tree.files else None) or "")
     except ValueError:
         return {}
-
-
-def _table(manifest: dict[str, Any], name: str) -> dict[str, Any]:
-    """A table of a manifest; empty where it is missing or something else."""
-    found = manifest.get(name)
-    return found if isinstance(found, dict) else {}

@@ -1,4 +1,4 @@
-"""The files of a tree as imports are looked for in it.
+"""The files of a tree as imports are looked for in it, and what its manifests call them.
 
 Paths are plain strings, relative to the root with `/` between parts and "" for the root itself. `join` is the
 only way to follow `..`, and it never leaves the root.
@@ -6,15 +6,24 @@ only way to follow `..`, and it never leaves the root.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
+from typing import Any
 
 Found = Iterator[tuple[str, Iterable[str] | str | None]]
 """Each imported name with the path or paths that it leads to."""
-MOST_PARTS = 60
-"""A name of more parts is not looked for."""
+MOST_MANIFESTS = 500
 MOST_LOOKS = 20_000
 """How many files are looked for that the list of the tree does not have."""
+LONGEST_MANIFEST = 200_000
+MOST_TARGETS = 50
+"""How many places a pattern may have."""
+_JSON_STRING = r"(\"(?:[^\"\\]|\\.)*+\"?+)"
+_COMMENT = re.compile(rf"{_JSON_STRING}|//[^\n]*+|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_COMMA = re.compile(rf"{_JSON_STRING}|,(?=\s*+[}}\]])", re.DOTALL)
 
 
 def join(folder: str, written: str) -> str | None:
@@ -74,7 +83,7 @@ class TreeFiles:
     ) -> None:
         self.by_name = by_name
         self.text = text
-        self._is_file, self._looks = is_file, 0
+        self._is_file, self._looks = is_file, MOST_LOOKS
 
     @cached_property
     def files(self) -> frozenset[str]:
@@ -91,12 +100,11 @@ class TreeFiles:
                 if above in folders:
                     break
                 folders[above] = []
-            folders.setdefault(folder, []).append(name)
+            folders[folder].append(name)
         return folders
 
     @cached_property
-    def folders_by_name(self) -> Mapping[str, Sequence[str]]:
-        """The folders that have a name."""
+    def _folders_by_name(self) -> Mapping[str, Sequence[str]]:
         named: dict[str, list[str]] = {}
         for folder in self.folders:
             named.setdefault(name_of(folder), []).append(folder)
@@ -104,32 +112,83 @@ class TreeFiles:
 
     def first(self, places: Iterable[str | None]) -> str | None:
         """The first place that is a file."""
-        return next((place for place in places if place is not None and self.has(place)), None)
+        return next((place for place in places if place is not None and self._has(place)), None)
 
-    def has(self, place: str) -> bool:
+    def _has(self, place: str) -> bool:
         """Whether there is a file; in known folders also one that is ignored, as what was generated is."""
         if place in self.files:
             return True
-        if folder_of(place) not in self.folders or place in self.folders or self._looks >= MOST_LOOKS:
+        if folder_of(place) not in self.folders or place in self.folders or not self._looks:
             return False
-        self._looks += 1
+        self._looks -= 1
         return self._is_file(place)
 
-    def nearest(self, folder: str, *names: str) -> str | None:
-        """The file of one of these names closest above a folder."""
-        return self.first(within(above, name) for above in ancestors(folder) for name in names)
+    def nearest(self, folder: str, name: str) -> str | None:
+        """The file of a name closest above a folder."""
+        return self.first(within(above, name) for above in ancestors(folder))
 
     def ending_in(self, parts: Sequence[str], near: str) -> list[str]:
         """The files whose paths end in the parts, the nearest to a path first."""
-        if len(parts) > MOST_PARTS:
-            return []
         tail = "/" + "/".join(parts)
         found = [path for path in self.by_name.get(parts[-1], ()) if f"/{path}".endswith(tail)]
         return sorted(found, key=lambda path: (-in_common(path, near), path.count("/"), path))
 
     def folders_ending_in(self, parts: Sequence[str]) -> list[str]:
         """The folders whose paths end in the parts."""
-        if not parts or len(parts) > MOST_PARTS:
-            return []
         tail = "/" + "/".join(parts)
-        return [folder for folder in self.folders_by_name.get(parts[-1], ()) if f"/{folder}".endswith(tail)]
+        named = self._folders_by_name.get(parts[-1], ()) if parts else ()
+        return [folder for folder in named if f"/{folder}".endswith(tail)]
+
+    def manifests(self, name: str, near: str) -> list[str]:
+        """The files of a name, the nearest to a path first."""
+        found = sorted(self.by_name.get(name, ()), key=lambda path: (-in_common(path, near), path))
+        return found[:MOST_MANIFESTS]
+
+    def json(self, path: str | None) -> dict[str, Any]:
+        """The object that a file spells, which may have comments and trailing commas; else an empty one."""
+        text, read = self.text(path) if path else None, None
+        if text is not None and len(text) <= LONGEST_MANIFEST:
+            for left_out in (None, _COMMENT, _COMMA):
+                text = left_out.sub(lambda found: found[1] or " ", text) if left_out else text
+                with suppress(ValueError, RecursionError):
+                    read = json.loads(text)
+                    break
+        return read if isinstance(read, dict) else {}
+
+
+def table(value: Any, *keys: str) -> dict[str, Any]:
+    """A table inside of tables; empty where it is missing or something else."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def texts(value: Any) -> list[str]:
+    """The texts of a list, or the one text."""
+    values = value if isinstance(value, list) else [value]
+    return [each for each in values if isinstance(each, str)]
+
+
+class Names:
+    """What manifests call places: patterns with at most one star, and a place with the same star."""
+
+    def __init__(self, rows: Iterable[tuple[str, str]]) -> None:
+        self._rows: dict[str, list[tuple[str, str, str]]] = {}
+        for pattern, place in rows:
+            head, star, tail = pattern.partition("*")
+            places = self._rows.setdefault(head if star else f"{head}\0", [])
+            if len(places) < MOST_TARGETS:
+                places.append((star, tail, place))
+        self._lengths = sorted({len(head) for head in self._rows}, reverse=True)
+
+    def places(self, name: str) -> Iterator[str]:
+        """The places that a name may stand for, those of the longest pattern first."""
+        for length in self._lengths:
+            whole = length == len(name) + 1
+            if length > len(name) and not whole:
+                continue
+            for star, tail, place in self._rows.get(f"{name}\0" if whole else name[:length], ()):
+                if not star:
+                    yield place
+                elif name.endswith(tail) and len(name) >= length + len(tail):
+                    yield place.replace("*", name[length : len(name) - len(tail)], 1)

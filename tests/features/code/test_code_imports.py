@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 from import_projects import LANGUAGES, PROJECTS, SYNTAX, imported, plant, project
 
-from context_pack.code.imports.scripts import script_names
 from context_pack.code.reading import FileReader, ReadFile
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy
@@ -247,7 +246,9 @@ def test_text_that_no_python_version_parses_is_refused(text: str) -> None:
 def script_imports(text: str, language: str = "tsx") -> tuple[str, ...]:
     """The names that a text imports, however little of it can be read."""
     parsed = SYNTAX.parse(language, text)
-    return script_names(readable_part(parsed))
+    return tuple(
+        dict.fromkeys(each.specifier for each in readable_part(parsed).imports if each.specifier.strip())
+    )
 
 
 @pytest.mark.clause("CD-17")

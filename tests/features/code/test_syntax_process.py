@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
-from multiprocessing import Pipe
 from pathlib import Path
 
 import crashing_grammar
@@ -174,10 +173,7 @@ def test_the_parser_process_exits_when_idle() -> None:
         f"import sys; sys.path[:] = {sys.path!r}\n"
         "from context_pack_adapters.syntax import tree_sitter_syntax as worker\n"
         "worker.IDLE_SECONDS = 0.1\n"
-        "worker.serve(int(sys.argv[1]))\n"
+        "worker.serve()\n"
     )
-    ours, theirs = Pipe()
-    with ours, theirs:
-        words = [sys.executable, "-c", program, str(theirs.fileno())]
-        with subprocess.Popen(words, pass_fds=[theirs.fileno()]) as parser:
-            assert parser.wait(60) == 0
+    with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE) as parser:
+        assert parser.wait(60) == 0
