@@ -32,31 +32,31 @@ from context_pack.memory.question_words import (
 )
 from context_pack.retrieval.answering import FLOOR
 from context_pack.retrieval.model import FoundPiece, Ranked
+from context_pack.retrieval.short_forms import synonyms
 from context_pack.retrieval.words import tokens
 
 MEANING = 0.7  # 0.022 against the 0.2 of documents: the share of the vectors in the score of code
 MEANING_OF_MANY = 0.35  # 0.014 against 0.7: the same for a long question, of which most words say little
-SUPPORT = 0.2  # 0.028: for the best hit of a file, by how much of the file was found
+SUPPORT = 0.2  # 0.028: by how much of a piece's file was found
+OTHERS = 0.5  # first 1, in the first five 2: what a file gains, for other pieces of it than the best
 DEFINED = 1.5  # 0.010: the definition that a question asks for by nothing but its name, at its first line
 NAMESAKE = 0.5  # 0.002: more of that where the file is called like it
 SPELLED = 0.4  # 0.005: a definition whose name stands in a sentence
 CALLED = 0.1  # 0.005, first 4: by how much of a definition's name is in the question
 CALLING = 0.1  # 0.003: by how much of the question is in a definition's name
 COVERED = 0.4  # first 6: by how much of the question stands in a piece, rare words above frequent ones
-FILE = 0.2  # 0.013: for the best hit of a file, by how much of the file's name is in the question
+FILE = 0.1  # 0.011: by how much of the file's name is in the question
 FOLDER = 0.25  # 0.004: the same for its folders, the rare ones above those that most files are in
 TEST = 0.6  # 0.026
 OLD = 0.7  # 0.004: in a folder v1 when there is a v2 beside it
 NO_CODE_SHARE = 0.6  # 0.005: prose and configuration
-NAMELESS = 0.7  # 0.002, first 1: lines outside of any definition
+NAMELESS = 0.6  # 0.002, first 1: lines outside of any definition
 LATER = 0.8  # first 2: the second and further parts of a long definition
 LITTLE = 0.8  # first 5: definitions of up to five lines of code, which set or get what others work with
 DECLARED = 0.6  # 0.005: a declaration beside what does it, under the same name
 SHORT = 0.9  # 0.005: up to three lines, mostly declarations of what is defined elsewhere
 ASIDE = 0.8  # 0.002: examples, documentation, vendored and generated code
-AGAIN = (
-    0.85  # 0.023: for each better hit in the same file; 0.75 gains 0.003, and costs whoever wants the second
-)
+AGAIN = 0.88  # 0.023: for each better hit in the same file; less costs whoever wants the second one
 AGAIN_OF_MANY = 1.0
 """Where more hits than a page are asked for, as drafts do: they want the others of a file, too."""
 SAID = 0.3
@@ -242,7 +242,7 @@ class _Files:
         self._met: dict[str, frozenset[str]] = {}
         self._firsts = _first_lines(hits, asked.names)
         self._called: dict[str, float] = {}
-        self._seen: set[str] = set()
+        self._of_files: dict[str, float] = {}
         self._covered: dict[int, float] = {}
         code = [hit.found for hit in hits if hit.found.corpus == CODE]
         done = {_name_of(each.heading) for each in code if each.heading and DECLARES not in each.facts}
@@ -256,17 +256,17 @@ class _Files:
             )
 
     def gain(self, found: FoundPiece) -> float:
-        """The bonus of a hit for its name, and of the first hit of a file for its path."""
+        """The bonus of a hit for its name, its words and its file, of which further hits get less."""
         key = found.key
         gained = self._called.get(found.heading, 0.0) + self._covered.get(found.piece, 0.0)
         if self._firsts.get((key, found.heading)) == found.start:
             gained += self._defined(found)
-        if key not in self._seen:
-            self._seen.add(key)
-            gained += SUPPORT * self._sums[key] / self._most
+        if key not in self._of_files:
+            self._of_files[key] = SUPPORT * self._sums[key] / self._most
             if not self._asked.is_symbol:
-                gained += self._path_bonus(self._paths[key])
-        return gained
+                self._of_files[key] += self._path_bonus(self._paths[key])
+            return gained + self._of_files[key]
+        return gained + OTHERS * self._of_files[key]
 
     def _defined(self, found: FoundPiece) -> float:
         """The bonus of the first piece of a definition whose name is in the question."""
@@ -351,11 +351,12 @@ def _first_lines(hits: Sequence[Ranked], names: Collection[str]) -> dict[tuple[s
 
 
 def _covered(words: frozenset[str], code: Sequence[FoundPiece]) -> dict[int, float]:
-    """The bonus of each piece for how much of the question it has."""
-    met = {
-        each.piece: words & frozenset(tokens(f"{each.key} {each.heading} {each.text[:READ]}"))
-        for each in code
-    }
+    """The bonus of each piece for how much of the question it has, in these or in like words."""
+    forms = {word: (word, *synonyms(word)) for word in words}
+    met = {}
+    for each in code:
+        said = frozenset(tokens(f"{each.key} {each.heading} {each.text[:READ]}"))
+        met[each.piece] = {word for word in words if not said.isdisjoint(forms[word])}
     return {piece: COVERED * share for piece, share in shares_of_words(met).items()}
 
 
