@@ -44,7 +44,7 @@ _SYNONYMS = """
     keyboard, folder directory path, frontend ui, grow increase larger, id identifier key, idempotent
     twice repeat, instance pod container node, interface api ui, invoice bill receipt, job task worker,
     language locale translation, large big huge size, library dependency package, limit maximum most
-    throttle quota, local laptop machine, lock block, log logging, login signin logon authentication,
+    throttle quota, local laptop machine, lock block, log logging, auth login signin logon authentication,
     logout signout, memory ram, merge join combine, message event notification mail, missing absent lost
     gone vanish, money price amount cost currency fee, monitor metric measure, must required mandatory,
     night midnight nightly overnight, number integer count, old stale expired outdated obsolete, page
