@@ -19,6 +19,14 @@ LEAST_PREFIX = 4
 """Words with so many letters in common at their beginning may be forms of one."""
 _SYMBOL = re.compile(r"[A-Za-z_$][\w$]*(?:(?:::|->|[.#])[A-Za-z_$][\w$]*)*")
 _IDENTIFIER = re.compile(r"\b(?:[A-Za-z]\w*[a-z0-9][A-Z]\w*|\w*[A-Za-z]_\w+|[A-Z]{2,}[a-z]\w+)\b")
+_FILLERS = frozenset(
+    tokens(
+        "may might must should shall need want happens kind sort way thing use used using please tell know"
+        " many much often long get got make made take too very really still also only any because after"
+        " before during again same one two other new goes come keep"
+    )
+)
+"""Words of questions that say little of what is looked for."""
 _TESTING = frozenset({"test", "tests", "testing", "tested", "spec", "specs", "fixture", "fixtures"})
 
 
@@ -32,6 +40,11 @@ class QuestionWords:
     is_long: bool
     about_tests: bool
     about_versions: bool
+
+    @property
+    def telling(self) -> frozenset[str]:
+        """The words that say what is looked for; all of them, where there are no others."""
+        return self.words - _FILLERS or self.words
 
     @classmethod
     @lru_cache(maxsize=16)  # a search asks twice
@@ -63,9 +76,19 @@ def parts(name: str) -> tuple[str, ...]:
     return tuple(tokens(" ".join([part for part in split_identifier(name) if len(part) > 1])))
 
 
-def mean_the_same(word: str, other: str) -> bool:
-    """Whether both are one word, one begins with the other, or one is a short form of the other."""
-    return meet(word, other) or other in synonyms(word)
+def said_in(text: str, words: Collection[str]) -> set[str]:
+    """Which of these words a text says, be it by a form that begins alike or by a synonym."""
+    said = frozenset(tokens(text))
+    met = {word for word in words if not said.isdisjoint(_forms(word))}
+    if len(met) < len(words):
+        near = [token for token in said if token[:LEAST_PREFIX] in {word[:LEAST_PREFIX] for word in words}]
+        met.update(word for word in words for token in near if meet(word, token))
+    return met
+
+
+@lru_cache(maxsize=256)
+def _forms(word: str) -> tuple[str, ...]:
+    return (word, *synonyms(word))
 
 
 def meet(word: str, other: str) -> bool:

@@ -25,9 +25,9 @@ from context_pack.memory.excerpts import PART, SUPERSEDED_BY
 from context_pack.memory.question_words import (
     LEAST_PREFIX,
     QuestionWords,
-    mean_the_same,
     meet,
     parts,
+    said_in,
     shares_of_words,
 )
 from context_pack.retrieval.answering import FLOOR
@@ -36,35 +36,32 @@ from context_pack.retrieval.words import tokens
 
 MEANING = 0.7  # 0.022 against the 0.2 of documents: the share of the vectors in the score of code
 MEANING_OF_MANY = 0.35  # 0.014 against 0.7: the same for a long question, of which most words say little
-SUPPORT = 0.2  # 0.028: for the best hit of a file, by how much of the file was found
+SUPPORT = 0.2  # 0.028: by how much of a piece's file was found
+OTHERS = 0.5  # first 1, in the first five 2: what a file gains, for other pieces of it than the best
 DEFINED = 1.5  # 0.010: the definition that a question asks for by nothing but its name, at its first line
 NAMESAKE = 0.5  # 0.002: more of that where the file is called like it
 SPELLED = 0.4  # 0.005: a definition whose name stands in a sentence
 CALLED = 0.1  # 0.005, first 4: by how much of a definition's name is in the question
 CALLING = 0.1  # 0.003: by how much of the question is in a definition's name
 COVERED = 0.4  # first 6: by how much of the question stands in a piece, rare words above frequent ones
-FILE = 0.2  # 0.013: for the best hit of a file, by how much of the file's name is in the question
+FILE = 0.1  # 0.011: by how much of the file's name is in the question
 FOLDER = 0.25  # 0.004: the same for its folders, the rare ones above those that most files are in
 TEST = 0.6  # 0.026
 OLD = 0.7  # 0.004: in a folder v1 when there is a v2 beside it
 NO_CODE_SHARE = 0.6  # 0.005: prose and configuration
-NAMELESS = 0.7  # 0.002, first 1: lines outside of any definition
+NAMELESS = 0.6  # 0.002, first 1: lines outside of any definition
 LATER = 0.8  # first 2: the second and further parts of a long definition
 LITTLE = 0.8  # first 5: definitions of up to five lines of code, which set or get what others work with
 DECLARED = 0.6  # 0.005: a declaration beside what does it, under the same name
 SHORT = 0.9  # 0.005: up to three lines, mostly declarations of what is defined elsewhere
 ASIDE = 0.8  # 0.002: examples, documentation, vendored and generated code
-AGAIN = (
-    0.85  # 0.023: for each better hit in the same file; 0.75 gains 0.003, and costs whoever wants the second
-)
+AGAIN = 0.88  # 0.023: for each better hit in the same file; less costs whoever wants the second one
 AGAIN_OF_MANY = 1.0
 """Where more hits than a page are asked for, as drafts do: they want the others of a file, too."""
 SAID = 0.3
 """For a discovery, by how much of the question it says in its own words: short forms and beginnings count."""
-MEANING_OF_NOTES = 0.85  # with a model 5 of 60 questions of `discoveries.py`, without 3: the share of vectors
-SAYING = (
-    1.0  # without a model 3 of 60: by how much of the question a discovery says, beside other discoveries
-)
+MEANING_OF_NOTES = 0.85  # 5 of 60 questions of `discoveries.py`: the share of a model's vectors
+LIKENESS = 0.3  # without a model: the vectors of a discovery, beside how much of the question it says
 ALWAYS, NEAREST = 30, 3
 """So many discoveries are never left out: which say most of the question, or which a model has nearest."""
 NEAR = 0.13
@@ -103,9 +100,9 @@ def ranked(
     scores = [_score(hit, meaning if hit.found.corpus == CODE else weight) for hit in hits]
     best = max(scores) or 1.0
     files = _Files(asked, hits, scores)
-    said = _said(asked.words, [hit.found for hit in hits if hit.found.corpus == DISCOVERY])
+    said = _said(asked.telling, [hit.found for hit in hits if hit.found.corpus == DISCOVERY])
     names, least = asked.names, CERTAIN if asked.is_symbol else LIKELY
-    weighed, always = [], ALWAYS
+    weighed = []
     for score, hit in sorted(zip(scores, hits, strict=True), key=_FIRST, reverse=True):
         found = hit.found
         is_code = found.corpus == CODE
@@ -116,57 +113,51 @@ def ranked(
         relevance = hit.relevance * change
         if names and is_code and _name_of(found.heading) in names:
             relevance = max(relevance, least * min(change, 1.0))
-        if own and always:
-            relevance, always = max(relevance, FLOOR), always - 1
         weighed.append((total, 1.0 if relevance > 1.0 else relevance, hit))
     return _spread(weighed, again)
 
 
 def _said(question: Collection[str], discoveries: Sequence[FoundPiece]) -> dict[int, float]:
-    """How much of the question each discovery says, the rare words above those that most of them say.
+    """How much of the question each discovery says, the best 1; the rare words above those that most say.
 
     The name of its module is a word of it, unless all have the same.
     """
     modules = {found.module for found in discoveries}
-    return shares_of_words({each.piece: _met(question, each, len(modules) > 1) for each in discoveries})
+    shares = shares_of_words({each.piece: _met(question, each, len(modules) > 1) for each in discoveries})
+    most = max(shares.values(), default=0.0) or 1.0
+    return {piece: share / most for piece, share in shares.items()}
 
 
 def _met(question: Collection[str], found: FoundPiece, with_module: bool) -> set[str]:
     """The words of a question that a discovery says, or that name the code it is about."""
     code = found.entry_facts.get("code") or {}
     about = f"{code.get('path', '')} {code.get('symbol') or ''} {found.module if with_module else ''}"
-    said = frozenset(tokens(f"{about} {found.text}"))
-    return {word for word in question if any(mean_the_same(word, other) for other in said)}
+    return said_in(f"{about} {found.text}", question)
 
 
 def ranked_notes(
-    hits: Sequence[Ranked], query: str, weight: float, by_meaning: bool
+    hits: Sequence[Ranked], query: str, weight: float, floor: float, by_meaning: bool
 ) -> list[tuple[float, Ranked]]:
-    """What people wrote with its relevance, the best first; `by_meaning` where a model measured it.
+    """What people wrote and is worth showing, with its relevance, the best first.
 
-    The best are always relevant enough to be shown: in a small memory most have the same words, and what a
-    word is worth falls as more texts have it.
+    `by_meaning` says that a model measured it. The best are shown however small their relevance is: in a
+    small memory most texts have the same words, and what a word is worth falls as more of them have it.
     """
-    words = QuestionWords.of(query).words
+    words = QuestionWords.of(query).telling
     said = {} if by_meaning else _said(words, [hit.found for hit in hits if hit.found.corpus == DISCOVERY])
-    scores = {
-        hit.found.piece: _score(
-            hit, MEANING_OF_NOTES if by_meaning or hit.found.corpus == DISCOVERY else weight
-        )
-        + SAYING * said.get(hit.found.piece, 0.0)
-        for hit in hits
-    }
-    best = sorted(hits, key=lambda hit: scores[hit.found.piece], reverse=True)
-    always = NEAREST if by_meaning else ALWAYS
-    return [
-        (
-            max(hit.relevance, FLOOR)
-            if at < always and (by_meaning or said.get(hit.found.piece))
-            else hit.relevance,
-            hit,
-        )
-        for at, hit in enumerate(best)
-    ]
+    scores = {}
+    for hit in hits:
+        piece = hit.found.piece
+        if piece in said:
+            scores[piece] = said[piece] + LIKENESS * hit.meaning
+        else:
+            scores[piece] = _score(hit, MEANING_OF_NOTES if by_meaning else weight)
+    notes = []
+    for at, hit in enumerate(sorted(hits, key=lambda hit: scores[hit.found.piece], reverse=True)):
+        near = at < NEAREST if by_meaning else at < ALWAYS and said.get(hit.found.piece)
+        if near or hit.relevance >= floor:
+            notes.append((max(hit.relevance, FLOOR), hit))
+    return notes
 
 
 def joined(
@@ -184,7 +175,7 @@ def with_own_places(
     """The hits with the best discoveries that answer among the first; no other order is changed."""
     first = min(limit, FIRST_PLACES)
     places = OWN_PLACES if first > OWN_PLACES + 1 else first // 2
-    words = QuestionWords.of(query).words
+    words = QuestionWords.of(query).telling
 
     def answers(relevance: float, found: FoundPiece) -> bool:
         if found.corpus != DISCOVERY or SUPERSEDED_BY in found.entry_facts:
@@ -242,7 +233,7 @@ class _Files:
         self._met: dict[str, frozenset[str]] = {}
         self._firsts = _first_lines(hits, asked.names)
         self._called: dict[str, float] = {}
-        self._seen: set[str] = set()
+        self._of_files: dict[str, float] = {}
         self._covered: dict[int, float] = {}
         code = [hit.found for hit in hits if hit.found.corpus == CODE]
         done = {_name_of(each.heading) for each in code if each.heading and DECLARES not in each.facts}
@@ -256,17 +247,17 @@ class _Files:
             )
 
     def gain(self, found: FoundPiece) -> float:
-        """The bonus of a hit for its name, and of the first hit of a file for its path."""
+        """The bonus of a hit for its name, its words and its file, of which further hits get less."""
         key = found.key
         gained = self._called.get(found.heading, 0.0) + self._covered.get(found.piece, 0.0)
         if self._firsts.get((key, found.heading)) == found.start:
             gained += self._defined(found)
-        if key not in self._seen:
-            self._seen.add(key)
-            gained += SUPPORT * self._sums[key] / self._most
+        if key not in self._of_files:
+            self._of_files[key] = SUPPORT * self._sums[key] / self._most
             if not self._asked.is_symbol:
-                gained += self._path_bonus(self._paths[key])
-        return gained
+                self._of_files[key] += self._path_bonus(self._paths[key])
+            return gained + self._of_files[key]
+        return gained + OTHERS * self._of_files[key]
 
     def _defined(self, found: FoundPiece) -> float:
         """The bonus of the first piece of a definition whose name is in the question."""
@@ -351,11 +342,8 @@ def _first_lines(hits: Sequence[Ranked], names: Collection[str]) -> dict[tuple[s
 
 
 def _covered(words: frozenset[str], code: Sequence[FoundPiece]) -> dict[int, float]:
-    """The bonus of each piece for how much of the question it has."""
-    met = {
-        each.piece: words & frozenset(tokens(f"{each.key} {each.heading} {each.text[:READ]}"))
-        for each in code
-    }
+    """The bonus of each piece for how much of the question it has, in these or in like words."""
+    met = {each.piece: said_in(f"{each.key} {each.heading} {each.text[:READ]}", words) for each in code}
     return {piece: COVERED * share for piece, share in shares_of_words(met).items()}
 
 

@@ -122,19 +122,14 @@ class MemorySearcher:
             ranking = evolve(ranking, warning=ranking.warning or trouble)
         if not all_of_it.hits and not ranking.hits and refreshed.indexing is None and self._is_empty():
             raise Failure(Code.NOTHING_INDEXED, NOTHING, {"fallback": NOTHING_FALLBACK})
-        floor = self._floor(all_of_it)
         # What is below the floor has nothing to do with the question: showing it would be no answer.
+        floor = self._floor(all_of_it)
         again = AGAIN if limit <= MOST_LIMIT else AGAIN_OF_MANY
         weighed = ranked(all_of_it.hits, command.query, all_of_it.weight, again)
-        notes = ranked_notes(ranking.hits, command.query, ranking.weight, by_meaning)
-        in_order = joined(weighed, notes)
-        worth = after_successors(
-            [
-                each
-                for each in in_order
-                if each[0] >= (FLOOR if by_meaning and each[1].found.corpus != CODE else floor)
-            ]
-        )
+        kept = [each for each in weighed if each[0] >= floor or each[1].found.corpus != CODE]
+        least = FLOOR if by_meaning else floor
+        notes = ranked_notes(ranking.hits, command.query, ranking.weight, least, by_meaning)
+        worth = after_successors(joined(kept, notes))
         worth = with_own_places(worth, command.query, limit, by_meaning) if most is None else worth
         hits = self._with_states(tuple(shown(self._whole(worth, limit))), check)
         if ranking.warning and not hits and self._has(question.scope):

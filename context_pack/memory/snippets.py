@@ -43,6 +43,8 @@ MOST_SNIPPETS = 400
 MOST_HOLDS = 40
 LEAST_CONSTANT = 3
 """How many lines a constant has, with what is said of it, that is worth finding by itself."""
+LEAST_HEAD = 4
+_CONSTRUCTORS = ("__init__", "constructor", "initialize", "init")
 LEAST_BETWEEN = 3
 """How many lines with something on them make a run between definitions worth finding."""
 
@@ -82,6 +84,11 @@ def _alone(definitions: Sequence[Definition]) -> Iterator[Snippet]:
         if each.end <= inside or not _stands_alone(each):
             continue
         if waiting is not None:
+            if _is_constructor(each, waiting) and each.start - waiting.start < LEAST_HEAD:
+                inside = each.end
+                yield evolve(waiting, end=each.end)
+                waiting = None
+                continue
             yield evolve(waiting, end=max(waiting.start, min(waiting.end, each.start - 1)))
             waiting = None
         if each.kind.holds_members or (each.kind is DefinitionKind.CONSTANT and each.qualified in owners):
@@ -91,6 +98,13 @@ def _alone(definitions: Sequence[Definition]) -> Iterator[Snippet]:
             yield Snippet(each.qualified, each.start, each.end)
     if waiting is not None:
         yield waiting
+
+
+def _is_constructor(each: Definition, owner: Snippet) -> bool:
+    """Whether a definition makes the objects of a class."""
+    return each.qualified in {
+        f"{owner.name}.{name}" for name in (*_CONSTRUCTORS, owner.name.rpartition(".")[2])
+    }
 
 
 def _stands_alone(each: Definition) -> bool:
@@ -255,6 +269,7 @@ def _pieces(path: str, lines: Sequence[str], snippets: Sequence[Snippet], parsed
     file = about(parsed.heads)
     classes = {each.qualified: about([each.doc]) for each in parsed.definitions if each.kind.holds_members}
     kinds = {(each.qualified, each.start): each.kind for each in parsed.definitions}
+    owners = {each.qualified: each.kind for each in parsed.definitions if each.kind.holds_members}
     language, pieces = language_of(path), []
     for snippet in snippets:
         # What the file and the class say of themselves is said of what is in them, but not twice of itself.
@@ -269,19 +284,29 @@ def _pieces(path: str, lines: Sequence[str], snippets: Sequence[Snippet], parsed
                 heading=snippet.name,
                 context="\n".join(filter(None, (f"{path} {snippet.name}".strip(), docs))),
                 names=" ".join(filter(None, (snippet.name, *snippet.holds, path, for_file))),
-                facts=_facts_of(snippet, lines, kinds.get((snippet.name, snippet.start)), language),
+                facts=_facts_of(
+                    snippet,
+                    lines,
+                    kinds.get((snippet.name, snippet.start)),
+                    owners.get(snippet.name),
+                    language,
+                ),
             )
         )
     return pieces
 
 
 def _facts_of(
-    snippet: Snippet, lines: Sequence[str], kind: DefinitionKind | None, language: str
+    snippet: Snippet,
+    lines: Sequence[str],
+    kind: DefinitionKind | None,
+    owner: DefinitionKind | None,
+    language: str,
 ) -> dict[str, Any]:
     """Which part of how many a snippet is, and what ranking wants to know of it."""
     facts: dict[str, Any] = {PART: snippet.part, OF: snippet.parts} if snippet.parts > 1 else {}
     if kind is None:
-        return facts
+        return facts | {DECLARES: True} if owner in _DECLARING else facts
     code = _code(lines[snippet.start - 1 : snippet.end])
     body = language not in _BRACED or len(code) > BRIEF_LINES or any(map(_BODY.search, code))
     if kind in _DECLARING or not body:

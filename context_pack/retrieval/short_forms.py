@@ -27,17 +27,43 @@ _GROUPS = """
     ts typescript, tx transaction, util utility, val value, var variable
 """
 
-# For short notes that people wrote: in documents and code they would bring up too much.
+# Words of one field, which a note and a question about it use for each other. Only what was found is weighed
+# by them: as words of the search itself they would bring up too much.
 _SYNONYMS = """
-    delete remove erase drop purge, create make add new, error failure exception problem fault,
-    fast quick speed slow, begin start launch, stop end finish terminate, show display render view,
-    change modify edit update alter, price money amount cost currency, user customer client,
-    login signin, logout signout, mail email, picture photo, popup dialog modal,
-    save store keep persist, fetch get load read retrieve, send deliver dispatch, twice duplicate repeated,
-    concurrent simultaneous parallel, deploy release rollout, rollback revert undo,
-    secret credential password token key, job task worker, flag toggle switch, maximum limit most,
-    allow permit, refuse reject deny forbid, wait delay lag, old stale expired outdated, page list,
-    many several multiple, identifier id key, buy purchase, pay payment charge, check validate verify
+    accessibility a11y, account user member, allow permit may, api interface contract, article product
+    item sku, attack brute abuse flood, automatic automatically, background asynchronous
+    daemon, backup failover standby, begin start launch boot startup, browser client frontend,
+    build compile bundle package, buy purchase order, capital case uppercase lowercase, certificate cert,
+    certificate tls ssl, change modify edit update alter, cheap inexpensive saving, check validate verify,
+    choose pick select decide, column field attribute, concurrent simultaneous parallel, connection
+    network online offline, convert transform, copy duplicate replicate, country nation region, create
+    make add new insert, customer client buyer consumer, date time timestamp clock, day daily, decimal
+    float fraction, delete remove erase drop purge clean, deploy release rollout ship publish, email mail,
+    endpoint route handler, error failure exception problem fault issue bug, fail crash break broken, fast
+    quick speed slow, feature functionality, fetch get load read retrieve, flag toggle switch, focus
+    keyboard, folder directory path, frontend ui, grow increase larger, id identifier key, idempotent
+    twice repeat, instance pod container node, interface api ui, invoice bill receipt, job task worker,
+    language locale translation, large big huge size, library dependency package, limit maximum most
+    throttle quota, local laptop machine, lock block, log logging, auth login signin logon authentication,
+    logout signout, memory ram, merge join combine, message event notification mail, missing absent lost
+    gone vanish, money price amount cost currency fee, monitor metric measure, must required mandatory,
+    night midnight nightly overnight, number integer count, old stale expired outdated obsolete, page
+    paging pagination cursor list, password passphrase credential, pay payment charge bill, permission
+    access right role, phone mobile ios android, picture photo image icon, plan subscription tier, popup
+    dialog modal window overlay, private personal sensitive, proxy gateway nginx, quality accuracy
+    precision, queue sequence order, random arbitrary, receive accept arrive, recompute compute calculate,
+    record row entry item, reduce decrease shrink, refund reimburse, refuse reject deny forbid never,
+    remember cache keep, replace swap substitute, replica replication copy, reproduce repeatable
+    deterministic, request call invocation, response answer reply, retry again attempt try, rollback
+    revert undo restore back, run execute process perform, same identical equal, save store keep persist
+    write, schedule cron periodic nightly, schema structure shape format, search find lookup query, secret
+    credential key, send deliver dispatch publish emit, server backend host machine, setting option
+    preference environment, several many multiple, show display render view, sort order sequence, split
+    partition divide shard, stop end finish terminate kill, storage disk, tax vat, team people,
+    text wording message, timeout deadline, token session, total sum count, transaction atomic, twice
+    duplicate repeat double, unique distinct, unlock lock lockout, unstable flaky intermittent, url
+    address link uri, user person people customer, verbose debug detail trace, version release, wait delay
+    lag late behind, warn alert notify, week weekly, wrong incorrect invalid bad
 """
 
 

@@ -97,7 +97,7 @@ def test_copies_and_old_versions_rank_behind_the_original(worse: Ranked, query: 
 @pytest.mark.clause("ME-38")
 def test_further_hits_of_a_file_stand_behind_the_first_of_others() -> None:
     hits = [hit("a.py", name, share=0.8) for name in ("one", "two", "three")]
-    assert order("anything at all", *hits, hit("b.py", share=0.6)) == [
+    assert order("anything at all", *hits, hit("b.py", share=0.7)) == [
         "a.py one",
         "a.py two",
         "b.py thing",
