@@ -1,8 +1,8 @@
 """Official clients of the protocol in JavaScript: fetched once, pinned, kept in a cache folder.
 
 What lives here: where a client comes from and how it is started. What must not: what it is asked. One that
-cannot be had on this machine (no npm, no package index) skips its tests with the reason; one that is there and
-finds fault fails them. `REFEREE_CACHE` names another cache folder.
+cannot be had on this machine (no npm, no package index) skips its tests with the reason; one that is there
+and finds fault fails them. `REFEREE_CACHE` names another cache folder.
 """
 
 from __future__ import annotations
