@@ -9,10 +9,10 @@ index of another tree is not shared: it is made from that tree's files, and sear
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from attrs import evolve
 
@@ -20,7 +20,7 @@ from context_pack.kernel.errors import Code, Failure, clip
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.times import is_expired
 from context_pack.memory.discovery import Discovery
-from context_pack.memory.stores import DiscoveryStore, Recorded
+from context_pack.memory.stores import DiscoveryStore
 from context_pack.packs.model import Pack
 from context_pack.packs.ports import ExcerptStore, PackStore
 from context_pack_adapters.files.folder import Folder
@@ -28,6 +28,9 @@ from context_pack_adapters.files.opening import Place
 from context_pack_adapters.memory.discoveries import DiscoveryFiles
 from context_pack_adapters.packs.excerpts import FileExcerptStore
 from context_pack_adapters.packs.pack_files import PackFiles
+from context_pack_adapters.packs.store import refusal
+
+T = TypeVar("T", Pack, Discovery)
 
 MOST_TREES = 50
 MOST_BYTES = 8192
@@ -58,6 +61,24 @@ class OtherTrees:
         for name, tree in _trees(top):
             yield OtherTree(clip(name), Place(tree, (*inside, *self._storage.inside)))
 
+    def others(
+        self, read: Callable[[Place], tuple[Sequence[T], Failure | None]], own: Iterable[T]
+    ) -> tuple[list[T], Failure | None]:
+        """What `read` gives of the other trees and is not among the own; and what of it cannot be read."""
+        ids, values, troubles = {each.id for each in own}, [], []
+        for tree in self:
+            try:
+                found, failure = read(tree.storage)
+            except Failure as caught:
+                found, failure = (), caught
+            if failure is not None:
+                troubles.append(f"in worktree {tree.name}: {failure.message}")
+            for each in found:
+                if each.id not in ids:
+                    ids.add(each.id)
+                    values.append(evolve(each, worktree=tree.name))
+        return values, Failure(Code.UNAVAILABLE, "; ".join(troubles)) if troubles else None
+
 
 def _repository_of(folder: str) -> str | None:
     while not os.path.lexists(os.path.join(folder, ".git")):
@@ -85,7 +106,8 @@ def _trees(top: str) -> Iterator[tuple[str, str]]:
     with suppress(OSError):
         for name in sorted(entries.names())[:MOST_TREES]:
             entry = os.path.join(entries.place.path, name)
-            tree = os.path.dirname(_line(entry, "gitdir") or "")
+            # What the entry names is relative to itself where git was told so (2.48, `relativeWorktrees`).
+            tree = os.path.dirname(os.path.normpath(os.path.join(entry, _line(entry, "gitdir") or "")))
             # A link below the common directory would be another repository's entry, with trees of its own.
             if os.path.realpath(entry) == entry == _linked(tree) and not _same(tree, top):
                 yield name, tree
@@ -126,44 +148,47 @@ class PacksOfAllTrees:
         self.expired, self.discard, self.restore = own.expired, own.discard, own.restore
 
     def all(self) -> Sequence[Pack]:
-        """Every live pack."""
+        """Every live pack of the own tree, and those of the others that can be read."""
         own = self._own.all()
-        return [*own, *self._others({pack.id for pack in own})]
+        return [*own, *self._others(own)[0]]
 
     def readable(self) -> tuple[Sequence[Pack], Failure | None]:
-        """Every live pack that can be read, and the failure of those of the own tree that cannot."""
+        """Every live pack that can be read, and the failure of those that cannot, the own ones first."""
         own, failure = self._own.readable()
-        return [*own, *self._others({pack.id for pack in own})], failure
+        others, trouble = self._others(own)
+        return [*own, *others], failure or trouble
 
     def get(self, pack_id: str) -> Pack:
         """The live pack with that id, of the own tree or of another."""
-        try:
-            return self._own.get(pack_id)
-        except Failure as failure:
-            return self._elsewhere("id", pack_id, failure)
+        return self._found(self._own.get, "id", pack_id)
 
     def find(self, name: str) -> Pack:
         """The live pack with that name, of the own tree or of another."""
+        return self._found(self._own.find, "name", name)
+
+    def _found(self, own: Callable[[str], Pack], field: str, value: str) -> Pack:
         try:
-            return self._own.find(name)
+            return own(value)
         except Failure as failure:
-            return self._elsewhere("name", name, failure)
+            if failure.code is not Code.NOT_FOUND:
+                raise
+            packs, trouble = self._others(())
+            for pack in packs:
+                if getattr(pack, field) == value:
+                    return pack
+            if trouble is None:
+                raise
+            raise Failure(failure.code, f"{failure.message}; {trouble.message}", failure.details) from None
 
-    def _elsewhere(self, field: str, value: str, failure: Failure) -> Pack:
-        packs = self._others(set()) if failure.code is Code.NOT_FOUND else ()
-        for pack in packs:
-            if getattr(pack, field) == value:
-                return pack
-        raise failure
+    def _others(self, own: Iterable[Pack]) -> tuple[list[Pack], Failure | None]:
+        now = self._trees.clock.now()
 
-    def _others(self, known: set[str]) -> Iterator[Pack]:
-        now, seen = self._trees.clock.now(), set(known)
-        for tree in self._trees:
-            with suppress(OSError, Failure):
-                for pack in self._trees.pack_files(tree.storage).all().packs:
-                    if pack.id not in seen and not is_expired(pack.expires_at, now):
-                        seen.add(pack.id)
-                        yield evolve(pack, worktree=tree.name)
+        def live(storage: Place) -> tuple[list[Pack], Failure | None]:
+            packs, broken = self._trees.pack_files(storage).all()
+            alive = [pack for pack in packs if not is_expired(pack.expires_at, now)]
+            return alive, refusal(broken) if broken else None
+
+        return self._trees.others(live, own)
 
 
 class ExcerptsOfAllTrees:
@@ -188,29 +213,23 @@ class DiscoveriesOfAllTrees:
 
     def __init__(self, own: DiscoveryStore, trees: OtherTrees) -> None:
         self._own, self._trees = own, trees
-        self.change, self.forget = own.change, own.forget
-
-    def record(self, discovery: Discovery) -> Recorded:
-        """Keep a discovery in the own tree."""
-        return self._own.record(discovery)
-
-    def rehearse(self, discovery: Discovery) -> Recorded:
-        """What `record` would leave."""
-        return self._own.rehearse(discovery)
+        self.record, self.rehearse, self.change, self.forget = (
+            own.record,
+            own.rehearse,
+            own.change,
+            own.forget,
+        )
 
     def all(self) -> Sequence[Discovery]:
-        """Every discovery, the own ones first; what is in several trees is the own one."""
-        return self._with_others(self._own.all())
+        """Every discovery, the own ones first, and those of the others that can be read."""
+        own = self._own.all()
+        return [*own, *self._others(own)[0]]
 
     def readable(self) -> tuple[Sequence[Discovery], Failure | None]:
-        """Every discovery that can be read, and the failure of those of the own tree that cannot."""
+        """Every discovery that can be read, and the failure of those that cannot, the own ones first."""
         own, failure = self._own.readable()
-        return self._with_others(own), failure
+        others, trouble = self._others(own)
+        return [*own, *others], failure or trouble
 
-    def _with_others(self, own: Sequence[Discovery]) -> list[Discovery]:
-        discoveries = {each.id: each for each in own}
-        for tree in self._trees:
-            with suppress(OSError, Failure):
-                for each in self._trees.discoveries(tree.storage).readable()[0]:
-                    discoveries.setdefault(each.id, evolve(each, worktree=tree.name))
-        return list(discoveries.values())
+    def _others(self, own: Iterable[Discovery]) -> tuple[list[Discovery], Failure | None]:
+        return self._trees.others(lambda storage: self._trees.discoveries(storage).readable(), own)

@@ -21,7 +21,7 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath, is_test
 from context_pack.kernel.ports import SourceFile, SourceTree
-from context_pack.kernel.syntax import Definition, NotParsed, Syntax, name_parts
+from context_pack.kernel.syntax import Definition, NotParsed, Syntax, name_parts, readable_part
 from context_pack.toolkit.arguments import arg, integer, text
 from context_pack.toolkit.call import Call
 
@@ -116,10 +116,9 @@ class UsageFinder:
             if in_time and number and self.monotonic() > end:
                 unsearched += len(lines) - number
                 break
-            places = self._places(path, name)
-            if places is None:
+            places, is_parsed = self._places(path, name)
+            if not is_parsed:
                 unparsed[path] = count
-                continue
             for is_definition, usage in places:
                 (definitions if is_definition and _fits(usage, command.name) else uses).append(usage)
         page = tuple(uses[command.offset : command.offset + command.limit])
@@ -146,33 +145,38 @@ class UsageFinder:
         callers: dict[tuple[str, str], Usage] = {}
         for path in paths[:MOST_CALLING_FILES]:
             call.check()
-            for is_definition, usage in self._places(path, name) or ():
+            for is_definition, usage in self._places(path, name)[0]:
                 if not is_definition and usage.inside and usage.inside.rpartition(".")[2] != name:
                     callers.setdefault((path, usage.inside), usage)
             if len(callers) >= most:
                 break
         return list(callers.values())[:most]
 
-    def _places(self, path: str, name: str) -> list[tuple[bool, Usage]] | None:
-        """The identifiers in a file, and whether each is a definition's own; None for a file not parsed."""
+    def _places(self, path: str, name: str) -> tuple[list[tuple[bool, Usage]], bool]:
+        """The identifiers in a file, each with whether it is a definition's own; and whether it was parsed.
+
+        Of a file that was not, the definitions that could be read.
+        """
         source = self.tree.read(RelativePath(path), MAX_BYTES)
         if not isinstance(source, SourceFile):
-            return []
+            return [], True
         language = language_of(path)
         places = self.syntax.occurrences(language, source.text, name)
-        parsed = self.syntax.parse(language, source.text)
-        if isinstance(places, NotParsed) or isinstance(parsed, NotParsed):
-            return None
-        starts = [0, *(match.end() for match in re.finditer("\n", source.text))]
-        numbers = dict.fromkeys(bisect_right(starts, place) for place in places)
-        return list(_usages(path, name, source.text.split("\n"), numbers, parsed.definitions))
+        definitions = readable_part(self.syntax.parse(language, source.text)).definitions
+        numbers: set[int] = set()
+        if not isinstance(places, NotParsed):
+            starts = [0, *(match.end() for match in re.finditer("\n", source.text))]
+            numbers = {bisect_right(starts, place) for place in places}
+        usages = _usages(path, name, source.text.split("\n"), numbers, definitions)
+        return list(usages), not isinstance(places, NotParsed)
 
 
 def _usages(
-    path: str, name: str, lines: list[str], numbers: Mapping[int, None], definitions: tuple[Definition, ...]
+    path: str, name: str, lines: list[str], numbers: set[int], definitions: tuple[Definition, ...]
 ) -> Iterator[tuple[bool, Usage]]:
     own = {each.line: each for each in definitions if each.name == name}
-    for number in numbers:
+    # What a grammar could not read, or spells by a word of its own (`init`), is none of its identifiers.
+    for number in sorted({*numbers, *own}):
         text = shown(lines[number - 1].strip(), most=SHOWN_CHARS)
         if (defined := own.get(number)) is not None:
             yield True, Usage(path, number, defined.qualified, defined.signature or text)

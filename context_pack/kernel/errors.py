@@ -54,31 +54,18 @@ class Code(StrEnum):
     EMBEDDER_FAILED = "embedder_failed"
 
 
-KIND_OF: Mapping[Code, Kind] = {
-    Code.INVALID_DATA: Kind.VALIDATION,
-    Code.TTL_REQUIRED: Kind.VALIDATION,
-    Code.NOT_FOUND: Kind.NOT_FOUND,
-    Code.REVISION_CONFLICT: Kind.CONFLICT,
-    Code.NAME_CONFLICT: Kind.CONFLICT,
-    Code.LOCK_TIMEOUT: Kind.CONFLICT,
-    Code.RATE_LIMITED: Kind.CONFLICT,
-    Code.INVALID_STATE: Kind.INVALID_STATE,
-    Code.STALE_REF: Kind.STALE_REF,
-    Code.IO_ERROR: Kind.IO_ERROR,
-    Code.MALFORMED_PACK: Kind.IO_ERROR,
-    Code.INTERNAL: Kind.IO_ERROR,
-    Code.MIGRATION_REQUIRED: Kind.MIGRATION_REQUIRED,
-    Code.UNAVAILABLE: Kind.IO_ERROR,
-    Code.ABSOLUTE_PATH: Kind.VALIDATION,
-    Code.PATH_TRAVERSAL: Kind.VALIDATION,
-    Code.PERMISSION_DENIED: Kind.VALIDATION,
-    Code.NOT_TEXT: Kind.VALIDATION,
-    Code.TOO_LARGE: Kind.VALIDATION,
-    Code.TIMED_OUT: Kind.IO_ERROR,
-    Code.MALFORMED_DISCOVERY: Kind.IO_ERROR,
-    Code.NOTHING_INDEXED: Kind.NOT_FOUND,
-    Code.EMBEDDER_FAILED: Kind.IO_ERROR,
+_CODES: Mapping[Kind, str] = {
+    Kind.VALIDATION: "invalid_data ttl_required absolute_path path_traversal permission_denied not_text"
+    " too_large",
+    Kind.NOT_FOUND: "not_found nothing_indexed",
+    Kind.CONFLICT: "revision_conflict name_conflict lock_timeout rate_limited",
+    Kind.INVALID_STATE: "invalid_state",
+    Kind.STALE_REF: "stale_ref",
+    Kind.IO_ERROR: "io_error internal unavailable timed_out embedder_failed malformed_pack"
+    " malformed_discovery",
+    Kind.MIGRATION_REQUIRED: "migration_required",
 }
+KIND_OF = {Code(word): kind for kind, words in _CODES.items() for word in words.split()}
 
 
 class Failure(Exception):

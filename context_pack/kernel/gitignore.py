@@ -5,9 +5,8 @@ another slash is anchored at the file's folder, one without matches a name at an
 paths and `*.ext`, which most lines are, become table lookups; the rest become regular expressions whose
 alternatives stand in reverse order, so that the first to match is the line that decides. Every star but the
 last of its stretch is atomic: the earliest place is as good as any later one, so no pattern can make the
-search backtrack for long. Every glob over paths goes through here: `filePattern` of a search and the
-sources of a collection are written as such lines. (The policy of secrets compares each segment in several
-spellings and keeps the table in `patterns`.)
+search backtrack for long. Every glob over paths goes through here: `filePattern` of a search, the sources of
+a collection and the globs that a user denies are written as such lines.
 
 Why not `pathspec` (tried: 1.1.1): it fails the comparison with git (`[[:alpha:]]` matches no letter, `[z-a]`
 and a final backslash raise, `a/**/` matches files), `*a*a*a*a*b` takes it 2 s for one name and a fifth star

@@ -18,7 +18,7 @@ from itertools import pairwise
 from attrs import Attribute, field, frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
-from context_pack.kernel.patterns import Step, covers
+from context_pack.kernel.gitignore import IgnoreFile
 from context_pack.kernel.secret_names import is_secret_entry, is_secret_name
 
 MAX_PATH_BYTES = 1024
@@ -134,20 +134,10 @@ def _folded(text: str) -> str:
     return "".join(char for char in wide if unicodedata.category(char) != "Cf")
 
 
-def _spellings(name: str) -> set[str]:
-    """What a segment may open: itself, without trailing dots and spaces, without an NTFS stream."""
-    whole = _folded(name)
-    return {whole, whole.rstrip(". "), whole.partition(":")[0].rstrip(". ")}
-
-
-def _any_of(globs: Iterable[str]) -> re.Pattern[str]:
-    return re.compile("|".join(translate(_folded(glob)) for glob in globs))
-
-
-def _opens(glob: str) -> Step[set[str]]:
-    """Whether a glob means a segment, given as what it may open."""
-    matching = _any_of([glob]).match
-    return lambda spellings: any(map(matching, spellings))
+def _spellings(name: str) -> tuple[str, ...]:
+    """What a segment may open: itself without trailing dots and spaces, and without an NTFS stream."""
+    whole = _folded(name).rstrip(". ")
+    return (whole, whole.partition(":")[0].rstrip(". ")) if ":" in whole else (whole,)
 
 
 @lru_cache(maxsize=50_000)
@@ -166,22 +156,17 @@ def _is_secret_entry(folder: str, name: str, is_folder: bool) -> bool:
     return any(is_secret_entry(above, spelled, is_folder) for above in folders for spelled in names)
 
 
-Glob = tuple[Step[set[str]], ...]
-"""A glob for whole paths, whose segments come as what they may open."""
+def _for_names(globs: Iterable[str]) -> re.Pattern[str] | None:
+    """The globs without a slash, as one pattern for segments."""
+    names = [glob.strip("/") for glob in globs if glob and "/" not in glob.rstrip("/")]
+    return re.compile("|".join(map(translate, names))) if names else None
 
 
-def _compile(globs: Iterable[str]) -> tuple[re.Pattern[str] | None, tuple[Glob, ...]]:
-    """Globs without a slash as one pattern for segments, those with one as patterns for whole paths."""
-    names: list[str] = []
-    whole: list[Glob] = []
-    for glob in globs:
-        body = glob.strip().replace("\\", "/").rstrip("/")
-        steps = [step for step in body.split("/") if step not in ("", ".")]
-        if "/" not in body:
-            names.extend(steps)
-        elif steps:
-            whole.append(tuple(None if step == "**" else _opens(step) for step in steps))
-    return (_any_of(names) if names else None), tuple(whole)
+def _for_paths(globs: Iterable[str]) -> IgnoreFile | None:
+    """The globs with a slash, for whole paths and what is in them."""
+    whole = [glob.strip("/") for glob in globs if "/" in glob.rstrip("/")]
+    lines = [f"/{glob}{end}" for glob in whole for end in ("", "/**")]
+    return IgnoreFile("\n".join(lines)) if lines else None
 
 
 @frozen
@@ -198,15 +183,17 @@ class PathPolicy:
     lead: str = ""
     allow: tuple[str, ...] = ()
     _names: re.Pattern[str] | None = field(init=False, eq=False, repr=False)
-    paths: tuple[Glob, ...] = field(init=False, eq=False, repr=False)
+    paths: IgnoreFile | None = field(init=False, eq=False, repr=False)
     """Those of the `extra` globs that speak of whole paths."""
     _allowed: re.Pattern[str] | None = field(init=False, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        names, paths = _compile(self.extra)
-        object.__setattr__(self, "_names", names)
-        object.__setattr__(self, "paths", paths)
-        object.__setattr__(self, "_allowed", _compile(self.allow)[0])
+        extra, allow = (
+            [_folded(each).strip().replace("\\", "/") for each in globs] for globs in (self.extra, self.allow)
+        )
+        object.__setattr__(self, "_names", _for_names(extra))
+        object.__setattr__(self, "paths", _for_paths(extra))
+        object.__setattr__(self, "_allowed", _for_names(allow))
 
     def denies_name(self, name: str) -> bool:
         """Whether a path with this segment is denied, wherever the segment stands."""
@@ -226,11 +213,12 @@ class PathPolicy:
         for depth, (above, name) in enumerate(pairwise(["", *parts]), 1):
             if self.denies_entry(above, name, is_folder or depth < len(parts)):
                 return True
-        if not self.paths:
+        if self.paths is None:
             return False
-        spelled = [_spellings(part) for part in parts]
-        ways = [spelled, [*map(_spellings, self.lead.split("/")[:-1]), *spelled]] if self.lead else [spelled]
-        return any(covers(glob, way) for glob in self.paths for way in ways)
+        way = [_spellings(part) for part in parts]
+        lead = [_spellings(part) for part in self.lead.split("/")[:-1]]
+        ways = ("/".join(each[end] for each in spelled) for spelled in (way, lead + way) for end in (0, -1))
+        return any(self.paths.verdict(spelled, is_folder=True) for spelled in ways)
 
     def _allows(self, name: str) -> bool:
         return self._allowed is not None and any(map(self._allowed.match, _spellings(name)))

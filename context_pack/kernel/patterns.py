@@ -1,6 +1,4 @@
-"""Patterns of strangers: globs, matched without backtracking, and how large a regular expression becomes.
-
-What all globs have in common is here: `{a,b}` written out, and paths compared segment by segment by a table.
+"""Patterns of strangers: `{a,b}` of globs written out, and how large a regular expression becomes.
 
 `regex` writes a repeat out as often as it must match at least: `(((a{1000}){1000}){1000})` has 24 characters
 and a thousand million parts, and whoever compiles it holds the interpreter until memory ends. No deadline
@@ -13,17 +11,12 @@ too little.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from math import prod
-from typing import TypeVar
 
 from context_pack.kernel.errors import Code, Failure
 
 MOST_ALTERNATIVES = 256
-
-T = TypeVar("T")
-Step = Callable[[T], object] | None
-"""What a segment must pass; None is `**`, any number of segments."""
 
 
 def alternatives(pieces: Iterable[str], wrong: Callable[[str], Failure]) -> list[str]:
@@ -54,32 +47,6 @@ def alternatives(pieces: Iterable[str], wrong: Callable[[str], Failure]) -> list
     if open_braces:
         raise wrong("a '{' that is not closed")
     return found
-
-
-def matches(steps: Sequence[Step[T]], parts: Sequence[T]) -> bool:
-    """Whether the steps take the path from its start to its very end; a final `**` wants a segment."""
-    if not steps or (steps[-1] is not None and not steps[-1](parts[-1])):  # the quick way out
-        return False
-    # reached[i]: the steps so far can take exactly the first i segments.
-    reached = [True] + [False] * len(parts)
-    for step in steps[:-1]:
-        reached = _advanced(reached, step, parts)
-    if steps[-1] is None:
-        return any(reached[:-1])
-    return _advanced(reached, steps[-1], parts)[-1]
-
-
-def covers(steps: Sequence[Step[T]], parts: Sequence[T]) -> bool:
-    """Whether the path, or a folder it is in, matches."""
-    return matches(steps, parts) or matches((*steps, None), parts)
-
-
-def _advanced(reached: Sequence[bool], step: Step[T], parts: Sequence[T]) -> list[bool]:
-    """How far the path can be taken with one step more."""
-    if step is not None:
-        return [False, *(here and bool(step(part)) for here, part in zip(reached, parts, strict=False))]
-    first = next((number for number, here in enumerate(reached) if here), len(reached))
-    return [number >= first for number in range(len(reached))]
 
 
 MAX_PATTERN_SIZE = 20_000

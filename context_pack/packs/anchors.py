@@ -55,7 +55,8 @@ class SourceText:
 
 NAME_CHARS, SIGNATURE_CHARS = 500, 500
 ALL, BARE = "all", "bare"
-_DIGEST = re.compile("[0-9a-f]{64}")
+DIGEST_CHARS = 16
+_DIGEST = re.compile("[0-9a-f]{16}|[0-9a-f]{64}")
 _PART = re.compile(f"{ALL}|{BARE}|[1-9][0-9]{{0,9}}-[1-9][0-9]{{0,9}}")
 
 
@@ -90,18 +91,28 @@ class Symbol:
         return self.part in (ALL, BARE)
 
 
+def digest_of(text: str) -> str:
+    """What a text is known by: the beginning of its SHA-256."""
+    return sha256_hex(text)[:DIGEST_CHARS]
+
+
+def _short(digest: Any) -> str:
+    """A stored digest; older packs have all of it."""
+    if not _spells(_DIGEST, digest):
+        raise invalid(f"the anchor's digest must be {DIGEST_CHARS} hexadecimal digits", "digest")
+    return str(digest[:DIGEST_CHARS])
+
+
 @frozen(cache_hash=True)
 class Anchor:
     """The memory of an excerpt."""
 
-    digest: str
+    digest: str = field(converter=_short)
     lines: int
     symbol: Symbol | None = None
     extra: Mapping[str, Any] = field(factory=dict, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        if not _spells(_DIGEST, self.digest):
-            raise invalid("the anchor's digest must be 64 hexadecimal digits", "digest")
         count = self.lines
         if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MAX_LINES:
             raise invalid(f"the anchor must span 1 to {MAX_LINES} lines", "lines")
@@ -122,7 +133,7 @@ def anchor_of(source: SourceText, lines: LineRange, definitions: Sequence[Defini
     text = source.cut(lines.start, lines.end)
     if text is None:
         return None
-    return Anchor(sha256_hex(text), lines.count, symbol_of(definitions, lines, text.split("\n")))
+    return Anchor(digest_of(text), lines.count, symbol_of(definitions, lines, text.split("\n")))
 
 
 def symbol_of(definitions: Sequence[Definition], lines: LineRange, text: Sequence[str]) -> Symbol | None:

@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from enum import StrEnum
+from itertools import pairwise
 
 from attrs import frozen
 
@@ -85,7 +86,7 @@ def _tokens(text: str, spans: Spans, language: str) -> list[str]:
             tokens.append(f'"{text[start:end]}')
         seen = end
     take(text[seen:])
-    pairs = zip(tokens, [*tokens[1:], ""], strict=True)
+    pairs = pairwise([*tokens, ""])
     return [token for token, after in pairs if token != "," or after not in (")", "]", "}", ">")]
 
 

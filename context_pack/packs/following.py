@@ -8,23 +8,25 @@ In this order:
 4. the anchored text in other files: `moved` or `ambiguous`;
 5. the only definition of its name in other files: `changed`;
 6. else `stale`, or `unknown` if not everything could be looked at.
-Where the same text stands several times, the place in the definition of the anchored name is meant. Line
-numbers alone never justify showing code.
+Where the same text stands several times, the place in the definition of the anchored name is meant. Where the
+name is gone, a definition of another name is a renamed one only if nearly all of the text is in it: functions
+that stand beside each other are often alike. Line numbers alone never justify showing code.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate, islice
 
-from attrs import frozen
+from attrs import define, evolve, field, frozen
 
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.syntax import Definition, DefinitionKind, name_parts
-from context_pack.kernel.text import MAX_LINES, LineRange, sha256_hex
-from context_pack.packs.anchors import BARE, Anchor, SourceText, Symbol, innermost, symbol_of
+from context_pack.kernel.text import MAX_LINES, LineRange
+from context_pack.packs.anchors import BARE, Anchor, SourceText, Symbol, digest_of, innermost, symbol_of
 from context_pack.packs.likeness import SimilarLines, Words, alike, longest, similar_block, words_of
 from context_pack.packs.model import CodeLocation, Ref
 from context_pack.packs.states import CHANGED_SINCE, WORDS, Resolution, State
@@ -34,14 +36,16 @@ LEAST_SHARE = 0.275
 """The share of the anchored lines that a block of the file must hold to be shown as what became of them."""
 LEAST_SHARE_INSIDE = 0.2
 """The same inside the definition that the lines were part of."""
-LEAST_SHARE_OUTSIDE = 0.4
-"""The same where that definition is gone."""
 UNLIKE, MUCH_ALIKE = 0.3, 0.6
-"""A definition of the name that is `UNLIKE` loses against another that is `MUCH_ALIKE`."""
+"""A definition of the name that is `UNLIKE` loses against a renamed one; one `MUCH_ALIKE` was edited."""
+NEARLY_ALL = 0.95
+"""How much of the text a definition of another name must hold to be the renamed one."""
+RETYPED = 0.65
+"""How alike a definition must be whose type alone is called otherwise, or whose file cannot be parsed."""
+NEAR = 0.5
+"""How alike a definition must be to be named as near."""
 SHOWN_WHOLE = 200
 """Lines up to which a definition is shown where only some of its lines were anchored, and are not found."""
-RENAMED, RETYPED = 0.65, 0.5
-"""How alike a definition of another name must be, and one whose type alone is called otherwise."""
 MOST_PLACES, MOST_COPIES = 6, 1_000
 """How many places are told, and how many in one file are looked at."""
 MOST_HASHED = 64 * 1024 * 1024
@@ -83,20 +87,20 @@ class KeptText:
         """Whether it is known by itself, wherever it stands."""
         return sum(map(str.isalnum, self.text)) >= TELLING_CHARS
 
-    def likeness(self, text: Text, lines: LineRange) -> float:
-        """How alike lines of a file are."""
-        return alike(self.words, words_of(text.source.lines[lines.start - 1 : lines.end]))
-
 
 @frozen
 class Candidate:
-    """Lines of a file that changed code has become, and how alike; `named` if their definition says so."""
+    """Lines of a file that changed code may have become, and how alike.
+
+    `named` if their definition says so, `name` is that of another definition, which is only near.
+    """
 
     text: Text
     lines: LineRange
     likeness: float
     signature: str | None = None
     named: bool = False
+    near: str | None = None
 
     def resolution(self, more: str = "") -> Resolution:
         """The code as changed."""
@@ -105,19 +109,26 @@ class Candidate:
         return Resolution(State.CHANGED, found, CHANGED_SINCE + more, excerpt, self.signature)
 
 
-@frozen
-class Elsewhere:
-    """What the tree holds of a ref outside its file: its text, and definitions of its name.
+@define(eq=False)
+class Sought:
+    """A ref whose code is not on its lines, and what was found out about it."""
 
-    `unsearched` says why not everything was looked at, if so; `unread` is a file that could not be read for
-    a reason that may pass.
-    """
-
-    text: str = ""
+    ref: Ref
+    anchor: Anchor
+    kept: KeptText | None = None
+    others: Collection[str] = ()
+    """Names of definitions that are not meant, because other refs are about them."""
+    candidate: Candidate | None = None
+    """What it may have become in its own file."""
     copies: Sequence[CodeLocation] = ()
-    namesakes: Sequence[Candidate] = ()
+    namesakes: Sequence[Candidate] = field(factory=list)
     unsearched: str | None = None
-    unread: RelativePath | None = None
+    """Why not everything was looked at, if so."""
+
+    @property
+    def changed(self) -> Candidate | None:
+        """What it has become in its own file, unless that is only near."""
+        return self.candidate if self.candidate is not None and self.candidate.near is None else None
 
 
 def where_it_was(ref: Ref, source: SourceText) -> Resolution | None:
@@ -125,7 +136,7 @@ def where_it_was(ref: Ref, source: SourceText) -> Resolution | None:
     text = source.cut(ref.lines.start, ref.lines.end)
     if ref.anchor is None:
         return _past_end(ref, source) if text is None else at(State.UNANCHORED, ref.path, ref.lines, text)
-    if text is not None and sha256_hex(text) == ref.anchor.digest:
+    if text is not None and digest_of(text) == ref.anchor.digest:
         return at(State.EXACT, ref.path, ref.lines, text)
     return None
 
@@ -148,7 +159,7 @@ def _windows(anchor: Anchor, source: SourceText) -> Iterator[int]:
     if sum(starts[at + anchor.lines] - starts[at] for at in range(last + 1)) > MOST_HASHED:
         raise OverflowError
     for at in range(last + 1):
-        if sha256_hex(source.text[starts[at] : starts[at + anchor.lines] - 1]) == anchor.digest:
+        if digest_of(source.text[starts[at] : starts[at + anchor.lines] - 1]) == anchor.digest:
             yield at + 1
 
 
@@ -164,20 +175,20 @@ def of_the_name(symbol: Symbol | None, text: Text, places: Sequence[LineRange]) 
     return [place for place, each in around if each is not None and each.name in names]
 
 
-def in_file(
-    ref: Ref, anchor: Anchor, kept: KeptText | None, text: Text, others: Collection[str]
-) -> Resolution | Candidate | None:
+def in_file(sought: Sought, text: Text) -> Resolution | Candidate | None:
     """What the own file says of a ref: its state if the text is there, else what it may have become."""
-    places = copies_in(anchor, kept, text.source)
-    if not places:
-        return find_changed(anchor, kept, text, others)
-    meant = of_the_name(anchor.symbol, text, places)
-    found = [CodeLocation(text.path, place) for place in meant or places]
+    ref, symbol = sought.ref, sought.anchor.symbol
+    places = copies_in(sought.anchor, sought.kept, text.source)
+    meant = of_the_name(symbol, text, places)
     # Only a definition that has kept its name can be meant although its text stands elsewhere.
-    unsure = not meant and anchor.symbol is not None
-    candidate = find_changed(anchor, kept, text, others) if unsure else None
-    if candidate is not None and _edited(candidate, places):
-        return candidate.resolution(_named_copies(found))
+    candidate = None if meant or (places and symbol is None) else find_changed(sought, text)
+    if not places:
+        return candidate
+    found = [CodeLocation(text.path, place) for place in meant or places]
+    if candidate is not None and candidate.named and candidate.likeness >= MUCH_ALIKE:
+        lines = candidate.lines
+        if all(place.end < lines.start or lines.end < place.start for place in places):
+            return candidate.resolution(_named_copies(found))
     if not meant and CodeLocation(ref.path, ref.lines) in found:
         return where_it_was(ref, text.source)
     if len(found) > 1:
@@ -186,95 +197,94 @@ def in_file(
     return at(State.MOVED, text.path, lines, text.source.cut(lines.start, lines.end) or "")
 
 
-def _edited(candidate: Candidate, places: Sequence[LineRange]) -> bool:
-    """Whether a candidate is surely the anchored definition, though equal text is elsewhere in its file."""
-    if not candidate.named or candidate.likeness < MUCH_ALIKE:
-        return False
-    lines = candidate.lines
-    return all(place.end < lines.start or lines.end < place.start for place in places)
+def find_changed(sought: Sought, text: Text) -> Candidate | None:
+    """What of a file the anchored code has become: by its definition's name, else the most similar lines."""
+    symbol, kept = sought.anchor.symbol, sought.kept
+    if symbol is None:
+        return _block(sought, text, LEAST_SHARE)
+    named = _best(sought, text, _of_name(symbol, text.definitions, sought.others))
+    if named is not None and kept is not None and named.likeness >= (UNLIKE if named.named else RETYPED):
+        return named
+    if not text.definitions:  # while somebody edits it, code cannot be parsed
+        return _block(sought, text, RETYPED)
+    other = _renamed(sought, text)
+    if named is not None and named.named:
+        return named if other is None or other.near else other
+    return other
 
 
-def find_changed(
-    anchor: Anchor, kept: KeptText | None, text: Text, others: Collection[str] = ()
-) -> Candidate | None:
-    """What of a file the anchored code has become: by its definition's name, else the most similar lines.
-
-    `others` are names of definitions that are not meant, because other refs are about them.
-    """
-    symbol = anchor.symbol
-    if symbol is not None and symbol.whole:
-        # Code that cannot be parsed, while somebody edits it, has no definitions.
-        whole = _definition(symbol, kept, text, others)
-        block = None if whole is not None else _block(anchor, kept, text, RENAMED)
-        around = None if block is None else innermost(text.definitions, block.lines.start, block.lines.end)
-        return whole or (None if around is not None and around.qualified in others else block)
-    if symbol is not None:
-        inside = [_part(each, anchor, kept, text) for each in _of_name(symbol, text.definitions)]
-        best = max(filter(None, inside), key=lambda each: each.likeness, default=None)
-        return (
-            best
-            if best is not None and best.likeness
-            else _block(anchor, kept, text, LEAST_SHARE_OUTSIDE) or best
-        )
-    return _block(anchor, kept, text, LEAST_SHARE)
-
-
-def namesake(anchor: Anchor, kept: KeptText | None, text: Text) -> Candidate | None:
+def namesake(sought: Sought, text: Text) -> Candidate | None:
     """What is shown of another file that defines the anchored name."""
-    symbol = anchor.symbol
+    symbol = sought.anchor.symbol
     same = [] if symbol is None else [each for each in text.definitions if each.qualified == symbol.name]
-    if symbol is None or not same:
-        return None
-    if symbol.whole:
-        places = [_whole(each, symbol, kept, text) for each in _of_name(symbol, same)]
-    else:
-        places = list(filter(None, (_part(each, anchor, kept, text) for each in _of_name(symbol, same))))
-    return max(places, key=lambda each: each.likeness, default=None)
+    return _best(sought, text, _of_name(symbol, same)) if symbol is not None and same else None
 
 
-def _of_name(symbol: Symbol, definitions: Sequence[Definition]) -> list[Definition]:
+def _of_name(
+    symbol: Symbol, definitions: Sequence[Definition], others: Collection[str] = ()
+) -> list[Definition]:
     """The definitions of the anchored name; else the only one of its last part, if its type was renamed."""
     same = [each for each in definitions if each.qualified == symbol.name]
     if same:
         return [each for each in same if each.kind.value == symbol.kind] or same
     bare = name_parts(symbol.name)[-1]
-    return only if len(only := [each for each in definitions if each.name == bare]) == 1 else []
+    only = [each for each in definitions if each.name == bare and each.qualified not in others]
+    return only if len(only) == 1 else []
 
 
-def _definition(
-    symbol: Symbol, kept: KeptText | None, text: Text, others: Collection[str]
-) -> Candidate | None:
-    """The whole definition that an anchored one has become."""
-    of_name = _of_name(symbol, text.definitions)
-    same_name = any(each.qualified == symbol.name for each in of_name)
-    named = max(
-        (_whole(each, symbol, kept, text) for each in of_name), key=lambda each: each.likeness, default=None
-    )
-    if kept is None:
-        return named if same_name else None
-    if named is not None and named.likeness >= (UNLIKE if same_name else RETYPED):
-        return named
-    rest = [each for each in text.definitions if each not in of_name and each.qualified not in others]
-    rest = [each for each in rest if each.kind.value == symbol.kind or {each.kind, symbol.kind} <= CALLABLE]
-    renamed = max(
-        (_whole(each, symbol, kept, text) for each in rest), key=lambda each: each.likeness, default=None
-    )
-    if renamed is not None and renamed.likeness >= (MUCH_ALIKE if same_name else RENAMED):
-        return renamed
-    return named if same_name else None
+def _best(sought: Sought, text: Text, definitions: Iterable[Definition]) -> Candidate | None:
+    """The most similar of some definitions, or of their parts if only a part was anchored."""
+    symbol = sought.anchor.symbol
+    become = _whole if symbol is None or symbol.whole else _part
+    places = [become(each, sought, text) for each in definitions]
+    return max(filter(None, places), key=lambda each: each.likeness, default=None)
 
 
-def _whole(definition: Definition, symbol: Symbol, kept: KeptText | None, text: Text) -> Candidate:
+def _renamed(sought: Sought, text: Text) -> Candidate | None:
+    """The definition of another name that holds nearly all of the text; else the nearest one, as near."""
+    symbol, kept = sought.anchor.symbol, sought.kept
+    if symbol is None or kept is None:
+        return None
+    if not symbol.whole:
+        found = _block(sought, text, NEAR)
+        around = None if found is None else innermost(text.definitions, found.lines.start, found.lines.end)
+        if found is None or around is None or around.qualified in sought.others:
+            return None
+        return found if found.likeness >= NEARLY_ALL else evolve(found, near=around.qualified)
+    best: Candidate | None = None
+    for each in text.definitions:
+        same_kind = each.kind.value == symbol.kind or {each.kind, symbol.kind} <= CALLABLE
+        if same_kind and each.qualified != symbol.name and each.qualified not in sought.others:
+            found = _whole(each, sought, text)
+            lines = text.source.lines[found.lines.start - 1 : found.lines.end]
+            likeness = alike(kept.words, _words_named(lines, each.name, name_parts(symbol.name)[-1]))
+            if likeness >= NEAR and (best is None or likeness > best.likeness):
+                near = None if likeness >= NEARLY_ALL else each.qualified
+                best = evolve(found, likeness=likeness, near=near)
+    return best
+
+
+def _words_named(lines: Sequence[str], name: str, other: str) -> Words:
+    """The words of a definition as if its name were another one."""
+    pattern = re.compile(rf"\b{re.escape(name)}\b")
+    return words_of(pattern.sub(lambda _: other, line) for line in lines)
+
+
+def _whole(definition: Definition, sought: Sought, text: Text) -> Candidate:
     """A definition, with what documents and decorates it if that was anchored."""
+    symbol = sought.anchor.symbol
+    assert symbol is not None
     start = definition.line if symbol.part == BARE else definition.start
     lines = LineRange(start, min(definition.end, start + MAX_LINES - 1))
-    likeness = 0.0 if kept is None else kept.likeness(text, lines)
+    words = words_of(text.source.lines[lines.start - 1 : lines.end])
+    likeness = 0.0 if sought.kept is None else alike(sought.kept.words, words)
     return Candidate(text, lines, likeness, definition.signature, definition.qualified == symbol.name)
 
 
-def _part(definition: Definition, anchor: Anchor, kept: KeptText | None, text: Text) -> Candidate | None:
+def _part(definition: Definition, sought: Sought, text: Text) -> Candidate | None:
     """The lines of a definition that a part of it has become; all of it if it is not much longer."""
     whole = LineRange(definition.start, min(definition.end, definition.start + MAX_LINES - 1))
+    anchor, kept = sought.anchor, sought.kept
     same_name = anchor.symbol is not None and definition.qualified == anchor.symbol.name
     block = None if kept is None else similar_block(kept.lines, text.source.lines, whole)
     if block is not None and block.share >= LEAST_SHARE_INSIDE:
@@ -283,12 +293,12 @@ def _part(definition: Definition, anchor: Anchor, kept: KeptText | None, text: T
     return Candidate(text, whole, 0.0, named=True) if shown else None
 
 
-def _block(anchor: Anchor, kept: KeptText | None, text: Text, least: float) -> Candidate | None:
+def _block(sought: Sought, text: Text, least: float) -> Candidate | None:
     """The lines of a file that are most like the anchored ones."""
-    block = None if kept is None else similar_block(kept.lines, text.source.lines)
+    block = None if sought.kept is None else similar_block(sought.kept.lines, text.source.lines)
     if block is None or block.share < least:
         return None
-    return Candidate(text, _rounded(block, anchor.lines, text), block.share)
+    return Candidate(text, _rounded(block, sought.anchor.lines, text), block.share)
 
 
 def _rounded(block: SimilarLines, count: int, text: Text) -> LineRange:
@@ -299,27 +309,28 @@ def _rounded(block: SimilarLines, count: int, text: Text) -> LineRange:
     return LineRange(around.start, around.end)
 
 
-def decided(ref: Ref, home: Text | Reason, candidate: Candidate | None, elsewhere: Elsewhere) -> Resolution:
-    """The state of a ref whose text is not in its file."""
-    if candidate is not None:
-        return candidate.resolution(_named_copies(elsewhere.copies))
-    if elsewhere.unsearched is not None:
-        return unknown(elsewhere.unsearched)
-    if len(elsewhere.copies) == 1:
-        return at(State.MOVED, elsewhere.copies[0].path, elsewhere.copies[0].lines, elsewhere.text)
-    if elsewhere.copies:
-        return ambiguous(elsewhere.copies, ref.path)
-    if len(elsewhere.namesakes) == 1:
-        return elsewhere.namesakes[0].resolution()
-    if elsewhere.unread is not None:
-        return unknown(f"not found, and {elsewhere.unread} could not be read")
+def decided(sought: Sought, home: Text | Reason, unread: RelativePath | None) -> Resolution:
+    """The state of a ref whose text is not in its file; `unread` is one that could not be read."""
+    ref, copies = sought.ref, sought.copies
+    if sought.changed is not None:
+        return sought.changed.resolution(_named_copies(copies))
+    if sought.unsearched is not None:
+        return unknown(sought.unsearched)
+    if len(copies) == 1:
+        return at(State.MOVED, copies[0].path, copies[0].lines, sought.kept.text if sought.kept else "")
+    if copies:
+        return ambiguous(copies, ref.path)
+    if len(sought.namesakes) == 1:
+        return sought.namesakes[0].resolution()
+    if unread is not None:
+        return unknown(f"not found, and {unread} could not be read")
     if isinstance(home, Reason):
         return unreadable(home)
-    return (
-        _past_end(ref, home.source)
-        if ref.lines.end > home.source.count
-        else Resolution(State.STALE, reason=GONE)
-    )
+    near = sought.candidate
+    if near is not None:
+        return Resolution(State.STALE, reason=f"{GONE}; near: {near.near} in lines {near.lines}")
+    past = ref.lines.end > home.source.count
+    return _past_end(ref, home.source) if past else Resolution(State.STALE, reason=GONE)
 
 
 def _named_copies(copies: Sequence[CodeLocation]) -> str:

@@ -9,18 +9,17 @@ than any run of backticks inside, and descriptions go through `kernel.markdown`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from attrs import evolve, field, frozen
 
 from context_pack.kernel.markdown import escape_structure
 from context_pack.kernel.times import format_instant, human, remaining_seconds
-from context_pack.packs.claims import Doubt, with_places
-from context_pack.packs.difference import Difference
+from context_pack.packs.claims import Doubt, Resolve, with_places
 from context_pack.packs.handover import ended
-from context_pack.packs.model import NOTHING_KNOWN, Diagram, Pack, Ref, Scopes, Section, outdated
-from context_pack.packs.pages import GAP, Body, BodyPart, Line, Mode, Style, joined, shrunk
+from context_pack.packs.model import NOTHING_KNOWN, Pack, Ref, Scopes, Section, outdated
+from context_pack.packs.pages import Body, Line, Mode, Style
 from context_pack.packs.states import Resolution, State
 from context_pack.toolkit.budget import size
 
@@ -33,80 +32,121 @@ NOTHING_CHANGED = "> nothing has changed since it was anchored"
 
 
 @frozen
-class ItemBlock:
-    """An item ready to be shown: its head, what must be known before its body, and the body."""
-
-    heads: list[Line]
-    notes: list[Line] = field(factory=list)
-    body: Body | None = None
-
-    def text(self, body: BodyPart | None) -> str:
-        """The block with this much of its body; prose stands right under its heading."""
-        if body is None:
-            return GAP.join([joined(self.heads), *map(str, self.notes)])
-        if self.body is not None and self.body.style is Style.PROSE:
-            return f"{joined(self.heads)}\n{body.text}"
-        notes = [*map(str, self.notes), *([] if body.note is None else [body.note])]
-        return GAP.join([joined(self.heads), *notes, body.text])
-
-    def shrunk(self, most: int) -> ItemBlock:
-        """The block with its head and notes in at most so many bytes."""
-        lines = shrunk([*self.heads, *self.notes], most)
-        return evolve(self, heads=lines[: len(self.heads)], notes=lines[len(self.heads) :])
-
-
-@frozen
 class Item:
-    """One thing to show: a section's opening, a ref or a diagram; `opens` marks the first of its group.
+    """One thing to show: a section's text, a ref, what changed of one, or a diagram.
 
-    A ref that changed is followed by an item with what `changed`.
+    `above` are the headings that it stands under and `chapter` gathers it with its neighbours: a page that
+    begins with it repeats them. `again` is its head where a page goes on with it.
     """
 
-    section: Section
-    part: Ref | Diagram | None = None
+    head: Sequence[Line]
+    again: Sequence[Line] = ()
+    above: Sequence[Line] = ()
+    chapter: Line | None = None
     opens: bool = False
-    changed: Difference | None = None
-    claims: tuple[str, ...] = ()
-    """What the pack says about a ref, in the list of what must be read again."""
+    """Whether it is the first of its chapter."""
+    notes: Sequence[Line] = field(factory=list)
+    """What must be known before its body."""
+    body: Body | None = None
+    is_ref: bool = False
 
-    @property
-    def is_ref(self) -> bool:
-        """Whether it is the ref itself."""
-        return isinstance(self.part, Ref) and self.changed is None
-
-    @property
-    def chapter(self) -> Line | None:
-        """The heading that gathers this item with its neighbours inside the section."""
-        if isinstance(self.part, Ref):
-            return Line("### group: ", ended(self.part.group)) if self.part.group is not None else None
-        return None if self.part is None else Line("### Diagrams")
+    def heads(self, opening: bool, again: bool) -> list[Line]:
+        """The lines before its notes, on a page that begins or goes on with it, or on none of these."""
+        lines = [*self.above] if opening else []
+        if self.chapter is not None and (opening or self.opens):
+            lines.append(self.chapter._replace(tail=CONTINUED if again or not self.opens else ""))
+        return [*lines, *(self.again if again else self.head)]
 
 
-def items_of(pack: Pack) -> list[Item]:
+def items_of(pack: Pack, resolve: Resolve, mode: Mode) -> Iterator[Item]:
     """The whole pack in reading order: per section its text, loose refs, groups by name, diagrams."""
-    items: list[Item] = []
     for section in pack.sections:
-        items.append(Item(section))
+        head, again = _section_head(section), _section_head(section, CONTINUED)
+        text = section.description
+        lines = None if text is None else escape_structure(text).split("\n")
+        yield Item([head], [again], body=None if lines is None else Body(Style.PROSE, lines))
+        above = [again, Line("")]
         groups: dict[str, list[Ref]] = {}
         for ref in section.refs:
             groups.setdefault(ref.group or "", []).append(ref)
         for name in sorted(groups):
-            items += [Item(section, ref, index == 0) for index, ref in enumerate(groups[name])]
-        items += [Item(section, diagram, index == 0) for index, diagram in enumerate(section.diagrams)]
-    return items
+            chapter = Line("### group: ", ended(name)) if name else None
+            for index, ref in enumerate(groups[name]):
+                state = resolve(ref)
+                body = state.code if mode is Mode.FULL else None
+                item = _ref_item(ref, section, state, body)
+                yield evolve(item, above=above, chapter=chapter, opens=index == 0)
+                if mode is Mode.FULL and state.difference is not None:
+                    ref_line = _ref_line(ref, section, CONTINUED)
+                    yield Item(
+                        [Line(WHAT_CHANGED)],
+                        [Line(WHAT_CHANGED)],
+                        [*above, *([chapter._replace(tail=CONTINUED)] if chapter else []), ref_line],
+                        body=state.difference.body,
+                    )
+        for index, diagram in enumerate(section.diagrams):
+            why = [] if diagram.why is None else [Line("- why: ", diagram.why)]
+            yield Item(
+                [Line("#### ", diagram.title, f" [{diagram.key}]"), *why],
+                [Line("#### ", diagram.title, f" [{diagram.key}]{CONTINUED}")],
+                above,
+                Line("### Diagrams"),
+                index == 0,
+                body=Body(Style.FENCE, diagram.mermaid.split("\n"), "mermaid"),
+            )
 
 
-States = Mapping[int, Resolution]
-"""What became of refs, by the identity of each: refs that are equal are in equal states."""
+def _section_head(section: Section, tail: str = "") -> Line:
+    return Line("## ", section.title, f" [{section.key}]{tail}")
 
 
-def with_changes(items: Iterable[Item], states: States) -> Iterator[Item]:
-    """The items, each ref that changed followed by what changed, where that is known."""
-    for item in items:
-        yield item
-        found = states.get(id(item.part))
-        if found is not None and found.difference is not None:
-            yield evolve(item, opens=False, changed=found.difference)
+def _ref_line(ref: Ref, section: Section, tail: str = "") -> Line:
+    return Line(f"#### {ref.key} [{section.key}]{tail}")
+
+
+def _ref_item(ref: Ref, section: Section, state: Resolution, body: Body | None) -> Item:
+    """A ref and what it says about its code; a page that goes on with it repeats where that is."""
+    path, lines, found = ref.path.value, str(ref.lines), state.found
+    if found is not None and found.path != ref.path:
+        path = f"{found.path} (moved from {path})"
+    if found is not None and found.lines != ref.lines:
+        lines = f"{found.lines} (moved from {lines})"
+    title = [] if ref.title is None else [Line("**", ref.title, "**")]
+    why = [] if ref.why is None else [Line("- why: ", ref.why)]
+    place = [Line("- path: ", path), Line("- lines: " + lines)]
+    notes: list[Line] = []
+    if state.state is State.CHANGED:
+        notes = [Line("> ", state.change)]
+    elif found is None:
+        word = "unknown" if state.state is State.UNKNOWN else "stale"
+        notes = [Line(f"> {word} ref: ", state.reason or "the code was not found")]
+    return Item(
+        [_ref_line(ref, section), *title, *place, *why],
+        [_ref_line(ref, section, CONTINUED), *place],
+        notes=notes,
+        body=body,
+        is_ref=True,
+    )
+
+
+def changed_items(resolve: Resolve, doubts: Iterable[Doubt]) -> Iterator[Item]:
+    """The refs of doubtful claims, the most doubtful first, each with all that is said about it."""
+    claims: dict[int, list[Line]] = {}
+    refs: dict[int, tuple[Ref, Section]] = {}
+    for doubt in doubts:
+        for ref, _ in doubt.refs:
+            refs.setdefault(id(ref), (ref, doubt.claim.section))
+            said = claims.setdefault(id(ref), [])
+            if ref.spellings:
+                sentence = f"{doubt.claim.sentence} [{doubt.claim.section.key}]"
+                said.append(Line("- ", escape_structure(sentence)))
+    for ref, section in refs.values():
+        state, said = resolve(ref), claims[id(ref)]
+        item = _ref_item(
+            ref, section, state, state.former if state.difference is None else state.difference.beginning
+        )
+        notes = [*item.notes, Line(WHAT_IT_WAS)] if item.body is not None and state.former else item.notes
+        yield evolve(item, head=[*said, *([Line("")] if said else []), *item.head], notes=notes)
 
 
 def review_of(doubts: Sequence[Doubt], heading: str, most: int) -> str:
@@ -122,22 +162,7 @@ def review_of(doubts: Sequence[Doubt], heading: str, most: int) -> str:
     return f"> to be read again: {heading}\n\n{escape_structure(NEWLINE.join(lines))}"
 
 
-def only_changes(items: Iterable[Item], doubts: Iterable[Doubt]) -> Iterator[Item]:
-    """The refs of doubtful claims, the most doubtful first, each with all that is said about it."""
-    claims: dict[str, list[str]] = {}
-    order: dict[int, None] = {}
-    for doubt in doubts:
-        for ref, _ in doubt.refs:
-            order[id(ref)] = None
-            if ref.spellings:
-                sentence = f"{doubt.claim.sentence} [{doubt.claim.section.key}]"
-                claims.setdefault(str(id(ref)), []).append(sentence)
-    by_ref = {id(item.part): item for item in items if isinstance(item.part, Ref)}
-    for key in order:
-        yield evolve(by_ref[key], opens=False, claims=tuple(claims.get(str(key), ())))
-
-
-def with_lines_of_today(pack: Pack, resolve: Callable[[Ref], Resolution]) -> Pack:
+def with_lines_of_today(pack: Pack, resolve: Resolve) -> Pack:
     """The pack with where the code stands now behind each place that its prose names."""
     named = {spelling: ref for _, ref in pack.refs for spelling in ref.spellings}
     if not named:
@@ -156,9 +181,7 @@ def with_lines_of_today(pack: Pack, resolve: Callable[[Ref], Resolution]) -> Pac
         return str(found.lines) if spelling.startswith(f"{found.path}#") else place
 
     sections = [
-        section
-        if section.description is None
-        else evolve(section, description=with_places(section.description, today))
+        evolve(section, description=section.description and with_places(section.description, today))
         for section in pack.sections
     ]
     return evolve(pack, sections=sections)
@@ -195,100 +218,3 @@ def legend_of(
         Line("- stale_scopes: ", outdated(pack, scopes)),
     ]
     return [line for line in lines if line.text or not line.lead.endswith(": ")]
-
-
-def block_of(item: Item, line: int, opening: bool, resolution: Resolution | None, mode: Mode) -> ItemBlock:
-    """An item from a line of its body on; one that opens a page repeats the headings it stands under.
-
-    `resolution` is there for a ref.
-    """
-    again = line > 0
-    if item.part is None:
-        return ItemBlock(
-            [_section_head(item.section, again)], body=_unless_past(_description(item.section), line)
-        )
-    listed = mode is Mode.DIFF
-    above = [_section_head(item.section, True), Line("")] if opening and not listed else []
-    if not again:
-        above += [Line("- ", escape_structure(claim)) for claim in item.claims]
-        above += [Line("")] if item.claims else []
-    if item.chapter is not None and (opening or item.opens) and not listed:
-        resumed = again or not item.opens
-        above.append(item.chapter._replace(tail=CONTINUED if resumed else ""))
-    if isinstance(item.part, Diagram):
-        return ItemBlock(
-            [*above, *_diagram_head(item.part, again)], body=_unless_past(_diagram(item.part), line)
-        )
-    state = resolution or Resolution(State.STALE)
-    if item.changed is not None:
-        ref = [_ref_line(item.part, item.section, True)] if opening else []
-        return ItemBlock([*above, *ref, Line(WHAT_CHANGED)], body=_unless_past(item.changed.body, line))
-    shown = {Mode.FULL: state.code, Mode.DIFF: _listed_diff(state) or state.former}.get(mode)
-    body, notes = _unless_past(shown, line), _ref_notes(state)
-    if body is not None and state.former is not None:
-        notes = [*notes, Line(WHAT_IT_WAS)]
-    return ItemBlock([*above, *_ref_head(item.part, item.section, state, again)], notes, body)
-
-
-def _listed_diff(state: Resolution) -> Body | None:
-    """The beginning of a diff."""
-    return None if state.difference is None else state.difference.beginning
-
-
-def _unless_past(body: Body | None, line: int) -> Body | None:
-    """The body, unless it has become so short since the last page that nothing is left of it."""
-    return None if body is None or line >= len(body.lines) else body
-
-
-def _section_head(section: Section, again: bool) -> Line:
-    return Line("## ", section.title, f" [{section.key}]{CONTINUED if again else ''}")
-
-
-def _ref_head(ref: Ref, section: Section, resolution: Resolution, again: bool) -> list[Line]:
-    """What a ref says about its code; a page that goes on with it repeats only what is needed to read it."""
-    path, lines = ref.path.value, str(ref.lines)
-    found = resolution.found
-    # Where nothing has moved these are the very values of the ref.
-    if found is not None and found.path is not ref.path and found.path != ref.path:
-        path = f"{found.path} (moved from {path})"
-    if found is not None and found.lines is not ref.lines and found.lines != ref.lines:
-        lines = f"{found.lines} (moved from {lines})"
-    return [
-        _ref_line(ref, section, again),
-        *([Line("**", ref.title, "**")] if ref.title is not None and not again else []),
-        Line("- path: ", path),
-        Line("- lines: " + lines),
-        *([Line("- why: ", ref.why)] if ref.why is not None and not again else []),
-    ]
-
-
-def _ref_line(ref: Ref, section: Section, again: bool) -> Line:
-    return Line(f"#### {ref.key} [{section.key}]{CONTINUED if again else ''}")
-
-
-def _ref_notes(resolution: Resolution) -> list[Line]:
-    """The notes above the code of a ref, or in place of it."""
-    if resolution.state is State.CHANGED:
-        return [Line("> ", resolution.change)]
-    if resolution.found is None:
-        state = "unknown" if resolution.state is State.UNKNOWN else "stale"
-        return [Line(f"> {state} ref: ", resolution.reason or "the code was not found")]
-    return []
-
-
-def _diagram_head(diagram: Diagram, again: bool) -> list[Line]:
-    """A diagram's heading and reason."""
-    lines = [Line("#### ", diagram.title, f" [{diagram.key}]{CONTINUED if again else ''}")]
-    return [*lines, Line("- why: ", diagram.why)] if diagram.why is not None and not again else lines
-
-
-def _diagram(diagram: Diagram) -> Body:
-    """The diagram's source."""
-    return Body(Style.FENCE, diagram.mermaid.split("\n"), "mermaid")
-
-
-def _description(section: Section) -> Body | None:
-    """A section's text."""
-    if section.description is None:
-        return None
-    return Body(Style.PROSE, escape_structure(section.description).split("\n"))

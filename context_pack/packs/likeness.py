@@ -54,7 +54,7 @@ def longest(count: int) -> int:
 class SimilarLines:
     """Lines of a file, and the share of a kept text in them; what is common in the file counts less.
 
-    It is `ended` if it is known what became of the last line of the text.
+    It is `ended` if the last line of the text is there.
     """
 
     lines: LineRange
@@ -78,11 +78,10 @@ def similar_block(
     run = _heaviest(worth, GAP_COST * len(pairs) / len(kept), longest(len(kept)))
     if run is None:
         return None
-    start, end, ended = _ends(kept, lines, low + run[0], low + run[1], low, high)
-    held = set[tuple[str, str]]().union(*hits[start - low : end + 1 - low])
-    total = sum(1 / max(1, seen[pair]) for pair in pairs)
-    share = sum(1 / seen[pair] for pair in held) / total
-    return SimilarLines(LineRange(start + 1, min(end, start + MAX_LINES - 1) + 1), share, ended)
+    start, end, ended = _ends(kept, lines[low:high], *run)
+    held = set[tuple[str, str]]().union(*hits[start : end + 1])
+    share = sum(1 / seen[pair] for pair in held) / sum(1 / max(1, seen[pair]) for pair in pairs)
+    return SimilarLines(LineRange(low + start + 1, low + min(end, start + MAX_LINES - 1) + 1), share, ended)
 
 
 def _heaviest(worth: Sequence[float], cost: float, most: int) -> tuple[int, int] | None:
@@ -98,78 +97,23 @@ def _heaviest(worth: Sequence[float], cost: float, most: int) -> tuple[int, int]
     return run
 
 
-def _ends(
-    kept: Sequence[str], lines: Sequence[str], first: int, last: int, low: int, high: int
-) -> tuple[int, int, bool]:
-    """Where the first and the last line of a kept text went, near a run of lines that holds most of it.
-
-    And whether that is known of the last one.
-    """
-    most = longest(len(kept))
-    low, high = max(low, last + 1 - most), min(high, first + most)
-    there = [line.strip() for line in lines[low:high]]
-    matcher = SequenceMatcher(
-        None, [line.strip() for line in kept], there, autojunk=max(len(kept), len(there)) > EXACT_COMPARISON
-    )
-    pairs = [
-        (block.a + at, low + block.b + at)
+def _ends(kept: Sequence[str], lines: Sequence[str], first: int, last: int) -> tuple[int, int, bool]:
+    """Where a kept text begins and ends near a run of lines that holds most of it, and if its end is sure."""
+    low, high = max(0, first - len(kept)), min(len(lines), last + len(kept) + 1)
+    old, new = ([line.strip() for line in some] for some in (kept, lines[low:high]))
+    matcher = SequenceMatcher(None, old, new, autojunk=max(len(old), len(new)) > EXACT_COMPARISON)
+    places = {
+        block.a + at: low + block.b + at
         for block in matcher.get_matching_blocks()
         for at in range(block.size)
-        if _telling(kept[block.a + at])
-    ]
-    # A common line that stands far outside the run is another one that reads the same.
-    common = {line for line, count in Counter(there).items() if count > 1}
-    near = [
-        (old, new)
-        for old, new in pairs
-        if first - old - 3 <= new <= last + len(kept) - old + 3 or lines[new].strip() not in common
-    ]
-    if not near:
+        if sum(map(str.isalnum, old[block.a + at])) >= TELLING_CHARS
+    }
+    if not places:
         return first, last, False
-    (old, start), (old_end, end) = near[0], near[-1]
-    if old > 0:
-        edge = _Edge(kept[0], _indent(lines[start]) - _indent(kept[old]), old)
-        place = edge.found(lines, range(start - 1, low - 1, -1))
-        start = min(start, first if place is None else place)
-    if old_end == len(kept) - 1:
-        return start, end, True
-    edge = _Edge(kept[-1], _indent(lines[end]) - _indent(kept[old_end]), len(kept) - 1 - old_end)
-    place = edge.found(lines, range(end + 1, high))
-    return start, max(end, last if place is None else place), place is not None
-
-
-@frozen
-class _Edge:
-    """The first or last line of a kept text, and what is known of where it went.
-
-    `shift` is by how much the code was indented since, `missing` how many lines it stood from one that was
-    found again.
-    """
-
-    line: str
-    shift: int
-    missing: int
-
-    def found(self, lines: Sequence[str], places: Iterable[int]) -> int | None:
-        """Its place, going outwards from the line that was found: it reads the same, or is most alike."""
-        indent, words = _indent(self.line) + self.shift, words_of([self.line])
-        best, place = 0.0, None
-        for distance, at in enumerate(places, 1):
-            line = lines[at]
-            if line.strip() == self.line.strip() and _indent(line) == indent:
-                return at
-            if line.strip() and _indent(line) < indent:
-                break  # the code around it begins
-            if distance <= self.missing + 3 and _telling(self.line):
-                likeness = alike(words, words_of([line]))
-                if likeness >= SAME_LINE and likeness > best:
-                    best, place = likeness, at
-        return place
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
-
-
-def _telling(line: str) -> bool:
-    return sum(map(str.isalnum, line)) >= TELLING_CHARS
+    (top, start), (bottom, end) = min(places.items()), max(places.items())
+    rest = list(zip(old[bottom + 1 :], new[end + 1 - low :], strict=False))  # braces, or lines that changed
+    ended = len(rest) == len(old) - bottom - 1 and all(
+        line == there or alike(words_of([line]), words_of([there])) >= SAME_LINE for line, there in rest
+    )
+    start = start if top == 0 else max(0, min(first, start))
+    return start, end + len(rest) if ended else max(end, last), ended

@@ -15,7 +15,7 @@ from attrs import frozen
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paging import Page, page
 from context_pack.kernel.ports import Clock
-from context_pack.kernel.text import close, is_pack_id
+from context_pack.kernel.text import close, is_pack_id, single_line
 from context_pack.kernel.times import human, remaining_seconds
 from context_pack.packs.commands import DEFAULT_LIMIT, ListPacks, ListText, NamedPack
 from context_pack.packs.model import Pack, Status
@@ -130,8 +130,11 @@ class PackLister:
     def list_text(self, command: ListText) -> str:
         """The list as Markdown, within the budget."""
         wanted = _filter(command)
-        page = chosen(self.store.all(), wanted)
-        return list_text(page, wanted, self.clock.now(), room_of(command.max_tokens))
+        packs, failure = self.store.readable()
+        if failure is not None and failure.code is not Code.UNAVAILABLE:
+            raise failure
+        text = list_text(chosen(packs, wanted), wanted, self.clock.now(), room_of(command.max_tokens))
+        return text if failure is None else f"{text}\n\n> {single_line(failure.message)}"
 
 
 def _filter(command: ListPacks | ListText) -> Filter:

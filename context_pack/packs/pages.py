@@ -3,25 +3,25 @@
 A cursor carries the pack's revision: pages of two packs, or of two revisions of one, never mix. A page is
 never larger than its budget, whatever a field holds: only the free text of a line is ever cut (never its
 marker or its key), the longest first, and a cut ends in `…`. Bodies break between lines; a single line that
-is larger than a page is cut. Each part is Markdown of its own: code and diagrams get a fence each, and a
-fence of a description that a page break goes through is closed at the end of the one page and opened again
-on the next.
+is larger than a page is cut. Each part is Markdown of its own: code and diagrams get a fence each, and so
+does a block of a description (a paragraph, a list, a fence) that is larger than a page.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from enum import Enum, StrEnum
 from functools import cached_property
+from itertools import pairwise
+from math import inf
 from typing import Any, NamedTuple
 
 from attrs import frozen
 
 from context_pack.kernel.errors import invalid
-from context_pack.kernel.markdown import block_parser, escape_structure
+from context_pack.kernel.markdown import block_parser
 from context_pack.kernel.paging import decode_cursor, encode_cursor
-from context_pack.kernel.text import MIN_FENCE, fence_for
+from context_pack.kernel.text import fence_for
 from context_pack.packs.model import Pack
 from context_pack.toolkit.budget import ELLIPSIS, cut_text, size
 
@@ -135,10 +135,6 @@ def shrunk(lines: Sequence[Line], most: int) -> list[Line]:
 
 
 LEAST_WIDTH = 4
-MOST_INFO = 200
-"""A longer info string of a fence is not repeated on the next page."""
-_BACKTICKS = re.compile("`+")
-_QUOTE = re.compile(r"[ >]*>[ >]*")
 
 
 class Style(Enum):
@@ -148,23 +144,9 @@ class Style(Enum):
     FENCE = "fence"
 
 
-class Fence(NamedTuple):
-    """A fence of a description: its first line, the line after it, and what opens and closes it again.
-
-    `closes` says whether its last line is its end. A quoted one is opened again in its quote, any other one
-    at the left: the list item that it may have stood in is on another page.
-    """
-
-    start: int
-    end: int
-    closes: bool
-    opening: str
-    closing: str
-
-
 @frozen(slots=False)
 class Body:
-    """The long part of an item, line by line: code with the number of its first line, prose made safe."""
+    """The long part of an item, line by line: code with the number of its first line, or prose made safe."""
 
     style: Style
     lines: Sequence[str]
@@ -172,70 +154,31 @@ class Body:
     first: int | None = None
 
     @cached_property
-    def entire(self) -> str:
-        """The whole body as Markdown."""
-        return self.shown(0, list(self.lines))
+    def blocks(self) -> list[tuple[int, int]]:
+        """The first line of each block of prose and the line after it; code is one block."""
+        starts = {0}
+        if self.style is Style.PROSE:
+            text = "\n".join(self.lines).replace("\r", " ")  # which the parser takes for the end of a line
+            tokens = block_parser().parse(text)
+            starts |= {token.map[0] for token in tokens if token.level == 0 and token.map is not None}
+        return list(pairwise([*sorted(starts), len(self.lines)]))
 
     @cached_property
-    def fences(self) -> list[Fence]:
-        """The fences of a description."""
-        text = "\n".join(self.lines).replace("\r", " ")  # which the parser takes for the end of a line
-        tokens = block_parser().parse(text) if self.style is Style.PROSE else []
-        return [
-            self._fence(token.map[0], token.map[1], token.markup, token.info)
-            for token in tokens
-            if token.type == "fence" and token.map is not None
-        ]
+    def fence(self) -> str:
+        """A fence that nothing in the body closes."""
+        return fence_for("\n".join(self.lines))
 
-    def _fence(self, start: int, end: int, markup: str, info: str) -> Fence:
-        last = self.lines[end - 1].strip(" \t>")
-        closes = end - 1 > start and len(last) >= len(markup) and not last.strip(markup[0])
-        lead = self.lines[start].partition(markup)[0]
-        lead = lead if _QUOTE.fullmatch(lead) else ""
-        return Fence(
-            start, end, closes, f"{lead}{markup}{info if size(info) <= MOST_INFO else ''}", lead + markup
-        )
-
-    def lead(self, index: int) -> str:
-        """What stands before a line: its number, for code."""
+    def numbered(self, index: int) -> str:
+        """A line with its number, if the body is code."""
         if self.first is None:
-            return ""
+            return self.lines[index]
         width = max(LEAST_WIDTH, len(str(self.first + len(self.lines) - 1)))
-        return f"{self.first + index:>{width}}: "
+        return f"{self.first + index:>{width}}: {self.lines[index]}"
 
-    def shown(self, start: int, lines: list[str]) -> str:
-        """These lines, the first of which has that index, as Markdown of their own."""
-        if self.style is Style.FENCE:
-            code = "\n".join(f"{self.lead(index)}{line}" for index, line in enumerate(lines, start))
-            fence = fence_for(code)
-            return f"{fence}{self.language}\n{code}\n{fence}"
-        return escape_structure("\n".join(self._reopened(start, list(lines))))
-
-    def _reopened(self, start: int, lines: list[str]) -> list[str]:
-        """Lines of a description with the fences closed and opened again that the page breaks go through."""
-        stop, before, skipped = start + len(lines), [], 0
-        for fence in self.fences:
-            if not start <= fence.start < stop and not fence.start < start < fence.end:
-                continue
-            # Without its list item a fence that stands deep in one would be an indented block.
-            moved = fence.start < start or (start > 0 and self.lines[fence.start].startswith("    "))
-            if moved and fence.start >= start:
-                lines[fence.start - start] = fence.opening
-            if moved and fence.closes and fence.end <= stop:
-                lines[fence.end - 1 - start] = fence.closing
-            if fence.start < stop < fence.end:
-                lines.append(fence.closing if moved else self._indent(fence) + fence.closing)
-            if fence.start < start:
-                if fence.closes and start == fence.end - 1:
-                    skipped = 1  # its end alone would be an empty fence
-                else:
-                    before = [fence.opening]
-        return before + lines[skipped:]
-
-    def _indent(self, fence: Fence) -> str:
-        """What stands before the end of a fence where it stood."""
-        line = self.lines[fence.start]
-        return "" if fence.closing.startswith(">") else " " * (len(line) - len(line.lstrip()))
+    def fenced(self, lines: Iterable[str]) -> str:
+        """Lines in a fence."""
+        language = "markdown" if self.style is Style.PROSE else self.language
+        return "\n".join([f"{self.fence}{language}", *lines, self.fence])
 
 
 @frozen
@@ -247,46 +190,46 @@ class BodyPart:
     note: str | None = None
 
 
-def part(body: Body, start: int = 0, room: int | None = None) -> BodyPart:
-    """As many lines from `start` on as fit into `room` bytes, at least the beginning of one."""
-    lines = list(body.lines[start:])
-    count = len(lines) if room is None else _fitting(body, start, lines, room)
-    opens = any(fence.start == start for fence in body.fences) and len(lines) > 1
-    if room is not None and count <= opens:  # not even one line fits, below that which opens its fence
-        around = size(body.shown(start, [*lines[:opens], ""]))
-        lines[opens], count = cut_text(lines[opens], max(1, room - around)), 1 + opens
-    shown = body.entire if count == len(body.lines) and not start and room is None else None
-    text = shown or body.shown(start, lines[:count])
-    return BodyPart(text, start + count if count < len(lines) else None, _note(body, start, count))
+def part(body: Body, start: int, room: int | None) -> BodyPart:
+    """As much as fits from a line on: blocks of prose whole, code and what is left of a block in a fence.
+
+    At least the beginning of a line is shown; without `room`, everything is.
+    """
+    shown: list[str] = []
+    left, at = inf if room is None else room, start
+    for low, high in body.blocks:
+        if high <= at or at >= len(body.lines):
+            continue
+        whole = body.style is Style.PROSE and low == at
+        lines = list(body.lines[at:high]) if whole else [body.numbered(index) for index in range(at, high)]
+        text = "\n".join(lines) if whole else body.fenced(lines)
+        if size(text) <= left:
+            shown.append(text)
+            left, at = left - size(text) - 1, high
+            continue
+        if not shown:
+            lines = _fitting(
+                [body.numbered(index) for index in range(at, high)], left - size(body.fenced([])) - 1
+            )
+            shown.append(body.fenced(lines))
+            at += len(lines)
+        break
+    note = None
+    if body.style is Style.FENCE and at - start < len(body.lines):
+        first = 1 if body.first is None else body.first
+        span = f"{first}-{first + len(body.lines) - 1}"
+        note = f"> showing lines {first + start}-{first + at - 1} of {span}"
+    if at == len(body.lines):
+        return BodyPart("\n".join(shown), None, note)
+    return BodyPart("\n".join(shown).rstrip("\n"), at, note)
 
 
-def _fitting(body: Body, start: int, lines: list[str], room: int) -> int:
-    """How many of the lines fit with what stands around them."""
-    left = room
-    if body.style is Style.FENCE:
-        longest = max((len(run) for line in lines for run in _BACKTICKS.findall(line)), default=0)
-        left -= 2 * max(MIN_FENCE, longest + 1) + size(body.language) + 2
-    count = 0
-    for index, line in enumerate(lines, start):
-        left -= size(body.lead(index)) + size(line) + 1
-        if left < -1:
+def _fitting(lines: Sequence[str], room: float) -> list[str]:
+    """The first lines that fit, at least the beginning of one."""
+    fitting: list[str] = []
+    for line in lines:
+        room -= size(line) + 1
+        if room < 0:
             break
-        count += 1
-    if body.style is Style.PROSE:
-        # What opens, closes and escapes takes some bytes more; and no page ends with a line that opens.
-        opening = {fence.start for fence in body.fences}
-        while count and (
-            size(body.shown(start, lines[:count])) > room
-            or (1 < count < len(lines) and start + count - 1 in opening)
-        ):
-            count -= 1
-    return count
-
-
-def _note(body: Body, start: int, count: int) -> str | None:
-    """Which lines are shown, when they are not all; prose needs no numbers."""
-    if body.style is Style.PROSE or count == len(body.lines):
-        return None
-    first = body.first if body.first is not None else 1
-    last = first + len(body.lines) - 1
-    return f"> showing lines {first + start}-{first + start + count - 1} of {first}-{last}"
+        fitting.append(line)
+    return fitting or [cut_text(lines[0], max(1, int(room) + size(lines[0])))]

@@ -1,4 +1,4 @@
-"""A pack as plain data: the front-matter shape that storage writes and other implementations share.
+"""A pack as plain data: what answers say of it, and the front matter and body of its file.
 
 Keys come in the contract's order, moments are RFC 3339 strings; what is absent is left out of a file, and
 None in an answer. Reading is strict: a wrong type, a doubled key or a broken rule is a malformed pack, and
@@ -6,19 +6,24 @@ the reason says where. A field that we do not know was written by a newer versio
 is, and written back behind the others.
 Only texts and anchors may be absent: a list that is missing was lost, and an empty one in its place would be
 written back as the truth.
+In a file the prose stands in the body, as Markdown read line by line: `## Title [key]` begins a section,
+`#### Title [key]` with a Mermaid fence is a diagram, and nothing else in it is looked at.
 No YAML and no file here; `sections.0.refs.2.path` is as near as this module comes to one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
-from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.errors import Code, Failure, clip
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.text import LineRange
+from context_pack.kernel.text import LineRange, fence_for
 from context_pack.kernel.times import format_instant, parse_instant
+from context_pack.packs import values
 from context_pack.packs.anchors import Anchor, Symbol
 from context_pack.packs.model import CodeLocation, Diagram, Pack, Ref, Section, Status
 
@@ -26,6 +31,8 @@ T = TypeVar("T")
 Record = dict[str, Any]
 
 SCHEMA_VERSION = 2
+IN_BODY = 3
+"""The version of files that have the prose in their body; those of version 2 have all in the front matter."""
 MOMENTS = ("created_at", "updated_at", "expires_at")
 FIELDS: Mapping[type, Sequence[str]] = {
     Pack: ("id", "name", "title", "brief", "status", "tags", "sections", "revision", *MOMENTS),
@@ -82,6 +89,123 @@ def _plain(value: Any, anchors: bool) -> Any:
     return value.value if kind in (Status, RelativePath) else value
 
 
+_KEY = values.KEY_PATTERN.strip("^$")
+_SECTION, _DIAGRAM = (re.compile(rf"{marks} (.+) \[({_KEY})\]\s*") for marks in ("##", "####"))
+_WHY = "- why: "
+_OPENING = re.compile(r"(`{3,})mermaid\s*")
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
+"""Characters that an editor or a database would not give back as they are."""
+
+
+def prose_below(record: Record) -> tuple[Record, str]:
+    """What the front matter of a file holds of a pack, and the body with its prose.
+
+    A section whose text would not read back from a body stays in the front matter whole.
+    """
+    sections, chunks = [], []
+    for section in record["sections"]:
+        chunk = _chunk(section)
+        rest = {name: value for name, value in section.items() if name not in ("title", "description")}
+        rest["diagrams"] = [
+            {name: value for name, value in diagram.items() if name not in ("title", "mermaid", "why")}
+            for diagram in section["diagrams"]
+        ]
+        if _UNSEEN.search(chunk) is None and _reads_back(rest, chunk, section):
+            sections.append(rest)
+            chunks.append(chunk)
+        else:
+            sections.append(section)
+    body = "".join(f"\n{chunk}\n" for chunk in chunks)
+    return {**record, "schema_version": IN_BODY, "sections": sections}, body
+
+
+def _chunk(section: Record) -> str:
+    """The prose of a section: its heading, its text and its diagrams."""
+    parts = [f"## {section['title']} [{section['key']}]"]
+    parts += [section["description"]] if "description" in section else []
+    for diagram in section["diagrams"]:
+        why = f"\n{_WHY}{diagram['why']}" if "why" in diagram else ""
+        parts.append(f"#### {diagram['title']} [{diagram['key']}]{why}")
+        fence = fence_for(diagram["mermaid"])
+        parts.append(f"{fence}mermaid\n{diagram['mermaid']}\n{fence}")
+    return "\n\n".join(parts)
+
+
+def _reads_back(rest: Record, chunk: str, section: Record) -> bool:
+    try:
+        return prose_joined({"sections": [rest]}, chunk) == {"sections": [section]}
+    except Failure:
+        return False
+
+
+def prose_joined(front: Record, body: str) -> Record:
+    """The record of a pack whose prose stands in the body of its file; moved sections are where they went.
+
+    Raises:
+        Failure: `malformed_pack` for a body that says less, or more, than the front matter names.
+    """
+    sections = [_mapping(each, "sections") for each in _list(front, "sections", "")]
+    below = _by_key([each for each in sections if "title" not in each])
+    (_, opening), *chunks = _cut(body.split("\n"), _SECTION, below)
+    if any(map(str.strip, opening)):
+        raise malformed("the body has text above its first section; put it below '## Title [key]'")
+    read = iter([_with_prose(below[head[2]], head[1], lines) for head, lines in chunks if head is not None])
+    return {**front, "sections": [each if "title" in each else next(read) for each in sections]}
+
+
+def _by_key(parts: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    named = {str(part.get("key")): part for part in parts}
+    if len(named) < len(parts):
+        raise malformed("a key of the front matter stands there twice")
+    return named
+
+
+def _cut(
+    lines: Sequence[str], heading: re.Pattern[str], parts: Collection[str]
+) -> Iterator[tuple[re.Match[str] | None, Sequence[str]]]:
+    """The lines above the first heading of a part, then every heading with the lines below it.
+
+    Raises:
+        Failure: `malformed_pack` if these are not exactly the parts that the front matter names.
+    """
+    heads = [(at, head) for at, line in enumerate(lines) if (head := heading.fullmatch(line))]
+    counts = Counter(head[2] for _, head in heads)
+    if lost := [key for key in parts if key not in counts]:
+        raise malformed(
+            f"the body has no heading with [{clip(lost[0])}]; put it back, or remove the part above"
+        )
+    if strange := [key for key, count in counts.items() if count > 1 or key not in parts]:
+        raise malformed(f"the body has a heading with [{strange[0]}] too many; 'write' adds parts to a pack")
+    bounds = [*(at for at, _ in heads), len(lines)]
+    yield None, lines[: bounds[0]]
+    for (at, head), end in zip(heads, bounds[1:], strict=True):
+        yield head, lines[at + 1 : end]
+
+
+def _with_prose(section: Mapping[str, Any], title: str, lines: Sequence[str]) -> Record:
+    """A section with its title, and the text and diagrams that these lines say."""
+    diagrams = _by_key([_mapping(each, "diagrams") for each in _list(section, "diagrams", "sections")])
+    (_, above), *chunks = _cut(lines, _DIAGRAM, diagrams)
+    text = values.without_blank_ends("\n".join(above))
+    if text and "description" in section:
+        raise malformed(
+            f"the section '{section.get('key')}' has its text twice, in the front matter and below"
+        )
+    drawn = [_drawn(diagrams[head[2]], head[1], below) for head, below in chunks if head is not None]
+    return {**section, "title": title, **({"description": text} if text else {}), "diagrams": drawn}
+
+
+def _drawn(diagram: Mapping[str, Any], title: str, lines: Sequence[str]) -> Record:
+    """A diagram with what the lines below its heading say."""
+    why = lines[0].removeprefix(_WHY) if lines and lines[0].startswith(_WHY) else None
+    text = values.without_blank_ends("\n".join(lines[why is not None :])).split("\n")
+    fence = _OPENING.fullmatch(text[0])
+    if fence is None or [at for at, line in enumerate(text) if line.rstrip() == fence[1]] != [len(text) - 1]:
+        raise malformed(f"the diagram '{diagram.get('key')}' must be one Mermaid fence below its heading")
+    mermaid = values.without_blank_ends("\n".join(text[1:-1]))
+    return {**diagram, "title": title, "mermaid": mermaid, **({} if why is None else {"why": why})}
+
+
 def from_record(record: Mapping[str, Any]) -> Pack:
     """The pack that a record describes.
 
@@ -98,14 +222,14 @@ def from_record(record: Mapping[str, Any]) -> Pack:
 
 
 def _check_version(found: Any) -> None:
-    if found == SCHEMA_VERSION and isinstance(found, int):
+    if found in (SCHEMA_VERSION, IN_BODY) and type(found) is int:
         return
     if isinstance(found, bool) or not isinstance(found, int | str | float):
         raise malformed("'schema_version' is missing or no number")
     raise Failure(
         Code.MIGRATION_REQUIRED,
-        f"the pack has another schema version; migrate its file to version {SCHEMA_VERSION} or remove it",
-        {"found": found, "supported": SCHEMA_VERSION},
+        f"the pack has another schema version; migrate its file to version {IN_BODY} or remove it",
+        {"found": found, "supported": IN_BODY},
     )
 
 
@@ -156,14 +280,19 @@ def _moment(text: Any, field: str) -> datetime:
 
 def _object(value: Any, fields: Sequence[str], at: str) -> Record:
     """A mapping with all its fields, None for the absent ones, and those that we do not know as `extra`."""
-    if not isinstance(value, Mapping):
-        raise malformed(f"{at} must be a mapping")
+    value = _mapping(value, at)
     known: Record = {name: value.get(name) for name in fields}
     return {**known, "extra": {name: each for name, each in value.items() if name not in fields}}
 
 
+def _mapping(value: Any, at: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise malformed(f"{at} must be a mapping")
+    return value
+
+
 def _list(item: Mapping[str, Any], field: str, at: str) -> list[Any]:
-    value = item[field]
+    value = item.get(field)
     if not isinstance(value, list | tuple):
         raise malformed(f"{_join(at, field)} is missing or no list")
     return list(value)

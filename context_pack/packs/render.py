@@ -7,19 +7,17 @@ is cut, and says which lines it shows. A pack that fits is laid out exactly as t
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime
 
-from attrs import define, evolve, field
+from attrs import frozen
 
 from context_pack.kernel.errors import invalid
 from context_pack.packs import layout
-from context_pack.packs.claims import claims_of, doubts_of, headline, summary
-from context_pack.packs.layout import Item, ItemBlock
-from context_pack.packs.model import NOTHING_KNOWN, Pack, Ref, Scopes
-from context_pack.packs.pages import GAP, Bookmark, Line, Mode, Position, joined, part, shrunk
+from context_pack.packs.claims import Resolve, claims_of, doubts_of, headline, summary
+from context_pack.packs.layout import Item
+from context_pack.packs.model import NOTHING_KNOWN, Pack, Scopes
+from context_pack.packs.pages import GAP, Bookmark, Line, Mode, Position, Style, joined, part, shrunk
 from context_pack.packs.pages import Rendered as Rendered
-from context_pack.packs.states import Resolution
 from context_pack.toolkit.budget import room_of, size
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 
@@ -33,8 +31,6 @@ LEAST_ROOM = 1_200
 """Bytes of the smallest page that still gets further."""
 FAR = 10**9
 
-Resolve = Callable[[Ref], Resolution]
-
 
 def render(
     pack: Pack,
@@ -46,123 +42,106 @@ def render(
     scopes: Scopes = NOTHING_KNOWN,
 ) -> Rendered:
     """One page of the pack from a position on."""
+    position = position or Position()
     claims, bare = claims_of(pack)
     doubts = doubts_of(claims, resolve)
-    pack = layout.with_lines_of_today(pack, resolve)
-    items = layout.items_of(pack)
-    states = {id(item.part): resolve(item.part) for item in items if isinstance(item.part, Ref)}
-    if mode is Mode.FULL and any(found.difference is not None for found in states.values()):
-        items = list(layout.with_changes(items, states))
-    elif mode is Mode.DIFF:
-        items = list(layout.only_changes(items, doubts))
+    if mode is Mode.DIFF:
+        items = list(layout.changed_items(resolve, doubts))
+    else:
+        items = list(layout.items_of(layout.with_lines_of_today(pack, resolve), resolve, mode))
     counted = doubts, len(claims), bare
     # A pack that was built part by part looks as it always did: its refs say what became of them.
     cited = summary(*counted) if any(ref.spellings for _, ref in pack.refs) else ""
-    legend = layout.legend_of(pack, now, scopes, layout.counted(states.values()), cited)
-
+    refs = layout.counted(resolve(ref) for _, ref in pack.refs)
+    legend = layout.legend_of(pack, now, scopes, refs, cited)
     room = max(LEAST_ROOM, room_of(max_tokens))
-    review = ""
-    if doubts and cited and mode is not Mode.DIFF and (position or Position()) == Position():
-        review = layout.review_of(doubts, headline(*counted), int(room * REVIEW_SHARE)) + GAP
-    page = _Pages(pack, states, mode, room, items, review).page(legend, position or Position())
-    return (
-        page
-        if items or mode is not Mode.DIFF
-        else evolve(page, text=f"{page.text}\n{layout.NOTHING_CHANGED}")
-    )
+    above = ""
+    if mode is Mode.DIFF and not items:
+        above = layout.NOTHING_CHANGED
+    elif doubts and cited and mode is not Mode.DIFF and position == Position():
+        above = layout.review_of(doubts, headline(*counted), int(room * REVIEW_SHARE)) + GAP
+    return _Pages(pack, mode, room, items).page(legend, above, position)
 
 
-@define
+@frozen
 class _Pages:
-    """The items of one pack, and what became of its refs."""
+    """The items of one pack, and the bytes of a page."""
 
     pack: Pack
-    states: layout.States
     mode: Mode
-    budget: int
+    room: int
     items: list[Item]
-    review: str = ""
-    """What stands above the content of the first page."""
-    reserve: int = field(init=False)
 
-    def __attrs_post_init__(self) -> None:
-        # Room for the line that leads on, twice, whatever numbers it will hold.
-        longest = _trailer(len(self.items), self._cursor(Position(len(self.items), FAR)))
-        self.reserve = 2 * (len(GAP) + size(longest))
-
-    def page(self, legend: list[Line], position: Position) -> Rendered:
-        """The page that begins at a position."""
-        if position.item > len(self.items):
+    def page(self, legend: list[Line], above: str, start: Position) -> Rendered:
+        """The page that begins at a position, with what stands above its content."""
+        if start.item > len(self.items):
             raise invalid("'cursor' leads past the end; render the pack without it", "cursor")
-        most = int(self.budget * LEGEND_SHARE)
-        page = self._filled(legend, position)
-        if size(joined(legend)) <= most or (page.cursor is None and size(page.text) <= self.budget):
+        most = int(self.room * LEGEND_SHARE)
+        page = self._filled(legend, above, start)
+        if size(joined(legend)) <= most or (page.cursor is None and size(page.text) <= self.room):
             return page
-        return self._filled(shrunk(legend, most), position)
+        return self._filled(shrunk(legend, most), above, start)
 
-    def _filled(self, legend: list[Line], position: Position) -> Rendered:
+    def _filled(self, legend: list[Line], above: str, start: Position) -> Rendered:
         """Whole items as far as they fit after this legend; a piece of one that is larger than a page."""
-        top = f"{joined(legend)}{GAP}{layout.CONTENT}\n{self.review}"
-        room, used = self.budget - size(top), 0
+        top = f"{joined(legend)}{GAP}{layout.CONTENT}\n{above}"
         shown: list[str] = []
-        kept = 0
-        for index in range(position.item, len(self.items)):
-            shown.append(self._whole(index, position))
-            used += size(shown[-1]) + (len(GAP) if index > position.item else 0)
-            if used > room:
+        used = size(top)
+        for index in range(start.item, len(self.items)):
+            shown.append(self._shown(index, start)[0])
+            used += size(shown[-1]) + len(GAP)
+            if used > self.room + len(GAP):
                 break
-            # What leaves no room for the last line stays only if nothing follows it.
-            kept = len(shown) if used <= room - self.reserve else kept
         else:
             return Rendered((top + GAP.join(shown)).removesuffix("\n"))
-        text = top + "".join(whole_item + GAP for whole_item in shown[:kept])
-        left = self.budget - self.reserve - size(text)
-        if not kept or left > self.budget * CUT_SHARE:
-            cut = self._cut(text, position.item + kept, position, left, must=not kept)
-            if cut is not None:
-                return cut
-        return self._ended(text.removesuffix(GAP), Position(position.item + kept))
+        # Not everything fits: the line that leads on needs room, twice, whatever numbers it will hold.
+        reserve = 2 * (len(GAP) + size(self._trailer(Position(len(self.items), FAR))))
+        while shown and used > self.room - reserve:
+            used -= size(shown.pop()) + len(GAP)
+        index, left = start.item + len(shown), self.room - reserve - used
+        after = Position(index)
+        if not shown or left > self.room * CUT_SHARE:
+            text, after = self._shown(index, start, left, must=not shown)
+            shown += [text] if text else []
+        # Before the content, too: some clients cut the end of a long answer off.
+        line = "" if after.item == len(self.items) else GAP + self._trailer(after)
+        top = f"{joined(legend)}{line}{GAP}{layout.CONTENT}\n{above}"
+        cursor = self._cursor(after) if line else None
+        return Rendered(top + GAP.join(shown) + line, cursor)
 
-    def _whole(self, index: int, position: Position) -> str:
-        """An item to its end."""
-        block, line = self._block(index, position)
-        return block.text(None if block.body is None else part(block.body, line))
+    def _shown(
+        self, index: int, start: Position, room: int | None = None, must: bool = True
+    ) -> tuple[str, Position]:
+        """An item of a page that begins at `start`, as far as it fits, and what comes after that.
 
-    def _cut(self, text: str, index: int, position: Position, room: int, must: bool) -> Rendered | None:
-        """A page that ends with a part of an item; None if that can wait for the next page, and should."""
-        block, line = self._block(index, position)
-        body = block.body
+        Nothing is shown of one that can wait for the next page, and should.
+        """
+        item, opening = self.items[index], index == start.item
+        line = start.line if opening else 0
+        lines = [*item.heads(opening, line > 0), *item.notes]
+        body = None if item.body is None or line >= len(item.body.lines) else item.body
+        if room is not None:
+            if body is None and not must:
+                return "", Position(index)
+            gaps = len(GAP) * (1 + len(item.notes))
+            lines = shrunk(lines, room - gaps if body is None else int(self.room * HEAD_SHARE))
+            room -= size(joined(lines)) + gaps + NOTE_BYTES
+            if room < LEAST_BODY and not must:
+                return "", Position(index)
+        count = len(lines) - len(item.notes)
+        texts = [joined(lines[:count]), *map(str, lines[count:])]
         if body is None:
-            head = block.shrunk(room - len(GAP) * len(block.notes)).text(None)
-            return self._ended(text + head, Position(index + 1)) if must else None
-        block = block.shrunk(int(self.budget * HEAD_SHARE))
-        room -= size(block.text(None)) + NOTE_BYTES + 2 * len(GAP)
-        if room < LEAST_BODY and not must:
-            return None
-        shown = part(body, line, room)
-        after = Position(index + 1) if shown.next is None else Position(index, shown.next)
-        return self._ended(text + block.text(shown), after)
+            return GAP.join(texts), Position(index + 1)
+        found = part(body, line, room)
+        after = Position(index + 1) if found.next is None else Position(index, found.next)
+        if body.style is Style.PROSE:  # it stands right under its heading
+            return f"{texts[0]}\n{found.text}", after
+        return GAP.join([*texts, *filter(None, [found.note]), found.text]), after
 
-    def _block(self, index: int, position: Position) -> tuple[ItemBlock, int]:
-        """An item of a page that begins at `position`, and the line from which its body is shown."""
-        item, opening = self.items[index], index == position.item
-        line = position.line if opening else 0
-        return layout.block_of(item, line, opening, self.states.get(id(item.part)), self.mode), line
-
-    def _ended(self, text: str, after: Position) -> Rendered:
-        """A page that is not the last, with the line that leads on."""
-        if after.item == len(self.items):
-            return Rendered(text)
+    def _trailer(self, after: Position) -> str:
         left = sum(item.is_ref for item in self.items[after.item :])
         cursor = self._cursor(after)
-        line = _trailer(left, cursor)
-        # Before the content, too: some clients cut the end of a long answer off.
-        top = text.replace(f"{GAP}{layout.CONTENT}\n", f"{GAP}{line}{GAP}{layout.CONTENT}\n", 1)
-        return Rendered(f"{top}{GAP}{line}", cursor)
+        return f'> truncated: {left} refs left; continue with output {{"cursor": "{cursor}"}}'
 
     def _cursor(self, position: Position) -> str:
         return Bookmark(self.pack.id, self.pack.revision, self.mode, position).encode()
-
-
-def _trailer(left: int, cursor: str) -> str:
-    return f'> truncated: {left} refs left; continue with output {{"cursor": "{cursor}"}}'

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from attrs import evolve, frozen
 
 from context_pack.kernel.errors import Code, Failure, clip, invalid
-from context_pack.kernel.text import sha256_hex
+from context_pack.packs.anchors import digest_of
 from context_pack.packs.changes import advanced, check_editable, put_ref, untrustworthy
 from context_pack.packs.commands import Accept, NamedPack, PackAtRevision, Repair
 from context_pack.packs.listing import located
@@ -121,7 +121,7 @@ def _followed(one: Checked, resolver: Resolver) -> Ref | None:
     if one.resolution.state not in (State.MOVED, State.CHANGED) or found is None or excerpt is None:
         return None
     ref = resolver.anchored(evolve(one.ref, path=found.path, lines=found.lines))
-    return ref if ref.anchor is not None and ref.anchor.digest == sha256_hex(excerpt) else None
+    return ref if ref.anchor is not None and ref.anchor.digest == digest_of(excerpt) else None
 
 
 def _check_draft(pack: Pack, command: PackAtRevision) -> None:

@@ -9,7 +9,7 @@ import pytest
 from attrs import frozen
 from inmemory import FixedClock
 
-from context_pack.kernel.text import sha256_hex
+from context_pack.packs.anchors import digest_of
 from context_pack.packs.ports import EXCERPT_BYTES, ExcerptStore
 from context_pack_adapters.packs.excerpts import FileExcerptStore
 
@@ -25,7 +25,7 @@ class Kept:
 
     def put(self, text: str) -> str:
         """Keep a text; its digest."""
-        digest = sha256_hex(text)
+        digest = digest_of(text)
         self.store.put({digest: text})
         return digest
 
@@ -56,7 +56,7 @@ def test_a_text_comes_back_as_it_was(kept: Kept, text: str) -> None:
 @pytest.mark.clause("ST-60")
 def test_many_texts_come_back_at_once_without_those_that_are_not_kept(kept: Kept) -> None:
     digests = {kept.put(text): text for text in TEXTS}
-    assert kept.store.texts([*digests, "0" * 64, "../x"]) == digests
+    assert kept.store.texts([*digests, "0" * 16, "../x"]) == digests
     assert kept.store.texts([]) == {}
 
 
@@ -69,7 +69,7 @@ def test_a_text_that_is_too_long_is_not_kept(kept: Kept) -> None:
 @pytest.mark.clause("ST-60")
 def test_removed_texts_are_gone_and_others_stay(kept: Kept) -> None:
     digests = [kept.put(text) for text in TEXTS]
-    kept.store.remove([digests[0], "1" * 64, "../x"])
+    kept.store.remove([digests[0], "1" * 16, "../x"])
     assert [kept.get(digest) is None for digest in digests] == [True, False, False, False]
     kept.store.remove(digests)
     kept.store.remove(digests)

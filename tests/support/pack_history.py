@@ -16,8 +16,8 @@ from attrs import define, field, frozen
 from inmemory import MemorySourceTree
 
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.text import LineRange, sha256_hex, split_lines
-from context_pack.packs.anchors import SourceText
+from context_pack.kernel.text import LineRange, split_lines
+from context_pack.packs.anchors import SourceText, digest_of
 from context_pack.packs.following import where_it_was
 from context_pack.packs.model import CodeLocation, Ref
 from context_pack.packs.ports import NoExcerptStore
@@ -155,5 +155,5 @@ def resolve(ref: Ref, source: SourceText, *kept: str) -> Resolution:
     found = where_it_was(ref, source)
     if found is not None:
         return found
-    texts = KeptTexts({sha256_hex(text): text for text in kept})
+    texts = KeptTexts({digest_of(text): text for text in kept})
     return Resolver(MemorySourceTree({ref.path.value: source.text}), MOST_BYTES, excerpts=texts)(ref)

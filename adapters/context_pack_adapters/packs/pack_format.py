@@ -1,21 +1,18 @@
 """One pack as the bytes of its file, and back.
 
-The front matter is the sole truth. The body is the Markdown of the pack, for whoever opens the file or
-reviews a change of it: readers ignore it, every write makes it anew. The rules of a pack are the domain's;
-here they are only told which file broke them.
+The front matter says what the parts of a pack are and what code they are about; its prose is the body, in
+Markdown, and only there (`record.prose_below`). Files of version 2 have all in the front matter, and a body
+that nobody reads. The rules of a pack are the domain's; here they are only told which file broke them.
 """
 
 from __future__ import annotations
 
 from context_pack.kernel.errors import Code, Failure, invalid
-from context_pack.packs.handover import markdown_of
 from context_pack.packs.model import Pack
-from context_pack.packs.record import from_record, to_record
+from context_pack.packs.record import IN_BODY, from_record, prose_below, prose_joined, to_record
 from context_pack_adapters.files import front_matter
 
 MAX_FILE_BYTES = 8 * 1024 * 1024
-
-_NOTE = "<!-- Everything below the second '---' is made from the lines above it; edit those. -->"
 
 
 def encode(pack: Pack) -> bytes:
@@ -25,10 +22,7 @@ def encode(pack: Pack) -> bytes:
         Failure: `invalid_data` for a pack larger than readers accept.
     """
     try:
-        record = to_record(pack)
-        data = front_matter.render(record, f"{_NOTE}\n\n{markdown_of(pack)}")
-        if len(data) > MAX_FILE_BYTES:  # what readers need comes before what people read
-            data = front_matter.render(record, f"{_NOTE}\n")
+        data = front_matter.render(*prose_below(to_record(pack)))
     except UnicodeEncodeError:
         raise invalid("a text holds half of a character (a lone surrogate); send whole characters") from None
     if len(data) > MAX_FILE_BYTES:
@@ -43,9 +37,14 @@ def decode(data: bytes, pack_id: str) -> Pack:
         Failure: `migration_required` or `malformed_pack`, with the reason in the details.
     """
     try:
-        record = front_matter.parse(front_matter.split(data))
+        front, body = front_matter.divide(data)
+        record = front_matter.parse(front)
+        if record.get("schema_version") == IN_BODY:
+            record = prose_joined(record, body.decode("utf-8").replace("\r\n", "\n"))
     except front_matter.Malformed as error:
         raise broken(str(error)) from None
+    except UnicodeDecodeError:
+        raise broken("the body is not UTF-8 text") from None
     pack = from_record(record)
     if pack.id != pack_id:
         raise broken("the id in the file is not the one in its name")

@@ -19,7 +19,7 @@ from context_pack.documents.model import DocumentText, Failed, SourceDescription
 from context_pack.documents.ports import CollectionSource
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ports import Clock
-from context_pack.kernel.text import sha256_hex
+from context_pack.packs.anchors import digest_of
 from context_pack.packs.ports import EXCERPT_BYTES, IDLE_SECONDS
 from context_pack.retrieval.upkeep import File
 from context_pack_adapters.postgres.connection import Database, Link
@@ -48,8 +48,8 @@ _REMOVE: LiteralString = """
     WHERE project = %(project)s AND alias = %(alias)s AND path = ANY(%(paths)s::bytea[])"""
 
 _GET_EXCERPTS: LiteralString = """
-    SELECT digest, text FROM context_pack.cp_excerpts
-    WHERE project = %(project)s AND digest = ANY(%(digests)s)"""
+    SELECT left(digest, 16), text FROM context_pack.cp_excerpts
+    WHERE project = %(project)s AND left(digest, 16) = ANY(%(digests)s)"""
 _PUT_EXCERPTS: LiteralString = """
     INSERT INTO context_pack.cp_excerpts (project, digest, text)
     SELECT %(project)s, digest, text
@@ -57,10 +57,11 @@ _PUT_EXCERPTS: LiteralString = """
     ON CONFLICT (project, digest) DO UPDATE SET text = excluded.text, at = clock_timestamp()
     RETURNING digest"""
 _REMOVE_EXCERPTS: LiteralString = """
-    DELETE FROM context_pack.cp_excerpts WHERE project = %(project)s AND digest = ANY(%(digests)s)
+    DELETE FROM context_pack.cp_excerpts
+    WHERE project = %(project)s AND left(digest, 16) = ANY(%(digests)s)
     RETURNING digest"""
 _IDLE_EXCERPTS: LiteralString = """
-    SELECT digest FROM context_pack.cp_excerpts
+    SELECT left(digest, 16) FROM context_pack.cp_excerpts
     WHERE project = %(project)s
       AND at < coalesce(%(now)s::timestamptz, clock_timestamp()) - make_interval(secs => %(seconds)s)"""
 
@@ -140,7 +141,7 @@ class PostgresExcerptStore:
         """The texts with these digests, but for those that are not there, or cannot be had now."""
         rows = self._database.tried(_GET_EXCERPTS, digests=list(digests)) if digests else ()
         found = {digest: _text(data) for digest, data in rows}
-        return {digest: text for digest, text in found.items() if sha256_hex(text) == digest}
+        return {digest: text for digest, text in found.items() if digest_of(text) == digest}
 
     def put(self, texts: Mapping[str, str]) -> None:
         """Keep texts by their digests, but for those that are too long."""

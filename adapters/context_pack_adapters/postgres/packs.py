@@ -255,15 +255,13 @@ class PostgresPackStore:
         return {"project": self._database.project, "now": now, **values}
 
     def _row(self, pack: Pack) -> dict[str, Any]:
-        # A NUL can only be in the summary below the front matter, which nobody reads back.
-        body = pack_format.encode(pack).decode("utf-8").replace("\0", "\N{REPLACEMENT CHARACTER}")
         return self._values(
             id=pack.id,
             name=pack.name,
             revision=pack.revision,
             revisions=KEPT_REVISIONS,
             expires=pack.expires_at,
-            body=body,
+            body=pack_format.encode(pack).decode("utf-8"),
             author=self._author,
         )
 

@@ -49,7 +49,7 @@ _MODIFIERS = (
 _DECLARATION = re.compile(
     rf"(?P<indent>[ \t]*)(?:@[\w.]+(?:\([^()\n]{{0,200}}\))?[ \t]+)*(?:(?:{_MODIFIERS})[ \t]+)*"
     rf"(?P<word>{'|'.join(_WORDS)})[ \t]+(?:<[^>\n]{{0,200}}>[ \t]*)?(?:[\w<>?, *]{{1,200}}\.)?"
-    r"(?P<name>[A-Za-z_$][\w$]*)(?![\w$]|[ \t]*(?:,|\.|=[=>]|$(?<=[,.])))"
+    r"(?P<name>`[^`\n]{1,200}`|[A-Za-z_$][\w$]*)(?![\w$]|[ \t]*(?:,|\.|=[=>]|$(?<=[,.])))"
 )
 _NO_WORDS = frozenset({"c", "cpp", "objectivec", "bash", "php"})
 _ABOVE = re.compile(r"[ \t]*(?:@[\w.:]+|///?|/\*|\*)")
@@ -109,7 +109,7 @@ def with_recovered(
             depth=owner.depth + 1 + each.depth,
         )
 
-    return sorted([*map(placed, definitions), *more], key=lambda each: (each.start, -each.end))
+    return sorted([*more, *map(placed, definitions)], key=lambda each: (each.start, -each.end))
 
 
 def _recovered(
@@ -120,17 +120,19 @@ def _recovered(
         return
     lines: list[str] = []
     known = list(definitions)
-    seen = {each.line for each in definitions}
+    seen = {(each.line, each.name) for each in definitions}
     left, inside = MOST_RECOVERED, 0
     for first, last in unread:
         lines = lines or data.decode("utf-8", "replace").split("\n")
         for number in range(first, min(last, len(lines)) + 1):
             line = lines[number - 1]
-            if number in seen or number <= inside or not left or len(line) > LONGEST_LINE:
+            if number <= inside or not left or len(line) > LONGEST_LINE:
                 continue
             begin = _DECLARATION.match(line)
-            around = [each for each in known if each.start <= number <= each.end]
-            if begin is None or any(not each.kind.holds_members for each in around):
+            if begin is None or (number, begin["name"]) in seen:
+                continue
+            around = [each for each in known if each.start <= number <= each.end and each.line != number]
+            if any(not each.kind.holds_members for each in around):
                 continue
             kind, end = _WORDS[begin["word"]], _end(lines, number, len(begin["indent"].expandtabs()))
             if kind is DefinitionKind.CONSTANT and (around or begin["indent"]):

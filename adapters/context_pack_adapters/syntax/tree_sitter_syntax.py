@@ -40,6 +40,8 @@ _NO_CODE = re.compile("string|comment|text|content|regex|heredoc|char")
 _SPELLED = frozenset({"variable_name", "operator_name", "destructor_name", "setter"})
 """Names of several parts: `$user` of PHP, `operator==` and `~A` of C++, `name=` of Ruby."""
 _OPERATOR = re.compile(rb"operator(?=[^\w\s])")
+_UNREAD_CODE = re.compile(rb"(?![ \t]*[*#])(?:[^\"'`/]|/(?![/*])|\"[^\"]*\"|'[^']*'|`)*")
+"""The beginning of a line, up to a name, where a grammar could read nothing: no comment, no open string."""
 _NO_BEGINNINGS = bytes(range(0x80, 0xC0))
 """Bytes that continue a character; a node may end inside one that is no valid UTF-8."""
 
@@ -175,7 +177,8 @@ def _identifiers(tree: Tree, data: bytes, name: bytes) -> Iterator[int]:
         if node is None:
             continue
         whole = node.byte_range == match.span() and _is_identifier(node)
-        if whole or (node.type == "operator_cast" and node.start_byte == match.start()):
+        unread = node.is_error and _UNREAD_CODE.fullmatch(data[: match.start()].rpartition(b"\n")[2])
+        if whole or unread or (node.type == "operator_cast" and node.start_byte == match.start()):
             yield match.start()
             found += 1
             if found >= MOST_OCCURRENCES:

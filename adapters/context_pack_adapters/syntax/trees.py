@@ -48,6 +48,11 @@ STUMBLES = (
 """A macro alone on its line, as around namespaces and interfaces, which a grammar takes for the type of what
 follows, and `<x>` as in `HAS_INCLUDE(<x>)`: a text with errors is read without them."""
 _C_FAMILY = ("c", "cpp", "objectivec")
+ATTRIBUTE = re.compile(
+    rb"\b(?:class|struct|union)[ \t]+(?P<macro>[A-Z_][A-Z0-9_]{2,})"
+    rb"(?=[ \t]+\w+(?:[ \t]+final)?\s*(?:\{|:[^:]))"
+)
+"""A macro as in `class MY_API Name {`: with it, a grammar takes the class for a function."""
 TOO_LONG = "it is larger than 1 MiB"
 TOOK_LONG = "parsing it took too long"
 NOT_UNDERSTOOD = "its grammar cannot read it"
@@ -82,21 +87,30 @@ def read(language: str, text: str) -> Read | NotParsed:
     data = text.encode("utf-8", "surrogatepass")
     if len(data) > MOST_BYTES:
         return NotParsed(TOO_LONG, failed=False)
-    found = _by_grammar(name, data)
-    if isinstance(found, NotParsed) or not found.tree.root_node.has_error or found.errors_without_end:
+    known = ATTRIBUTE.sub(_without_macro, data) if name in _C_FAMILY else data
+    found = _by_grammar(name, known)
+    if isinstance(found, NotParsed):
         return found
-    lines = b"\n" + data
+    found = found._replace(data=data)
+    if not found.tree.root_node.has_error or found.errors_without_end:
+        return found
+    lines = b"\n" + known
     others = [
         other for other, signs in INSTEAD.get(name, {}).items() if any(sign.search(lines) for sign in signs)
     ]
     for stumble in STUMBLES if name in _C_FAMILY else ():
         lines = stumble.sub(_blanks, lines)
     plain = lines[1:]
-    for each in (name, *others) if plain != data else others:
+    for each in (name, *others) if plain != known else others:
         tried = _by_grammar(each, plain)
         if isinstance(tried, Read) and _error_count(tried) <= _error_count(found):
             found = tried._replace(data=data)
     return found
+
+
+def _without_macro(found: re.Match[bytes]) -> bytes:
+    """The match with blanks in place of its macro."""
+    return found[0].replace(found["macro"], b" " * len(found["macro"]), 1)
 
 
 def _blanks(found: re.Match[bytes]) -> bytes:

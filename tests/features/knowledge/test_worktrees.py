@@ -104,6 +104,51 @@ def test_what_is_written_in_both_is_the_own_one(main: Path, tmp_path: Path, side
     assert "from worktree" not in renders(side)
 
 
+def unreadable_pack(main: Path) -> None:
+    (main / DEFAULT_ROOT / "packs/pk_aaaaaaaa.md").write_text("no pack")
+
+
+def unreadable_discovery(main: Path) -> None:
+    (discovery,) = (main / DEFAULT_ROOT / "memory/discoveries").glob("*.md")
+    discovery.with_name(f"{'0' * 8}-0000-4000-8000-{'0' * 12}.md").write_text("no discovery")
+
+
+def does_not_find(side: Workspace) -> str:
+    return side.call("output", {"name": "unknown"}).text
+
+
+@pytest.mark.clause("KW-12")
+@pytest.mark.parametrize(
+    ("spoil", "ask"),
+    [
+        (unreadable_pack, lists),
+        (unreadable_pack, does_not_find),
+        (unreadable_pack, is_told),
+        (unreadable_discovery, is_told),
+    ],
+)
+def test_a_file_of_another_worktree_that_cannot_be_read_is_named_and_hides_nothing(
+    side: Workspace, main: Path, spoil: Callable[[Path], None], ask: Callable[[Workspace], str]
+) -> None:
+    spoil(main)
+    assert "in worktree main: " in ask(side)
+    assert "from worktree main" in lists(side)
+
+
+@pytest.mark.clause("KW-12")
+def test_worktrees_that_git_links_by_relative_paths_are_read(main: Path, tmp_path: Path) -> None:
+    """As git 2.48 writes them with `worktree.useRelativePaths`."""
+    write_down(main)
+    git(main, "config", "extensions.relativeWorktrees", "true")
+    (tmp_path / "side/.git").write_text("gitdir: ../main/.git/worktrees/side\n")
+    (main / ".git/worktrees/side/gitdir").write_text("../../../../side/.git\n")
+    with open_workspace(tmp_path / "side") as workspace:
+        assert "from worktree main" in lists(workspace)
+    write_down(tmp_path / "side", "others")
+    with open_workspace(main) as workspace:
+        assert "from worktree side" in lists(workspace)
+
+
 @pytest.mark.clause("KW-13")
 def test_a_pack_of_another_worktree_cannot_be_changed_and_is_not_checked(side: Workspace, main: Path) -> None:
     before = {

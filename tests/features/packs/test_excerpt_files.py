@@ -11,11 +11,12 @@ from inmemory import FixedClock
 from context_pack import open_workspace
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.text import sha256_hex
+from context_pack.packs.anchors import digest_of
 from context_pack.packs.model import Pack
 from context_pack_adapters.packs.excerpts import FileExcerptStore
 
 TEXT = "def f():\n    return 1"
-DIGEST = sha256_hex(TEXT)
+DIGEST = digest_of(TEXT)
 
 
 @pytest.fixture
@@ -45,6 +46,16 @@ def test_a_link_in_the_place_of_a_text_or_of_the_folder_is_not_followed(
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
+@pytest.mark.clause("ST-60")
+def test_a_text_in_a_file_named_after_all_of_its_digest_is_found_and_removed(tmp_path: Path) -> None:
+    store, path = FileExcerptStore(tmp_path, FixedClock()), tmp_path / "excerpts" / f"{sha256_hex(TEXT)}.txt"
+    path.parent.mkdir()
+    path.write_text(TEXT)
+    assert store.texts([DIGEST]) == {DIGEST: TEXT}
+    store.remove([DIGEST])
+    assert not path.exists()
+
+
 @pytest.mark.clause("ST-60", "AN-19")
 def test_texts_lie_beside_the_packs_and_go_with_the_last_pack_that_names_them(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(f"{TEXT}\nother()\n")
@@ -64,7 +75,7 @@ def test_texts_lie_beside_the_packs_and_go_with_the_last_pack_that_names_them(tm
     packs.discard(one.id)
     assert [path.name for path in kept.iterdir()] == [f"{DIGEST}.txt"]
     two = packs.upsert_ref(two, section_key="main", ref_key="ref", path="a.py", line_start=3, line_end=3)
-    assert [path.name for path in kept.iterdir()] == [f"{sha256_hex('other()')}.txt"]
+    assert [path.name for path in kept.iterdir()] == [f"{digest_of('other()')}.txt"]
     packs.delete(two)
     packs.discard(two.id)
     assert list(kept.iterdir()) == []

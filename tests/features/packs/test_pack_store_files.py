@@ -145,7 +145,7 @@ def test_two_live_packs_with_one_name_are_malformed_when_asked_by_name(disk: Dis
 @pytest.mark.clause("ST-08")
 def test_a_file_of_another_version_asks_for_migration_wherever_it_is_met(disk: Disk) -> None:
     made = disk.put("good one")
-    old = pack_format.encode(sample_pack(BAD)).replace(b"schema_version: 2", b"schema_version: 1")
+    old = pack_format.encode(sample_pack(BAD)).replace(b"schema_version: 3", b"schema_version: 1")
     disk.file(BAD).write_bytes(old)
     for act in (
         disk.store.all,
@@ -156,7 +156,7 @@ def test_a_file_of_another_version_asks_for_migration_wherever_it_is_met(disk: D
     ):
         failure = failure_of(act)
         assert failure.code is Code.MIGRATION_REQUIRED
-        assert failure.details == {"found": 1, "supported": 2}
+        assert failure.details == {"found": 1, "supported": 3}
         assert BAD in failure.message
     assert disk.store.get(made.id) == made
     assert disk.file(BAD).read_bytes() == old

@@ -30,20 +30,6 @@ TRICKY = [
     "#\n#", "\n", "", "a", "Ω: ω", "nan", ".inf", "a\u00a0b",
 ]  # fmt: skip
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | st.sampled_from(TRICKY)
-FIELDS = [
-    "id",
-    "key",
-    "title",
-    "lines",
-    "start",
-    "end",
-    "path",
-    "refs",
-    "sections",
-    "tags",
-    "revision",
-    "expires_at",
-]
 YAML_READERS: list[Any] = [yaml.SafeLoader, yaml.CSafeLoader]
 
 
@@ -67,25 +53,81 @@ def refusal(data: bytes, pack_id: str = ID) -> Failure:
 
 
 @pytest.mark.clause("ST-01")
-def test_a_file_is_front_matter_in_the_contract_order_and_a_body() -> None:
-    data = pack_format.encode(full_pack())
-    text = data.decode("utf-8")
-    assert text.startswith("---\nschema_version: 2\nid: pk_abcdefgh\ntitle: ")
-    assert ": null" not in text.split("\n---\n")[0]
-    assert "\r" not in text
+def test_a_file_is_front_matter_in_the_contract_order_and_a_body_with_the_prose() -> None:
+    text = pack_format.encode(full_pack()).decode("utf-8")
     front, body = text.removeprefix("---\n").split("\n---\n", 1)
+    assert "\r" not in text
+    assert ": null" not in front
     record = yaml.safe_load(front)
     order = ("schema_version", *WRITTEN_FIELDS[Pack])
     assert tuple(record) == tuple(name for name in order if name in record)
-    section = record["sections"][0]
-    assert list(section) == ["key", "title", "description", "refs", "diagrams"]
+    (section,) = record["sections"]
+    assert list(section) == ["key", "refs", "diagrams"]
     assert list(section["refs"][0]) == ["key", "path", "lines", "title", "why", "group", "anchor"]
-    assert list(section["refs"][1]) == ["key", "path", "lines"]
-    assert section["refs"][0]["lines"] == {"start": 42, "end": 67}
-    assert list(section["diagrams"][0]) == ["key", "title", "mermaid", "why"]
+    assert section["refs"][0]["anchor"]["digest"] == "0" * 16
+    assert section["refs"][1] == {
+        "key": "plain",
+        "path": "docs/no anchor.md",
+        "lines": {"start": 1, "end": 1},
+    }
+    assert section["diagrams"] == [{"key": "graph"}]
     assert record["created_at"] == "2026-03-04T12:00:00Z"
-    assert "\n# yes\n\n## The flow: step by step [flow]\n" in body
-    assert "\n- path: src/auth/handler.rs\n- lines: 42-67\n" in body
+    assert body.startswith("\n## The flow: step by step [flow]\n\n    code()\n\nFirst.\n")
+    assert "\n#### Who calls whom [graph]\n- why: To see it\n\n```mermaid\ngraph TD\n" in body
+
+
+@pytest.mark.clause("ST-02")
+def test_what_a_person_edits_in_the_body_is_read() -> None:
+    sections = (*full_pack().sections, Section("next", "Next", "Second."))
+    text = pack_format.encode(full_pack(sections=sections)).decode("utf-8")
+    edited = text.replace("First.", "Primarily.\n\n## A heading without a key").replace("-->B", "-->C")
+    head, body = edited.replace("## Next [next]", "## Later on [next] ").split("\n---\n\n", 1)
+    first, _, second = body.partition("## Later")
+    for moved in (f"{first}## Later{second}", f"## Later{second}\n{first}"):
+        data = f"{head}\n---\n\n{moved}".encode()
+        for saved in (data, data.replace(b"\n", b"\r\n")):
+            read = {section.key: section for section in pack_format.decode(saved, ID).sections}
+            assert list(read) == (["flow", "next"] if moved.startswith(first) else ["next", "flow"])
+            assert (read["next"].title, read["next"].description) == ("Later on", "Second.")
+            assert "Primarily.\n\n## A heading" in str(read["flow"].description)
+            assert read["flow"].diagrams[0].mermaid == "graph TD\n  A-->C\n  %% --- not a fence"
+            assert read["flow"].refs == full_pack().sections[0].refs
+
+
+@pytest.mark.clause("ST-02")
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("## The flow: step by step [flow]", "## The flow", "no heading with [flow]"),
+        ("First.", "## Other [other]\n\nFirst.", "[other] too many"),
+        ("First.", "## Flow [flow]\n\nFirst.", "[flow] too many"),
+        ("First.", "#### Another [another]", "[another] too many"),
+        ("\n## The", "\nWords.\n\n## The", "above its first section"),
+        ("```mermaid", "```text", "'graph' must be one Mermaid fence"),
+        ("not a fence\n```", "not a fence\n```\nWords.", "'graph' must be one Mermaid fence"),
+        ("  refs:", "  description: x\n  refs:", "text twice"),
+        ("- key: flow", "- key: [flow]", "no heading with"),
+        ("First.", "\udcff", "not UTF-8"),
+    ],
+)
+def test_a_body_that_cannot_be_read_right_is_refused_in_words(old: str, new: str, words: str) -> None:
+    text = pack_format.encode(full_pack()).decode("utf-8")
+    assert text.count(old) == 1
+    failure = refusal(text.replace(old, new).encode("utf-8", "surrogateescape"))
+    assert failure.code is Code.MALFORMED_PACK
+    assert words in failure.details["reason"]
+
+
+@pytest.mark.clause("ST-02")
+@pytest.mark.parametrize(
+    "text", ["## Flow [flow]", "a\n## B [bb] ", "#### D [graph]", "a\rb", "a\0b", "```\n## X [xx]\n```"]
+)
+def test_prose_that_would_not_read_back_from_a_body_stays_in_the_front_matter(text: str) -> None:
+    section = Section("flow", "Flow", text, (), (Diagram("graph", "D", "graph TD"),))
+    pack = sample_pack(ID, sections=(Section("plain", "Plain", "Words."), section))
+    data = pack_format.encode(pack)
+    assert pack_format.decode(data, ID) == pack
+    assert front_matter.divide(data)[1] == b"\n## Plain [plain]\n\nWords.\n"
 
 
 @pytest.mark.clause("ST-03")
@@ -114,11 +156,10 @@ def test_every_valid_pack_survives_a_round_trip(
     assert pack_format.decode(pack_format.encode(pack), ID) == pack
 
 
-@pytest.mark.clause("ST-01")
-def test_readers_ignore_the_body_whatever_it_holds() -> None:
-    front = front_matter.split(pack_format.encode(full_pack()))
+@pytest.mark.clause("ST-05")
+def test_of_an_older_file_the_body_is_ignored_whatever_it_holds() -> None:
     for body in (b"", b"\n", b"\n---\nid: x\n---\n", b"\n\xff\xfe\0", b"\nid: pk_zzzzzzzz\n--- \n"):
-        assert pack_format.decode(b"---" + front + b"---" + body, ID) == full_pack()
+        assert pack_format.decode(file_of() + body, ID) == full_pack()
 
 
 @pytest.mark.clause("ST-01")

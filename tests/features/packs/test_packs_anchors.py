@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from context_pack.kernel.text import sha256_hex
+from context_pack.packs.anchors import digest_of
 from context_pack.packs.record import to_record
 
 FUNCTION = ["def load(path):", "    with open(path) as file:", "        return file.read()"]
@@ -29,7 +29,7 @@ def anchored(new_desk: Any) -> tuple[Any, str]:
 def test_upsert_ref_stores_a_digest_and_keeps_the_text_beside(anchored: tuple[Any, str]) -> None:
     desk, pack = anchored
     (ref,) = to_record(desk.store.get(pack))["sections"][0]["refs"]
-    assert ref["anchor"] == {"digest": sha256_hex("\n".join(FUNCTION)), "lines": 3}
+    assert ref["anchor"] == {"digest": digest_of("\n".join(FUNCTION)), "lines": 3}
     assert "anchor" not in str(desk.input(action="get", id=pack))
     assert "anchor" not in desk.output(id=pack)
 

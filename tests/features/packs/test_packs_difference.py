@@ -84,6 +84,16 @@ def test_a_page_counts_the_states_and_shows_the_diff_below_the_code(shop: tuple[
     assert f"   5:     return total + 1\n```\n\n> what changed:\n\n```diff\n{diff}\n```" in text
 
 
+@pytest.mark.clause("AN-20")
+def test_lines_that_hold_only_comments_are_compared_as_others_are(new_desk: Any) -> None:
+    desk = new_desk({"a.go": "package a\n\n// one\n// two\n// three\n\nvar x = 1\n"})
+    kept = MemoryExcerptStore(desk.clock)
+    desk.open(Ports(desk.clock, desk.tree, desk.store, shared_syntax(), kept))
+    pack = desk.pack_with_ref(3, 5, path="a.go")
+    desk.files["a.go"] = desk.files["a.go"].replace("two", "zwei")
+    assert "> changed since anchored: 1 of 3 lines, only comments\n" in desk.output(id=pack)
+
+
 @pytest.mark.clause("PK-57", "AN-20")
 def test_the_mode_diff_shows_only_what_changed(shop: tuple[Any, str]) -> None:
     desk, pack = shop

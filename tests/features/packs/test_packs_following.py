@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from math import inf
 
@@ -182,7 +183,7 @@ GO_LEND = GO_SELL.replace("Sell", "Lend").replace("Receipt", "Loan").replace("To
     ("path", "deleted", "sibling", "name", "new"),
     [("shop.py", SELL, LEND, "sell", "vend"), ("shop.go", GO_SELL, GO_LEND, "Sell", "Vend")],
 )
-def test_a_deleted_definition_is_not_shown_as_one_that_another_ref_is_about(
+def test_a_deleted_definition_is_not_shown_as_its_sibling_but_a_renamed_one_is_followed(
     path: str, deleted: str, sibling: str, name: str, new: str
 ) -> None:
     text = f"{'package shop' if path.endswith('.go') else 'import log'}\n\n{deleted}\n\n{sibling}"
@@ -192,6 +193,11 @@ def test_a_deleted_definition_is_not_shown_as_one_that_another_ref_is_about(
         call = resolver({path: rest}, ref, other)
         assert call(ref).state is State.STALE
         assert call(other).found is not None
+        assert resolver({path: rest}, ref)(ref).state is State.STALE
+    near = resolver({path: text.replace(deleted, "")}, ref)(ref)
+    assert re.search(r"; near: (lend|Shop\.Lend) in lines \d+-\d+$", near.reason or "")
+    part = anchored(LineRange(ref.lines.start + 2, ref.lines.end), path, text)
+    assert resolver({path: text.replace(deleted, "")}, part)(part).state is State.STALE
     renamed = deleted.replace(name, new).replace('"taken", ', '"gone", ')
     found = resolver({path: text.replace(deleted, renamed)}, ref, other)(ref)
     assert (found.state, found.excerpt) == (State.CHANGED, renamed.removesuffix("\n"))

@@ -38,6 +38,7 @@
 
 ; Macros with arguments, and variables with a value
 (preproc_function_def name: (identifier) @name value: (_)? @body) @macro
+(preproc_def name: (identifier) @name value: (_) @body) @constant
 (translation_unit (declaration
   declarator: (init_declarator
     declarator: [

@@ -47,6 +47,8 @@
   ]
   [(field_initializer_list) (compound_statement) (try_statement) (default_method_clause) (delete_method_clause)] @body
   (#not-match? @name "^(TYPED_)?TEST(_[FP])?$")) @function
+(declaration declarator: (init_declarator ; `auto operator<=>(A, A) = default;`
+  declarator: (function_declarator declarator: [(identifier) (operator_name)] @name) value: (_) @body)) @function
 (declaration declarator: (reference_declarator (function_declarator declarator: [(identifier) (operator_name)] @name))) @function @prototype
 (field_declaration_list
   (field_declaration

@@ -15,6 +15,8 @@
 (indexer_declaration "this" @name accessors: (_) @body) @method
 (indexer_declaration "this" @name value: (_) @body) @method
 (local_function_statement name: (identifier) @name body: (_)? @body) @function
+(field_declaration (modifier) @_modifier
+  (variable_declaration (variable_declarator name: (identifier) @name . (_) @body)) (#any-of? @_modifier "const" "static")) @constant
 
 ; Imports: a static one or one by another name is a "type"
 (using_directive "static" [(identifier) (qualified_name) (alias_qualified_name) (generic_name)] @specifier

@@ -68,6 +68,12 @@
 (export_statement value: (object (pair
   key: [(property_identifier) @name (string (string_fragment) @name)]
   value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @method))
+(variable_declarator value: (call_expression arguments: (arguments (object [
+  (pair key: (_) @name value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @method
+  (pair value: (object
+    (pair key: (_) @name value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @method))]))))
+(export_statement value: (call_expression arguments: (arguments (object
+  (pair key: (_) @name value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @method))))
 
 ; Exports: the whole statement is the definition; what has no name is called default
 (export_statement declaration: (function_declaration name: (_) @name)) @function
@@ -85,6 +91,18 @@
   (#not-match? @body "^(await +)?(require|import) *[(]"))
 (program (export_statement declaration: (_ . (variable_declarator name: (identifier) @name value: (_) @body) .)) @constant)
 (program (export_statement declaration: (_ (variable_declarator name: (identifier) @name value: (_) @body) @constant)))
+(program [
+  (_ (variable_declarator
+    name: [
+      (object_pattern [(shorthand_property_identifier_pattern) @name (pair_pattern value: (identifier) @name)])
+      (array_pattern (identifier) @name)]
+    value: (_) @body))
+  (export_statement declaration: (_ (variable_declarator
+    name: [
+      (object_pattern [(shorthand_property_identifier_pattern) @name (pair_pattern value: (identifier) @name)])
+      (array_pattern (identifier) @name)]
+    value: (_) @body)))] @constant
+  (#not-match? @body "^(await +)?(require|import) *[(]"))
 
 ; What a file exports by value, and functions that are handed over by name
 (export_statement "default" @name value: [(call_expression) (new_expression)] @body) @constant
@@ -99,6 +117,13 @@
 ((call_expression
   function: (_) @_wrap arguments: (arguments (function_expression name: (_) @name body: (_) @body) @function))
   (#not-match? @_wrap "^(React[.])?(memo|forwardRef)$"))
+(variable_declarator
+  name: (identifier) @_own
+  value: (call_expression arguments: (arguments (function_expression name: (_) @name body: (_) @body) @function))
+  (#not-eq? @_own @name))
+(export_statement value: (call_expression
+  arguments: (arguments (function_expression name: (_) @name body: (_) @body) @function)))
+(call_expression function: (parenthesized_expression (function_expression name: (_) @name body: (_) @body) @function))
 
 ; Imports
 (import_statement source: (string) @specifier) @import

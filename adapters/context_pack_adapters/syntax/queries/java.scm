@@ -8,6 +8,10 @@
 (method_declaration name: (identifier) @name body: (_)? @body) @method
 (constructor_declaration name: (identifier) @name body: (_) @body) @method
 (compact_constructor_declaration name: (identifier) @name body: (_) @body) @method
+(interface_body (constant_declaration declarator: (variable_declarator name: (identifier) @name value: (_) @body)) @constant)
+(field_declaration
+  (modifiers) @_modifiers declarator: (variable_declarator name: (identifier) @name value: (_) @body)
+  (#match? @_modifiers "static") (#match? @_modifiers "final")) @constant
 
 ; Imports: "static" takes a member out of a class; a star takes everything
 (import_declaration "static" [(scoped_identifier) (identifier)] @specifier (asterisk)? @imported (#set! how "static")) @import

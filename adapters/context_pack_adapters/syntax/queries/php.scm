@@ -5,7 +5,15 @@
 (enum_declaration name: (name) @name body: (_) @body) @enum
 (function_definition name: (name) @name body: (_) @body) @function
 (method_declaration name: (name) @name body: (_)? @body) @method
-(program (const_declaration (const_element . (name) @name . (_) @body)) @constant)
+(const_declaration (const_element . (name) @name . (_) @body)) @constant
+(program (expression_statement (function_call_expression
+  function: (name) @_define
+  arguments: (arguments . (argument [(string (string_content) @name) (encapsed_string . (string_content) @name .)])
+    . (argument))) @constant)
+  (#eq? @_define "define"))
+(program (expression_statement (assignment_expression
+  left: (variable_name) @name
+  right: [(anonymous_function body: (_) @body) (arrow_function body: (_) @body)])) @function)
 
 ; Names: "use" with what it is called here, "group" with what is taken from a namespace, "trait" of a class
 (namespace_use_declaration

@@ -5,6 +5,12 @@
 (decorated_definition definition: (class_definition name: (identifier) @name body: (_) @body)) @class
 (module (expression_statement (assignment left: (identifier) @name right: (_) @body)) @constant)
 (module (expression_statement (assignment left: (pattern_list (identifier) @name) right: (_) @body)) @constant)
+(module [
+  (if_statement consequence: (block (expression_statement (assignment left: (identifier) @name right: (_) @body)) @constant))
+  (if_statement alternative: (_ (block (expression_statement (assignment left: (identifier) @name right: (_) @body)) @constant)))
+  (try_statement body: (block (expression_statement (assignment left: (identifier) @name right: (_) @body)) @constant))
+  (try_statement (_ (block (expression_statement (assignment left: (identifier) @name right: (_) @body)) @constant)))])
+(module (expression_statement (assignment right: (assignment left: (identifier) @name right: (_) @body))) @constant)
 (type_alias_statement
   left: (type [(identifier) @name (generic_type . (identifier) @name)])
   right: (_) @body) @type

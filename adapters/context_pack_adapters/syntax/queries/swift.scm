@@ -1,6 +1,7 @@
 ; Definitions
 (function_declaration "func" . name: _ @name body: (_)? @body) @function
 (protocol_function_declaration "func" . name: _ @name) @method
+(protocol_property_declaration name: (pattern bound_identifier: (simple_identifier) @name)) @method
 (init_declaration name: "init" @name body: (_)? @body) @method
 (deinit_declaration "deinit" @name body: (_) @body) @method
 (subscript_declaration "subscript" @name (computed_property) @body) @method

@@ -9,6 +9,7 @@
 (abstract_method_signature name: (_) @name) @method
 (class_body (method_signature name: (_) @name) @method)
 (interface_body (method_signature name: (_) @name) @method)
+(interface_body (property_signature name: (_) @name type: (type_annotation (function_type))) @method)
 (public_field_definition
   name: (_) @name
   value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @method
@@ -33,6 +34,13 @@
   (interface_declaration name: (_) @name)
   (type_alias_declaration name: (_) @name)])) @type
 (program (export_statement declaration: (ambient_declaration (_ . (variable_declarator name: (identifier) @name) .))) @constant)
+
+; Constants of a namespace, and exported names that get their values later
+(internal_module body: (statement_block [
+  (lexical_declaration (variable_declarator name: (identifier) @name value: (_) @body))
+  (export_statement declaration: (lexical_declaration (variable_declarator name: (identifier) @name value: (_) @body)))
+] @constant))
+(program (export_statement declaration: (_ . (variable_declarator name: (identifier) @name !value) .)) @constant)
 
 ; Imports
 (import_statement (import_require_clause source: (string) @specifier)) @import
