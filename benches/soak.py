@@ -88,21 +88,17 @@ class Agent(threading.Thread):
         entity = {"entityType": "Requirement", "id": "REQ-001"}
         simple: list[tuple[str, dict[str, Any]]] = [
             ("read_file", {"path": file, "includeDeps": True}),
-            ("read_file", {"path": "not/there.py"}),
             ("grep_codebase", {"pattern": f"def {word}"}),
             ("code_outline", {"path": os.path.dirname(file)}),
             ("find_usages", {"name": word}),
             ("list_contexts", {}),
             ("check_freshness", {"scope": os.path.dirname(file)}),
-            ("query_context", {"scope": os.path.dirname(file)}),
             ("documents_sync", {}),
             ("documents_search", {"query": f"the {word} of a window"}),
-            ("documents_list_documents", {"collection": "all"}),
             ("context_search", {"query": f"handles the {word}"}),
             ("context_record", {"type": "rule", "content": f"Rule {chance.randrange(50)} about the {word}"}),
             ("get_context", entity),
             ("export_context", {"targets": [{"entityType": "Requirement", "entityId": "REQ-001"}]}),
-            ("export_entity_markdown", {"entityType": "Requirement", "entityId": "REQ-001"}),
             ("output", {}),
         ]
         if chance.random() < 0.2:
@@ -184,11 +180,9 @@ def children(process: int) -> Iterator[int]:
 def told(agents: list[Agent], minute: float, samples: list[Sample]) -> str:
     """One line: the medians of what was sampled since the last one."""
     middle = Sample(*(int(statistics.median(each)) for each in zip(*samples, strict=True)))
+    counts = f"{middle.descriptors} descriptors, {middle.threads} threads, {middle.children} children"
     calls = sum(agent.calls.total() for agent in agents)
-    return (
-        f"minute {minute:5.1f}   memory {middle.memory / 1e6:7.1f} MB   descriptors {middle.descriptors:4}   "
-        f"threads {middle.threads:3}   children {middle.children:2}   calls {calls}"
-    )
+    return f"minute {minute:.1f}: {middle.memory / 1e6:.1f} MB, {counts}, {calls} calls"
 
 
 def judged(samples: list[Sample]) -> bool:

@@ -1,6 +1,6 @@
 """`grep_codebase` over 700 files and over 30,000, beside `rg --json` where it is installed.
 
-python benches/side_by_side/code.py [--quick] [--tree FOLDER]
+python benches/side_by_side/code.py [--quick]
 """
 
 from __future__ import annotations
@@ -9,22 +9,17 @@ import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
-from wire import COMMON, NEEDLE, OURS, QUICK, Bounds, Server, plant, took, tool_call
+from wire import COMMON, NEEDLE, OURS, QUICK, Bounds, Server, measured, plant, took, tool_call
 
 SMALL, LARGE = 700, 700 if QUICK else 30_000
 PATTERNS = {
     "rare word": NEEDLE,
     "common word": COMMON,
-    "two letters": "re",
     "common regex": r"def \w+_value\(",
-    "words": r"\bclass\b",
     "choice": "TODO|FIXME",
-    "class then text": r"[A-Z]\w+Error",
-    "two runs": r"import .* from .*",
     "repeated groups": r"(\w+)\.(\w+)\(\1",
     "blanks": r"\s+$",
 }
@@ -34,7 +29,9 @@ TRAP = "(a|aa)+!$"
 def repeated(tree: Path, bounds: Bounds) -> None:
     """Every pattern again and again in one server; a pattern that explodes ends in time."""
     rounds, rg = 3 if QUICK else 9, shutil.which("rg")
+    plant(tree, SMALL)
     (tree / "trap.txt").write_text(("a" * 90 + "?!\n") * 20)
+    time.sleep(2.1)  # what has just changed is read again at every search
     server = Server(OURS, tree)
     server.result("grep_codebase", pattern="first search")
     for title, pattern in PATTERNS.items():
@@ -56,6 +53,7 @@ def repeated(tree: Path, bounds: Bounds) -> None:
 
 def first(tree: Path, bounds: Bounds) -> None:
     """The first search of a server in a large tree, whatever the pattern."""
+    plant(tree, LARGE)
     for title in ("rare word", "common word", "choice", "blanks"):
         server = Server(OURS, tree)
         began = time.perf_counter()
@@ -64,20 +62,5 @@ def first(tree: Path, bounds: Bounds) -> None:
         server.close()
 
 
-def main() -> int:
-    """Measure and print."""
-    bounds = Bounds()
-    with tempfile.TemporaryDirectory() as name:
-        if "--tree" in sys.argv:
-            repeated(Path(sys.argv[sys.argv.index("--tree") + 1]).resolve(), bounds)
-            return bounds.code()
-        plant(Path(name, "small"), SMALL)
-        time.sleep(2.1)  # what has just changed is read again at every search
-        repeated(Path(name, "small"), bounds)
-        plant(Path(name, "large"), LARGE)
-        first(Path(name, "large"), bounds)
-    return bounds.code()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measured(repeated, first))

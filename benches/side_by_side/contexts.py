@@ -9,12 +9,11 @@ import json
 import random
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import jsonschema
 import yaml
-from wire import ENV, OURS, QUICK, Bounds, Server, took
+from wire import ENV, OURS, QUICK, Bounds, Server, measured, took
 
 FOLDERS = 100 if QUICK else 1_000
 ENTITIES = 200 if QUICK else 2_000
@@ -93,14 +92,5 @@ def bundles(folder: Path, bounds: Bounds) -> None:
     server.close()
 
 
-def main() -> int:
-    """Measure and print."""
-    bounds = Bounds()
-    for measure in (contexts, bundles):
-        with tempfile.TemporaryDirectory() as name:
-            measure(Path(name), bounds)
-    return bounds.code()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measured(contexts, bundles))

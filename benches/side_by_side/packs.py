@@ -8,12 +8,11 @@ from __future__ import annotations
 import os
 import random
 import sys
-import tempfile
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
-from wire import OURS, QUICK, Bounds, Server, medians, request, tool_call
+from wire import OURS, QUICK, Bounds, Server, measured, medians, request, tool_call
 
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.text import PACK_ID_BYTES, LineRange, pack_id
@@ -63,29 +62,30 @@ def bare_write(folder: Path) -> Callable[[], None]:
     return write
 
 
-def main() -> int:
-    """Measure and print."""
-    bounds = Bounds()
-    with tempfile.TemporaryDirectory() as name:
-        for count, most in ((200, 0.25), (MANY, 10)):
-            root = Path(name, str(count))
-            filled(root, count)
-            server = Server([*OURS, "serve", "--root", str(root)], Path(name))
-            server.ask(request("tools/list"))  # loads the tools
-            before = server.processor_ms()
-            seconds, ping = server.longest_ping_while(tool_call("input", action="list"))
-            used = (server.processor_ms() - before) / 1000
-            bounds.show(f"first list of {count} packs, processor", used, "s", most=most)
-            bounds.show(f"first list of {count} packs, clock", seconds, "s")
-            bounds.show("longest ping meanwhile", ping * 1000, "ms")
-            server.close()
-        store = FilePackStore(Path(name, "200"), CLOCK, SystemIds())
-        Path(name, "bare").mkdir()
-        rounds = 20 if QUICK else 100
-        ours, floor = medians(rounds, lambda: store.create(sample, None), bare_write(Path(name, "bare")))
-        bounds.show("a durable write over a bare one", ours - floor, "ms", most=6)
-    return bounds.code()
+def lists(folder: Path, bounds: Bounds) -> None:
+    """The first list of few packs and of many, and `ping` meanwhile."""
+    for count, most in ((200, 0.25), (MANY, 10)):
+        root = folder / str(count)
+        filled(root, count)
+        server = Server([*OURS, "serve", "--root", str(root)], folder)
+        server.ask(request("tools/list"))  # loads the tools
+        before = server.processor_ms()
+        seconds, ping = server.longest_ping_while(tool_call("input", action="list"))
+        used = (server.processor_ms() - before) / 1000
+        bounds.show(f"first list of {count} packs, processor", used, "s", most=most)
+        bounds.show(f"first list of {count} packs, clock", seconds, "s")
+        bounds.show("longest ping meanwhile", ping * 1000, "ms")
+        server.close()
+
+
+def writes(folder: Path, bounds: Bounds) -> None:
+    """A durable write beside a bare one."""
+    (folder / "bare").mkdir()
+    store = FilePackStore(folder, CLOCK, SystemIds())
+    rounds = 20 if QUICK else 100
+    ours, floor = medians(rounds, lambda: store.create(sample, None), bare_write(folder / "bare"))
+    bounds.show("a durable write over a bare one", ours - floor, "ms", most=6)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measured(lists, writes))

@@ -2,29 +2,24 @@
 
 python benches/side_by_side/searches.py [--quick] [--repository FOLDER]
 
-The first index is compared with semble's, where that is installed, over the repository that is named or over
-this one's sources.
+The first index is of the repository that is named, or of this one's sources.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import random
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
-from importlib.util import find_spec
 from pathlib import Path
 
-from wire import ENV, OURS, QUICK, ROOT, Bounds, Server, plant, took
+from wire import ENV, OURS, QUICK, ROOT, Bounds, Server, measured, plant, took
 
 PIECES = 1_000 if QUICK else 10_000
 QUESTIONS = 10 if QUICK else 60
 SIGHT = "def zebra_crossing_policy():\n    return 'of the sighted kind'\n"
-SEMBLE = "import sys; from semble import SembleIndex; SembleIndex.from_path(sys.argv[1], show_progress=False)"
 
 
 def questions(folder: Path, bounds: Bounds) -> None:
@@ -65,7 +60,7 @@ def edited(folder: Path, bounds: Bounds) -> None:
 
 
 def first_index(folder: Path, bounds: Bounds) -> None:
-    """`context-pack index` of a repository, beside semble without a model."""
+    """`context-pack index` of a repository."""
     named = "--repository" in sys.argv
     tree = Path(sys.argv[sys.argv.index("--repository") + 1]) if named else ROOT / "context_pack"
     env = {
@@ -76,22 +71,7 @@ def first_index(folder: Path, bounds: Bounds) -> None:
     env["CONTEXT_PACK_ROOT"] = str(folder / "storage")
     ours = took(lambda: subprocess.run([*OURS, "index"], env=env, check=True, capture_output=True))
     bounds.show(f"first index of {tree.name}", ours / 1000, "s")
-    if find_spec("semble") is None:
-        print("  semble is not installed: nothing to compare with")
-        return
-    command = [sys.executable, "-c", SEMBLE, str(tree)]
-    peer = took(lambda: subprocess.run(command, env={**os.environ, "HF_HUB_OFFLINE": "1"}, check=True))
-    bounds.show("first index beside semble's", ours / peer, "times", most=3)
-
-
-def main() -> int:
-    """Measure and print."""
-    bounds = Bounds()
-    for measure in (questions, edited, first_index):
-        with tempfile.TemporaryDirectory() as name:
-            measure(Path(name), bounds)
-    return bounds.code()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measured(questions, edited, first_index))

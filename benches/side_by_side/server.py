@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from wire import ENV, OURS, PEER, QUICK, Bounds, Server, request, tool_call
+from wire import ENV, OURS, PEER, QUICK, Bounds, Server, measured, request, tool_call
 
 ROUNDS = 3 if QUICK else 11
 PEER_SHARE = 5
@@ -45,6 +45,7 @@ def start(folder: Path, bounds: Bounds) -> None:
 
 def first_calls(folder: Path, bounds: Bounds) -> None:
     """After `tools/list` and a second of silence: a first call beside a second, and the memory of all."""
+    (folder / "a.py").write_text("def f():\n    pass\n")
     over: dict[str, list[float]] = {tool: [] for tool in FIRST}
     for _ in range(1 if QUICK else 5):
         for tool, arguments in FIRST.items():
@@ -114,18 +115,5 @@ def commands(folder: Path, bounds: Bounds) -> None:
         bounds.show(f"context-pack {' '.join(words)}", statistics.median(times) * 1000, "ms", most=most)
 
 
-def main() -> int:
-    """Measure and print."""
-    bounds = Bounds()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "a.py").write_text("def f():\n    pass\n")
-        start(folder, bounds)
-        first_calls(folder, bounds)
-        rates(folder, bounds)
-        commands(folder, bounds)
-    return bounds.code()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(measured(start, first_calls, rates, commands))

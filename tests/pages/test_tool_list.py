@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 MOST_TOKENS = 5_200
 MOST_WITH_ALL = 8_400
 ALTERNATIVES = ("anyOf", "oneOf", "allOf", "not", "if")
+COMPILE = "for (const p of JSON.parse(require('fs').readFileSync(0, 'utf8'))) new RegExp(p, 'u')"
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 
@@ -86,6 +89,20 @@ def test_schemas_stay_in_the_subset_that_every_client_accepts(listed_tools: list
                 if not set(schema.get("required", ())) <= set(schema.get("properties", {})):
                     faults.append(f"{tool} {which} {path}: requires what it does not name")
     assert faults == []
+
+
+@pytest.mark.clause("PG-04")
+def test_every_published_pattern_is_valid_with_the_unicode_flag(listed_tools: list[dict[str, Any]]) -> None:
+    """A client that compiles strictly could otherwise never call the tool."""
+    found = (inner.get("pattern") for _, _, top in schemas(listed_tools) for _, inner in subschemas(top))
+    patterns = sorted({each for each in found if each is not None})
+    assert patterns
+    if (node := shutil.which("node")) is None:
+        pytest.skip("node is not on this machine")
+    done = subprocess.run(
+        [node, "-e", COMPILE], input=json.dumps(patterns), text=True, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.clause("PG-04")

@@ -139,8 +139,7 @@ def _functions(client: Client) -> dict[str, Callable[[dict[str, Any]], Awaitable
 def typescript_1(folder: Path) -> Said:
     """The official TypeScript SDK 1.x."""
     modules = referees.node_packages(referees.TYPESCRIPT_SDK_1)
-    script = [referees.node((20, 0)), str(HERE / "js/sdk_1.mjs")]
-    said: Said = referees.transcript([*script, str(modules)], plan(folder, legacy=True), folder)
+    said: Said = referees.transcript([HERE / "js/sdk_1.mjs", modules], plan(folder, legacy=True), folder)
     return said
 
 
@@ -149,9 +148,8 @@ def typescript_2(mode: str) -> Callable[[Path], Said]:
 
     def run(folder: Path) -> Said:
         modules = referees.node_packages(referees.TYPESCRIPT_CLIENT_2)
-        script = [referees.node((20, 0)), str(HERE / "js/client_2.mjs")]
         given = plan(folder, legacy=mode == "legacy")
-        said: Said = referees.transcript([*script, str(modules), mode], given, folder)
+        said: Said = referees.transcript([HERE / "js/client_2.mjs", modules, mode], given, folder)
         return said
 
     return run

@@ -94,13 +94,6 @@ def test_a_scan_is_ten_folders_deep_unless_configured(world: World, depth: int |
     assert max(0 if scope == "." else scope.count("/") + 1 for scope in scopes) == deepest
 
 
-@pytest.mark.clause("CX-10")
-def test_settings_of_the_other_tool_are_accepted(world: World) -> None:
-    world.put({".context.config.yaml": "provider: x\nmin_tokens: 7\nmode: lean\nmodel: {name: y}\n"})
-    scan = scanned(world.project())
-    assert (scan.rules.min_tokens, scan.warnings) == (7, 0)
-
-
 @pytest.mark.clause("CX-20")
 def test_an_absolute_scope_inside_the_root_is_served(world: World) -> None:
     project = world.project()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ from context_pack_adapters.bundles.store import FileBundleStore
 Files = dict[str, Any]
 MANIFEST, TYPE_FILE = "sdd-bundle.yaml", "schemas/bundle-type.json"
 SAMPLE = Path(__file__).resolve().parents[1] / "fixtures" / "bundles" / "sample"
+UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+"""What YAML takes as an escape only."""
 LONG_AGO = 1_700_000_000
 """When the files of a test were last modified, unless it says otherwise: long enough ago to be believed."""
 
@@ -112,7 +115,10 @@ def write_files(folder: Path, files: Mapping[str, Any], modified: float = LONG_A
 def _encoded(value: Any) -> bytes:
     if isinstance(value, bytes):
         return value
-    return (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)).encode()
+    if isinstance(value, str):
+        return value.encode()
+    text = json.dumps(value, ensure_ascii=False)
+    return UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()
 
 
 def target(entity_id: str, entity_type: str = "Node") -> dict[str, str]:

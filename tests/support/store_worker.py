@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from functools import partial
-from pathlib import Path
 
 from attrs import evolve
 from processes import each_in_a_process
@@ -13,19 +12,14 @@ from waiting import PATIENCE
 
 from context_pack.kernel.errors import Failure
 from context_pack.packs.ports import PackStore
-from context_pack_adapters.system import SystemClock, SystemIds
+from context_pack_adapters.postgres.connection import Address, Database
+from context_pack_adapters.postgres.packs import PostgresPackStore
+from context_pack_adapters.system import SystemIds
 
 
 def opened(place: str, project: str) -> PackStore:
-    """The packs at an address or in a folder."""
-    if place.startswith("postgresql://"):
-        from context_pack_adapters.postgres.connection import Address, Database
-        from context_pack_adapters.postgres.packs import PostgresPackStore
-
-        return PostgresPackStore(Database(Address(place), lambda: project, PATIENCE), SystemIds())
-    from context_pack_adapters.packs.store import FilePackStore
-
-    return FilePackStore(Path(place), SystemClock(), SystemIds())
+    """The packs at an address."""
+    return PostgresPackStore(Database(Address(place), lambda: project, PATIENCE), SystemIds())
 
 
 def work(place: str, project: str, times: int, turn: int, keys: list[str]) -> list[list[str | int]]:

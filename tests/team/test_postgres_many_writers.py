@@ -74,19 +74,13 @@ def judge(store: PackStore, keys: list[str], changes: list[tuple[str, int | str]
 
 
 @pytest.mark.slow
-@pytest.mark.clause("TM-10", "ST-16")
+@pytest.mark.clause("TM-10")
 @pytest.mark.parametrize("packs", [1, 100])
-@pytest.mark.parametrize("kind", ["disk", "postgres"])
-def test_sixteen_processes_lose_no_change(
-    kind: str, packs: int, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
-    place, project = str(tmp_path), PROJECT
-    if kind == "postgres":
-        place = request.getfixturevalue("postgres").url
-        prepare(Address(place), project)
-    store = opened(place, project)
+def test_sixteen_processes_lose_no_change(packs: int, postgres: Server) -> None:
+    prepare(Address(postgres.url), PROJECT)
+    store = opened(postgres.url, PROJECT)
     keys = made(store, packs)
-    changes = told(begun(place, project, range(0, 7 * PROCESSES, 7), CHANGES, keys))
+    changes = told(begun(postgres.url, PROJECT, range(0, 7 * PROCESSES, 7), CHANGES, keys))
     failed = judge(store, keys, changes)
     assert set(failed) <= {Code.LOCK_TIMEOUT, Code.REVISION_CONFLICT}
     assert sum(store.get(key).revision - 1 for key in keys) == PROCESSES * CHANGES - failed.total()

@@ -119,21 +119,6 @@ def test_manifest_paths_never_follow_a_link_out_of_the_bundle(project: Path, wha
 
 
 @pytest.mark.clause("BD-13")
-def test_a_folder_that_is_swapped_for_a_link_gives_nothing_away(project: Path) -> None:
-    one = desk(project)
-    assert one.export("a")["diagnostics"] == []
-    node = project / "shop/bundle/node"
-    os.rename(node, project / "shop/kept")
-    node.symlink_to(project.parent / "outside")
-    error = one.refused("export_context", targets=[target("a")])
-    assert error["code"] == "NOT_FOUND"
-    assert one.refused("export_context", targets=[target("secret")])["code"] == "NOT_FOUND"
-    node.unlink()
-    node.symlink_to(project / "shop/kept")
-    assert ids_of(one.export("a")["data"]["dependencies"]) == ["b"]
-
-
-@pytest.mark.clause("BD-13")
 def test_pipes_sockets_and_folders_named_yaml_are_reported_at_once(project: Path) -> None:
     folder = project / "shop/bundle/node"
     os.mkfifo(folder / "pipe.yaml")

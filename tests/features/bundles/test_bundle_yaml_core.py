@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from hanging import never_hanging
-from hypothesis import strategies as st
 
 from context_pack.kernel.yaml_documents import Malformed, load
 
@@ -100,9 +99,3 @@ def test_deep_nesting_is_refused_without_recursion() -> None:
 
 
 # What YAML 1.1 scanners call printable and no line break.
-TEXTS = st.text(st.characters(exclude_categories=("Cs", "Cc", "Cn", "Zl", "Zp"), exclude_characters="\ufeff"))
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
-    max_leaves=8,
-)

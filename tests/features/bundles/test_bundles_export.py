@@ -9,8 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-import yaml
-from bundle_maker import MANIFEST, BundleDesk, bundle_files, desk_of, ids_of, nodes, refs, schema, target
+from bundle_maker import BundleDesk, bundle_files, desk_of, ids_of, nodes, refs, schema, target
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -182,20 +181,6 @@ def test_the_digest_is_of_the_data_without_its_time() -> None:
         del body["data"]["exportMeta"]["exportedAt"]
         text = json.dumps(body["data"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         assert body["meta"]["digest"] == hashlib.sha256(text.encode()).hexdigest()
-
-
-@pytest.mark.clause("BD-38", "BD-39")
-def test_yaml_differs_only_in_its_time_whatever_the_bundle_is_called() -> None:
-    files = nodes(CHAIN)
-    files[MANIFEST]["metadata"]["name"] = "one\nexportedAt: two\n    exportedAt: three"
-    desk = desk_of(files)
-    first = desk.call("export_context", targets=[target("a")], format="yaml")
-    desk.clock.advance(seconds=61.5)
-    second = desk.call("export_context", targets=[target("a")], format="yaml")
-    assert first.text.replace("03:04:05.000Z", "03:05:06.500Z") == second.text
-    for answer in (first, second):
-        assert yaml.safe_load(answer.text) == answer.structured
-    assert first.structured != second.structured
 
 
 @pytest.mark.clause("BD-21", "BD-37")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import time
 from pathlib import Path
 
 import pytest
@@ -12,12 +11,9 @@ from context_trees import Asked, age, context, disk_contexts, plant, refresher
 from ordinary_user import ordinary_user
 
 from context_pack.contexts.fingerprint import Method
-from context_pack.contexts.model import Context, Corrupt, read_context
 from context_pack.contexts.ports import Project, unwatched
-from context_pack.contexts.queries import RefusedQuery
 from context_pack.contexts.refresh import RefreshRequest
 from context_pack.kernel.ports import Reason
-from context_pack_adapters.files.signature import FINE_GRAIN_NS
 
 BASE: dict[str, str | bytes] = {
     ".context.config.yaml": "min_tokens: 0\nmax_depth: 40\n",
@@ -25,7 +21,6 @@ BASE: dict[str, str | bytes] = {
     "src/b.py": "y = 1\n",
     "src/.context.yaml": context("src"),
 }
-is_root = os.geteuid() == 0
 
 
 @pytest.fixture
@@ -219,23 +214,6 @@ def test_a_content_fingerprint_survives_a_copy_and_a_stat_fingerprint_does_not(
         assert (state["state"], state["fingerprint"]["method"]) == expected
 
 
-def refreshed(root: Path) -> set[str]:
-    """What became of the folders when one process refreshed all."""
-    ports = disk_contexts(root)
-    project = ports.open(None)
-    assert not isinstance(project, Reason)
-    outcomes = refresher(ports).refresh(project, RefreshRequest())
-    assert not isinstance(outcomes, RefusedQuery)
-    return {outcome.result for outcome in outcomes}
-
-
-def settle(root: Path) -> None:
-    """Wait until every file has stood still for longer than the clock of the file system is coarse."""
-    newest = max(path.stat().st_ctime_ns for path in root.rglob("*") if path.is_file())
-    while time.time_ns() <= newest + FINE_GRAIN_NS:
-        time.sleep(0.01)
-
-
 # -- writing
 
 
@@ -265,38 +243,3 @@ def test_a_context_that_is_a_link_is_left_alone(root: Path) -> None:
 
 
 # -- the dialect
-
-
-def as_bytes(text: str | bytes) -> bytes:
-    """The bytes of a file."""
-    return text.encode() if isinstance(text, str) else text
-
-
-@pytest.mark.clause("CX-01")
-@pytest.mark.parametrize(
-    "spelled",
-    ["2026-02-13T10:00:00Z", "2026-02-13", "yes", "on", "No", "12:30:45", "1_000", "0b1", "~x", "=", "<<"],
-)
-def test_yaml_1_1_booleans_and_numbers_stay_text(spelled: str) -> None:
-    text = context("src").replace("A folder.", spelled)
-    verdict = read_context(as_bytes(text))
-    assert isinstance(verdict, Context)
-    assert verdict.record["summary"] == spelled
-
-
-@pytest.mark.clause("CX-01")
-@pytest.mark.parametrize(
-    "text",
-    [
-        context("src") + "---\n" + context("src"),
-        context("src") + "todos:\n\t- one\n",
-        context("src") + "base: &b {x: 1}\n<<: *b\n",
-        context("src") + "<<: {todos: [a]}\n",
-        context("src") + "scope: src\n",
-        context("src").encode() + b"todos: ['\xff']\n",
-        context("src") + "? [a]\n: b\n",
-    ],
-    ids=["two", "tab", "merge", "merge-inline", "twice", "utf8", "key"],
-)
-def test_yaml_outside_the_supported_subset_is_corrupt(text: str | bytes) -> None:
-    assert isinstance(read_context(as_bytes(text)), Corrupt)

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from context_trees import MINIMAL
-from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from context_pack.contexts.model import (
@@ -157,10 +156,3 @@ def test_the_published_schema_is_a_schema_and_agrees_with_the_reader() -> None:
         assert judge.is_valid(value)
     for value in ({**BASE, "version": 2}, {**BASE, "x": 1}, {**BASE, "files": [{"name": "a"}]}, {}):
         assert not judge.is_valid(value)
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=5,
-)

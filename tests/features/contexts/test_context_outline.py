@@ -78,9 +78,7 @@ def test_prose_is_described_by_title_and_first_paragraph() -> None:
 
 @pytest.mark.slow
 @pytest.mark.clause("CX-31")
-@pytest.mark.parametrize(
-    "extension", ["py", "ts", "go", "rs", "java", "c", "php", "rb", "md", "sql", "vue", "html", "xyz"]
-)
+@pytest.mark.parametrize("extension", ["py", "ts", "go", "c", "md", "sql"])
 def test_no_text_makes_an_outline_hang(extension: str) -> None:
     for text in ("(" * 20_000, "import " * 10_000, "import\n" * 10_000, "/*" * 20_000, "<" * 50_000, "public a " * 5_000,
                  "a b " * 20_000, "export function f(" + "(" * 20_000, "word " * 20_000, "[![" * 5_000, "\n" * 50_000):  # fmt: skip

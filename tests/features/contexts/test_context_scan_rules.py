@@ -1,4 +1,3 @@
-# ruff: noqa: E501 -- sample sources and answers stand on one line, as they do in files
 """Which folders are entered, which files count, and which folders are worth a context."""
 
 from __future__ import annotations
@@ -35,29 +34,18 @@ def scopes(folders: list[ProjectFolder], min_tokens: float) -> tuple[list[str], 
 
 
 @pytest.mark.clause("CX-10")
-@pytest.mark.parametrize("name", ["node_modules", "dist", "build", "out", "__pycache__", "venv", "target", "vendor",
-    "obj", "_build", "Pods", "bower_components", "coverage", "_site", "storybook-static", "tmp", "temp",
-    ".git", ".hidden", "."])  # fmt: skip
+@pytest.mark.parametrize(
+    "name", ["node_modules", "dist", "venv", "target", "vendor", "tmp", ".git", ".hidden"]
+)
 def test_folders_of_these_names_are_not_entered(name: str) -> None:
     assert not is_entered(name)
 
 
 @pytest.mark.clause("CX-12")
-@pytest.mark.parametrize(
-    "extension",
-    ["ts", "tsx", "js", "jsx", "mjs", "cjs", "py", "pyi", "rs", "go", "java", "kt", "kts", "c", "cpp", "cc", "h", "hpp", "cs", "rb", "php", "swift", "scala", "ex", "exs", "hs", "lua", "r", "sql", "sh", "bash", "zsh", "yaml", "yml", "json", "toml", "xml", "html", "css", "scss", "md", "mdx", "txt", "rst", "vue", "svelte", "tf", "hcl", "dockerfile", "graphql", "gql", "proto"],
-)  # fmt: skip
-def test_sources_are_known_by_their_extension_whatever_its_case(extension: str) -> None:
-    assert is_source(f"a.{extension}")
-    assert is_source(f"A.{extension.upper()}")
-    assert not is_source(extension)
-
-
-@pytest.mark.clause("CX-12")
-@pytest.mark.parametrize("name", ["Dockerfile", "docker-compose.yaml", "docker-compose.yml", "Makefile", "Cargo.toml",
-    "go.mod", "pyproject.toml", "setup.py", "setup.cfg", "Gemfile", "Rakefile", "CMakeLists.txt"])  # fmt: skip
-def test_sources_are_known_by_well_known_names(name: str) -> None:
+@pytest.mark.parametrize("name", ["a.ts", "A.PY", "a.md", "a.dockerfile", "Dockerfile", "Makefile", "go.mod"])
+def test_sources_are_known_by_their_extension_or_name(name: str) -> None:
     assert is_source(name)
+    assert not is_source(name.rpartition(".")[2].lower())
 
 
 def brute_force(tree: list[ProjectFolder], least: float) -> tuple[list[str], int]:
