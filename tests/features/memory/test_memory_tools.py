@@ -154,7 +154,7 @@ def test_a_draft_is_few_places_in_groups_that_say_what_they_do(project: Project)
     assert groups == sorted(groups)
     assert {"2 core", "4 tests"} <= set(groups)
     assert "Renew a token that has expired." in next(
-        ref["why"] for ref in refs if ref["key"] == "renew-token"
+        ref["why"] for ref in refs if ref["title"] == "renew_token"
     )
 
 
