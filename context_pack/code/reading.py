@@ -14,13 +14,12 @@ from typing import NamedTuple
 
 from attrs import evolve, frozen
 
-from context_pack.code.imports.languages import Imports, Unparsable, imports_of, knows_imports
-from context_pack.code.imports.tree import TreeFiles
+from context_pack.code.imports import Imports, TreeFiles, imports_of, knows_imports
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason, SourceFile, SourceTree, Unreadable, near_paths
-from context_pack.kernel.syntax import Definition, NotParsed, Parsed, Syntax, named, readable_part
+from context_pack.kernel.syntax import Definition, NotParsed, Syntax, named, readable_part
 from context_pack.toolkit.arguments import arg, boolean, integer, text
 from context_pack.toolkit.budget import ELLIPSIS, cut_text, json_size
 from context_pack.toolkit.limits import LEAST_TOKENS
@@ -182,7 +181,12 @@ class FileReader:
     def _imports(self, source: SourceFile, name: str, check: Check) -> Imports:
         if not knows_imports(name):
             return Imports()
-        parsed = self._parsed(source, name)
+        answer = self.syntax.parse(name, source.text)
+        if isinstance(answer, NotParsed) and answer.partly is None:
+            raise _no_imports(source, answer.reason)
+        parsed = readable_part(answer)
+        if name == "python" and parsed.error_line is not None:
+            raise _no_imports(source, f"Syntax error at line {parsed.error_line}")
 
         @cache
         def text_of(path: str) -> str | None:
@@ -190,27 +194,9 @@ class FileReader:
             found = self.tree.read(RelativePath(path), MAX_BYTES) if _is_path(path) else None
             return found.text if isinstance(found, SourceFile) else None
 
-        @cache
-        def is_file(path: str) -> bool:
-            check()
-            return _is_path(path) and self.tree.is_file(RelativePath(path))
-
         check()
-        tree = TreeFiles(self.tree.names().paths, text_of, is_file)
-        try:
-            imports = imports_of(parsed, source.path.value, name, tree)
-            return evolve(imports, paths=tuple(filter(_is_path, imports.paths)))
-        except Unparsable as fault:
-            raise _no_imports(source, f"Syntax error at line {fault.line}") from None
-
-    def _parsed(self, source: SourceFile, language: str) -> Parsed:
-        """The parsed file, even if only in part."""
-        parsed = self.syntax.parse(language, source.text)
-        if isinstance(parsed, Parsed):
-            return parsed
-        if parsed.partly is None:
-            raise _no_imports(source, parsed.reason)
-        return parsed.partly
+        imports = imports_of(parsed, source.path.value, name, TreeFiles(self.tree.names().paths, text_of))
+        return evolve(imports, paths=tuple(filter(_is_path, imports.paths)))
 
     def _dependencies(self, paths: Iterable[str], check: Check, left: int) -> Iterator[Dependency]:
         """Each dependency; contents come while they fit the budget, whatever went before them."""

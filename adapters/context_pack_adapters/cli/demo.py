@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 import click
 
-from context_pack.code.imports.languages import imports_of, knows_imports
-from context_pack.code.imports.tree import TreeFiles
+from context_pack.code.imports import TreeFiles, imports_of, knows_imports
 from context_pack.code.roles import Role, role_of
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.languages import language_of
@@ -138,7 +137,7 @@ def look_at(app: App) -> list[SurveyedPlace]:
     texts = {path: text for path in code if (text := _text(app, path))}
     read = app.ports.syntax.parse_all((language_of(path), text) for path, text in texts.items())
     parsed = {path: one for path, one in zip(texts, read, strict=True) if isinstance(one, Parsed)}
-    tree = TreeFiles(names, lambda path: _text(app, path) or None, set(paths).__contains__)
+    tree = TreeFiles(names, lambda path: _text(app, path) or None)
     imports = {
         path: [each for each in imports_of(one, path, language_of(path), tree).paths if each in texts]
         for path, one in parsed.items()

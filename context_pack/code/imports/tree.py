@@ -16,8 +16,6 @@ from typing import Any
 Found = Iterator[tuple[str, Iterable[str] | str | None]]
 """Each imported name with the path or paths that it leads to."""
 MOST_MANIFESTS = 500
-MOST_LOOKS = 20_000
-"""How many files are looked for that the list of the tree does not have."""
 LONGEST_MANIFEST = 200_000
 MOST_TARGETS = 50
 """How many places a pattern may have."""
@@ -75,15 +73,8 @@ def in_common(one: str, other: str) -> int:
 class TreeFiles:
     """Every file of the tree by its name, and the text of those that are asked for."""
 
-    def __init__(
-        self,
-        by_name: Mapping[str, Sequence[str]],
-        text: Callable[[str], str | None],
-        is_file: Callable[[str], bool],
-    ) -> None:
-        self.by_name = by_name
-        self.text = text
-        self._is_file, self._looks = is_file, MOST_LOOKS
+    def __init__(self, by_name: Mapping[str, Sequence[str]], text: Callable[[str], str | None]) -> None:
+        self.by_name, self.text = by_name, text
 
     @cached_property
     def files(self) -> frozenset[str]:
@@ -112,16 +103,7 @@ class TreeFiles:
 
     def first(self, places: Iterable[str | None]) -> str | None:
         """The first place that is a file."""
-        return next((place for place in places if place is not None and self._has(place)), None)
-
-    def _has(self, place: str) -> bool:
-        """Whether there is a file; in known folders also one that is ignored, as what was generated is."""
-        if place in self.files:
-            return True
-        if folder_of(place) not in self.folders or place in self.folders or not self._looks:
-            return False
-        self._looks -= 1
-        return self._is_file(place)
+        return next((place for place in places if place in self.files), None)
 
     def nearest(self, folder: str, name: str) -> str | None:
         """The file of a name closest above a folder."""

@@ -1,0 +1,368 @@
+"""Languages that import by names: Rust, Java and Kotlin, PHP, C#."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import groupby
+
+from attrs import define
+
+from context_pack.code.imports.tree import (
+    Found,
+    Names,
+    TreeFiles,
+    ancestors,
+    folder_of,
+    in_common,
+    join,
+    name_of,
+    table,
+    texts,
+    within,
+)
+from context_pack.kernel.syntax import Import, Parsed
+from context_pack.kernel.text import toml_of
+
+# Rust: `mod`, `use` trees and `extern crate`. A declared module is its file; a used path is the deepest
+# module on it that has a file. A crate is a root file and the folder of its top modules; other crates of the
+# tree are known by their packages' names.
+
+MOST_NESTED = 64
+_STEP = re.compile(r"::|[{},*]|(?:r#)?+(\w++)")
+_ROOTS = ("lib.rs", "main.rs")
+_TARGETS = frozenset({"bin", "tests", "examples", "benches"})
+
+
+def rust(parsed: Parsed, path: str, tree: TreeFiles) -> Found:
+    """Where the modules and used paths of a file lead."""
+    crate = _Crate(tree, path, *_root_of(path, tree))
+    declared = {(each.inside, each.specifier) for each in parsed.imports if each.how == "mod"}
+    for each in parsed.imports:
+        inside, name = each.inside[:MOST_NESTED], each.specifier.removeprefix("r#")
+        here = crate.folder_inside(inside)
+        if each.how == "mod":
+            named = [join(here if inside else folder_of(path), written) for written in each.names]
+            files = [place for place in named if place in tree.files]
+            yield name, files or crate.module_file(within(here, name))
+            continue
+        used = [((name,), True)] if each.how == "crate" else dict.fromkeys(_paths(each.specifier))
+        for parts, outside in used:
+            first, *rest = parts
+            module = [*crate.module, *inside]
+            if not outside and first == "crate":
+                yield "::".join(parts), crate.deepest(rest)
+            elif not outside and first in ("self", "super"):
+                while rest and rest[0] == "super":
+                    module, rest = module[:-1], rest[1:]
+                yield "::".join(parts), crate.deepest([*(module[:-1] if first == "super" else module), *rest])
+            elif not outside and ((inside, first) in declared or crate.module_file(within(here, first))):
+                yield first, crate.deepest([*module, *parts])
+            else:
+                yield first, crate.other(first, rest)
+
+
+def _paths(tree: str) -> Iterator[tuple[tuple[str, ...], bool]]:
+    """The paths that a `use` tree spells without new names, and whether it begins with `::`."""
+    prefixes: list[tuple[str, ...]] = [()]
+    path: list[str] = []
+    renamed, outside = False, tree.lstrip().startswith("::")
+
+    def ended() -> Iterator[tuple[tuple[str, ...], bool]]:
+        parts = (*prefixes[-1], *path) if path else ()
+        if parts and (parts[-1] == "*" or (parts[-1] == "self" and len(parts) > 1)):
+            parts = parts[:-1]
+        if parts:
+            yield parts, outside
+
+    for step in _STEP.finditer(tree):
+        seen, word = step[0], step[1]
+        if word is not None:
+            if not renamed and word != "as":
+                path.append(word)
+            renamed = word == "as"
+        elif seen == "*":
+            path.append(seen)
+        elif seen == "{":
+            prefixes.append((*prefixes[-1], *path))
+            path = []
+            if len(prefixes) > MOST_NESTED:
+                return
+        elif seen != "::":
+            yield from ended()
+            path = []
+            if seen == "}" and len(prefixes) > 1:
+                prefixes.pop()
+    yield from ended()
+
+
+def _root_of(path: str, tree: TreeFiles) -> tuple[str | None, str]:
+    """The root file of a file's crate and the folder of its top modules: the nearest that has such a file.
+
+    Files in folders of targets (`tests`, `bin`, …) are crates of their own.
+    """
+    here = folder_of(path)
+    for above in ancestors(here):
+        if name_of(above) in _TARGETS:
+            return path if above == here else None, above
+        own = path if above == here and name_of(path) in _ROOTS else None
+        if root := tree.first((own, *(within(above, each) for each in _ROOTS))):
+            return root, above
+    return path, here
+
+
+@define(slots=False)
+class _Crate:
+    """The crate of a file, and the file's place in it."""
+
+    tree: TreeFiles
+    path: str
+    root: str | None
+    folder: str
+
+    @property
+    def module(self) -> list[str]:
+        """The names from the crate's root to this file."""
+        if self.path == self.root:
+            return []
+        inside = self.path.removeprefix(f"{self.folder}/") if self.folder else self.path
+        parts = inside.removesuffix(".rs").split("/")
+        return parts[:-1] if parts[-1] in ("mod", "lib", "main") else parts
+
+    def module_file(self, place: str) -> str | None:
+        """The file of the module that would be at a place."""
+        return self.tree.first((f"{place}.rs", f"{place}/mod.rs"))
+
+    def folder_inside(self, inline: Sequence[str]) -> str:
+        """Where the files of modules declared inside these inline modules are."""
+        name = name_of(self.path)
+        own = "" if self.path == self.root or name in (*_ROOTS, "mod.rs") else name.removesuffix(".rs")
+        return within(folder_of(self.path), own, *inline)
+
+    def deepest(self, parts: Sequence[str]) -> str | None:
+        """The deepest file on a path from the crate's root."""
+        depth = len(self.module)
+        if list(parts[:depth]) == self.module:
+            # Below this file the folder is known, even where the file's own place is unusual.
+            return self._below(self.folder_inside(()), parts[depth:]) or self.path
+        return self._below(self.folder, parts) or self.root
+
+    def other(self, name: str, parts: Sequence[str]) -> str | None:
+        """The deepest file on a path of another crate of the tree."""
+        root = self._others.get(name)
+        return None if root is None else self._below(folder_of(root), parts) or root
+
+    def _below(self, folder: str, parts: Sequence[str]) -> str | None:
+        lengths = range(min(len(parts), MOST_NESTED), 0, -1)
+        files = (self.module_file(within(folder, *parts[:length])) for length in lengths)
+        return next(filter(None, files), None)
+
+    @cached_property
+    def _others(self) -> dict[str, str]:
+        """The libraries of the tree by the names of their packages; the nearest counts."""
+        found: dict[str, str] = {}
+        for path in reversed(self.tree.manifests("Cargo.toml", self.path)):
+            try:
+                manifest = toml_of(self.tree.text(path) or "")
+            except ValueError:
+                continue
+            library = table(manifest, "lib")
+            named = [join(folder_of(path), written) for written in texts(library.get("path"))]
+            root = self.tree.first((*named, within(folder_of(path), "src/lib.rs")))
+            for name in (table(manifest, "package").get("name"), library.get("name")):
+                if isinstance(name, str) and root:
+                    found[name.replace("-", "_")] = root
+        return found
+
+
+# Java and Kotlin: Java's folders spell its packages, Kotlin's files say theirs in a first line. A Kotlin name
+# without a file of its own leads to the files of its package that declare it. In multiplatform projects what
+# is common comes before what is for one platform.
+
+MOST_KOTLIN = 5_000
+MOST_DECLARING = 200
+_PACKAGE = re.compile(r"^package[ \t]++([\w.`]++)", re.MULTILINE)
+LONGEST_HEAD = 10_000
+_DECLARES = (
+    r"^(?:[\w@][^\n]{{0,200}}?\s)?(?:fun|va[lr]|class|interface|object|typealias)\s+"
+    r"(?:<[^\n>]{{0,200}}>+\s*)?(?:[\w.<>?*, ]{{1,200}}\.)?`?{}\b"
+)
+"""A declaration near the beginning of its line: without bounds, a line full of keywords takes minutes."""
+
+
+def jvm(parsed: Parsed, path: str, tree: TreeFiles) -> Found:
+    """Where the imports of a Java or Kotlin file lead."""
+    sources = _JvmFiles(tree, path)
+    for specifier, how, whole in dict.fromkeys(
+        (each.specifier, each.how, "*" in each.names) for each in parsed.imports
+    ):
+        # `import module …` is newer than the grammar.
+        parts = [part.strip(" \t\r\n`") for part in specifier.removeprefix("module ").split(".")]
+        yield ".".join(parts) + (".*" if whole else ""), sources.named(parts, how == "static", whole)
+
+
+@define(slots=False)
+class _JvmFiles:
+    """The classes and packages that a file sees."""
+
+    tree: TreeFiles
+    path: str
+
+    def named(self, parts: Sequence[str], static: bool, whole: bool) -> list[str]:
+        """The files that an import leads to: a package, a class or the one around it, else a declaration."""
+        if whole and not static and (files := next(self._package(parts), [])):
+            return files
+        longest = len(parts) - (static and not whole)
+        types = (self._type(parts[:length]) for length in range(longest, max(longest - 3, 0), -1))
+        declared = (self._declaring(parts[:length]) for length in range(len(parts), 1, -1)[:3])
+        return next(filter(None, types), None) or next(filter(None, declared), [])
+
+    def _type(self, parts: Sequence[str]) -> list[str]:
+        """The file of a class."""
+        *package, last = parts
+        names = {f"{last}.java", f"{last}.kt", f"{last.removesuffix('Kt')}.kt"}
+        kotlin = [path for path in self._kotlin.get(".".join(package), ()) if name_of(path) in names]
+        java = self.tree.ending_in((*package, f"{last}.java"), self.path) if package else []
+        return self._visible([*java, *kotlin])[:1]
+
+    def _package(self, parts: Sequence[str]) -> Iterator[list[str]]:
+        """The files of a package, module by module, the nearest first."""
+        folders = self.tree.folders_ending_in(parts)
+        inside = (within(folder, name) for folder in folders for name in self.tree.folders[folder])
+        java = [path for path in inside if path.endswith(".java")]
+        files = self._visible([*java, *self._kotlin.get(".".join(parts), ())])
+        for _, near in groupby(files, key=lambda path: in_common(path, self._module)):
+            yield list(near)
+
+    def _declaring(self, parts: Sequence[str]) -> list[str]:
+        """The Kotlin files of a package that declare a name at their top."""
+        declares = re.compile(_DECLARES.format(re.escape(parts[-1])), re.MULTILINE)
+        for files in self._package(parts[:-1]):
+            kotlin = [path for path in files if path.endswith(".kt")][:MOST_DECLARING]
+            texts = ((path, self.tree.text(path) or "") for path in kotlin)
+            if found := [path for path, text in texts if parts[-1] in text and declares.search(text)]:
+                return found
+        return []
+
+    @cached_property
+    def _kotlin(self) -> Mapping[str, Sequence[str]]:
+        """The Kotlin files of each package; of very many files, those that are nearest."""
+        files = [path for path in self.tree.files if path.endswith(".kt")]
+        if len(files) > MOST_KOTLIN:
+            files = sorted(files, key=lambda path: -in_common(path, self.path))[:MOST_KOTLIN]
+        packages: dict[str, list[str]] = {}
+        for path in files:
+            head = _PACKAGE.search((self.tree.text(path) or "")[:LONGEST_HEAD])
+            packages.setdefault(head[1].replace("`", "") if head else "", []).append(path)
+        return packages
+
+    @cached_property
+    def _module(self) -> str:
+        """The folder that the source sets of the file's module are in."""
+        return re.sub(r"(?<=/src)/.*|(?<=\Asrc)/.*", "", folder_of(self.path), count=1)
+
+    def _visible(self, paths: Iterable[str]) -> list[str]:
+        """Those that the file can see, the own source set first, then the nearest, then what is common.
+
+        Nothing but tests sees tests.
+        """
+        tests, own = _is_test(self.path), _source_set(self.path)
+        return sorted(
+            (path for path in paths if tests or not _is_test(path)),
+            key=lambda path: (
+                not path.startswith(f"{own}/"),
+                -in_common(path, self._module),
+                "common" not in _source_set(path).lower(),
+                path,
+            ),
+        )
+
+
+def _is_test(path: str) -> bool:
+    return any(folder.lower() == "test" or folder.endswith("Test") for folder in path.split("/")[:-1])
+
+
+def _source_set(path: str) -> str:
+    """The folder of the source set that a file is in, as `src/main` or `common/src`."""
+    before, source, inside = f"/{path}".partition("/src/")
+    name = inside.partition("/")[0]
+    named = name if "/" in inside and name.endswith(("main", "Main", "test", "Test")) else ""
+    return within(before.lstrip("/"), "src", named) if source else folder_of(path)
+
+
+# PHP: required files, and classes by the PSR-4 map of composer.json, else the nearest file of their name.
+
+_DIR = re.compile(
+    r"__DIR__|dirname\s*\(\s*(?P<from>__FILE__|__DIR__)\s*(?:,\s*(?P<up>\d)\s*)?\)", re.IGNORECASE
+)
+_TAKEN = re.compile(r"(?:(?:function|const)\s+)?(?P<name>[^\s]+)", re.IGNORECASE)
+
+
+def php(parsed: Parsed, path: str, tree: TreeFiles) -> Found:
+    """Where required files and used classes lead."""
+    here = folder_of(path)
+    names = _psr4(here, tree)
+    for each in parsed.imports:
+        specifier = each.specifier.strip("\\")
+        if each.how in ("file", "built"):
+            if (starts := _php_starts(each, here)) is not None:
+                yield each.specifier, tree.first(join(start, each.specifier) for start in starts)
+        elif each.how == "use":
+            yield specifier, _php_class(specifier, path, names, tree)
+        elif each.how == "group":
+            for taken in filter(None, map(_TAKEN.match, each.names)):
+                name = f"{specifier}\\{taken['name']}"
+                yield name, _php_class(name, path, names, tree)
+
+
+def _php_starts(required: Import, here: str) -> list[str] | None:
+    """The folders that a required file may be in; None if that is not known."""
+    written = required.names[0] if required.names else ""
+    start = _DIR.fullmatch(written)
+    if start is None:
+        return None if written else [] if required.specifier.startswith("/") else [here, ""]
+    up = int(start["up"] or 1) - (start["from"].upper() == "__FILE__") if start["from"] else 0
+    above = join(here, "../" * up)
+    return [] if above is None else [above]
+
+
+def _psr4(here: str, tree: TreeFiles) -> Names | None:
+    """The namespaces of the nearest composer.json, None if it has none."""
+    path = tree.nearest(here, "composer.json")
+    rows = [
+        (f"{prefix.strip(chr(92))}\\*".lstrip("\\"), within(place, "*"))
+        for section in ("autoload", "autoload-dev")
+        for prefix, folders in table(tree.json(path), section, "psr-4").items()
+        for folder in texts(folders)
+        if (place := join(folder_of(path or ""), folder)) is not None
+    ]
+    return Names(rows) if rows else None
+
+
+def _php_class(name: str, path: str, names: Names | None, tree: TreeFiles) -> str | None:
+    if names is not None:
+        return tree.first(place.replace("\\", "/") + ".php" for place in names.places(name))
+    *namespace, last = name.split("\\")
+    tails = (tree.ending_in((*namespace[start:], f"{last}.php"), path) for start in range(len(namespace)))
+    return next((found[0] for found in tails if found), None)
+
+
+# C#: of a namespace the files whose names the text uses, in folders that spell it or all but its first part.
+
+
+def csharp(parsed: Parsed, path: str, tree: TreeFiles) -> Found:
+    """Where the used namespaces and types lead."""
+    words = {f"{word}.cs" for word in re.findall(r"\w+", tree.text(path) or "")}
+    used = [file for name in sorted(words & tree.by_name.keys()) for file in tree.by_name[name]]
+    folders = {file: f".{folder_of(file).replace('/', '.')}" for file in used}
+    for specifier, how in dict.fromkeys((each.specifier, each.how) for each in parsed.imports):
+        name = specifier.partition("<")[0].rpartition("::")[2].replace("@", "").replace(" ", "")
+        space = name.rpartition(".")[0] if how == "type" else name
+        ends = (f".{space}", f".{space.partition('.')[2] or space}")
+        yield (
+            name,
+            next(
+                filter(None, ([file for file in used if folders[file].endswith(end)] for end in ends)), None
+            ),
+        )
