@@ -11,7 +11,7 @@ from bundle_maker import SAMPLE
 from document_trees import GUIDE, configure, handbook, lay
 
 from context_pack import Code, Failure, Workspace, open_workspace
-from context_pack_adapters.library.documents import Documents
+from context_pack_adapters.library.features import Documents
 
 PROJECT = {
     "src/index.ts": 'import { add } from "./cart";\nadd("tea");\n',
@@ -51,33 +51,33 @@ def test_contexts_are_made_listed_checked_and_read(tmp_path: Path) -> None:
         (".", "fresh"),
         ("src", "fresh"),
     }
-    assert "summary" in contexts.query("src").context
-    assert "summary" not in contexts.query("src", fields=["files"]).context
-    with pytest.raises(Failure, match="fields"):
-        contexts.query("src", fields="summary")
+    assert "summary" in contexts.query(scope="src").context
+    assert "summary" not in contexts.query(scope="src", filter=("files",)).context
+    with pytest.raises(Failure, match="filter"):
+        contexts.query(scope="src", filter="summary")  # type: ignore[arg-type]
     (tmp_path / "src" / "cart.ts").write_text("export const EMPTY = 0;\n", encoding="utf-8")
-    assert contexts.check("src").freshness.state.value == "stale"
+    assert contexts.check(scope="src").freshness.state.value == "stale"
 
 
 @pytest.mark.clause("LIB-10")
 def test_bundles_are_listed_exported_and_their_neighbours_read() -> None:
     bundles = open_workspace(SAMPLE.parent).bundles
     assert [place.id for place, _ in bundles.list()] == ["sample"]
-    exported = bundles.export([("Requirement", "REQ-001")], depth=0)
+    exported = bundles.export([("Requirement", "REQ-001")], dependency_depth=0)
     assert json.loads(exported.data)["exportMeta"]["bundleId"] == "sample"
-    around = bundles.around("Requirement", "REQ-001", limit=1)
+    around = bundles.around(entity_type="Requirement", id="REQ-001", max_related=1)
     assert (around.entity.id, len(around.neighbours)) == ("REQ-001", 1)
-    assert bundles.document("Requirement", "REQ-001").markdown.startswith("#")
+    assert bundles.document(entity_type="Requirement", entity_id="REQ-001").markdown.startswith("#")
 
 
 REFUSED: list[Callable[[Workspace], object]] = [
     lambda shop: shop.code.read("../outside"),
     lambda shop: shop.code.read("src/cart.ts", start_line=0),
     lambda shop: shop.code.grep("("),
-    lambda shop: shop.contexts.query("no/such"),
-    lambda shop: shop.contexts.check("../outside"),
+    lambda shop: shop.contexts.query(scope="no/such"),
+    lambda shop: shop.contexts.check(scope="../outside"),
     lambda shop: shop.contexts.refresh("no/such"),
-    lambda shop: shop.bundles.around("Requirement", "REQ-001"),
+    lambda shop: shop.bundles.around(entity_type="Requirement", id="REQ-001"),
     lambda shop: shop.bundles.export([]),
 ]
 
@@ -104,7 +104,7 @@ def test_every_document_use_case_returns_values(documents: Documents) -> None:
     assert documents.get("handbook", "guide.md").text == GUIDE
     assert [one.text for one in documents.outline("handbook", "guide.md", max_depth=1)] == ["Handbook"]
     assert documents.section("handbook", "guide.md", "usage").start == 13
-    (hit,) = documents.search("pasta sauce", collections=["handbook"], limit=1)
+    (hit,) = documents.search("pasta sauce", collections=("handbook",), limit=1)
     assert (hit.collection, hit.path, hit.start) == ("handbook", "food/pasta.md", 1)
     assert {hit.path for hit in documents.related("handbook", "guide.md")} <= {"food/pasta.md", "keys.md"}
     assert [outcome.added for outcome in documents.sync("handbook")] == [0]
@@ -137,8 +137,8 @@ def test_collections_are_added_and_removed_and_refusals_are_failures(documents: 
         (Code.NOT_FOUND, lambda: documents.section("handbook", "guide.md", "none")),
         (Code.NOT_FOUND, lambda: documents.remove("food")),
         (Code.INVALID_DATA, lambda: documents.search(" ")),
-        (Code.INVALID_DATA, lambda: documents.search("x", collections="handbook")),
         (Code.INVALID_DATA, lambda: documents.list("handbook", offset=-1)),
+        (Code.INVALID_DATA, lambda: documents.search("x", collections="handbook")),  # type: ignore[arg-type]
         (Code.INVALID_DATA, lambda: documents.outline("handbook", "guide.md", max_depth=9)),
         (Code.INVALID_DATA, lambda: documents.add("x", "ftp://host/x")),
     ]

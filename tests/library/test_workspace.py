@@ -56,7 +56,7 @@ def test_a_pack_is_built_changed_and_deleted_by_typed_calls(workspace: Workspace
     packs = workspace.packs
     pack = packs.set_status(with_ref(workspace, "login-pack"), "finalized")
     assert (pack.status, pack.revision, packs.get(pack.id)) == (Status.FINALIZED, 4, pack)
-    assert "   4: def login(user):" in packs.render(pack).text
+    assert "   4: def login(user):" in next(packs.pages(pack)).text
     assert [found.name for found in packs.list(query="LOGIN")] == ["login-pack"]
     verified = packs.verify("login-pack")
     assert (verified.trusted, [each.resolution.state for each in verified.refs]) == (True, [State.EXACT])
@@ -152,7 +152,7 @@ def test_a_pack_comes_in_pages_as_one_document_or_as_html(workspace: Workspace, 
 def test_a_question_becomes_a_pack(tmp_path: Path) -> None:
     (tmp_path / "money.py").write_text("def total_of_invoice(rows):\n    return sum(rows)\n")
     with open_workspace(tmp_path, storage=tmp_path / "packs", cache=tmp_path / "cache") as workspace:
-        drafted = workspace.packs.draft("total of an invoice", ttl_minutes=5, name="money")
+        drafted = workspace.packs.draft(query="total of an invoice", ttl_minutes=5, name="money")
     assert [ref.path.value for _, ref in drafted.pack.refs] == ["money.py"]
     assert 0 < drafted.tokens <= 8_000
 

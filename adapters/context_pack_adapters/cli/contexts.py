@@ -19,7 +19,7 @@ from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
 from context_pack_adapters.disk_ports import open_ports
 from context_pack_adapters.library import Workspace
-from context_pack_adapters.library.contexts import answered
+from context_pack_adapters.library.features import answered
 from context_pack_adapters.settings import resolve_source_root, working_directory
 
 COLOURS: Mapping[str, str] = {

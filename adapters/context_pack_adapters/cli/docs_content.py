@@ -19,7 +19,7 @@ from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
 from context_pack_adapters.cli.names import COLLECTION
 from context_pack_adapters.cli.words import body_of
-from context_pack_adapters.library.documents import Documents
+from context_pack_adapters.library.features import Documents
 
 NO_COLLECTIONS = "No collections. Add one: context-pack docs add NAME PLACE"
 MOST_NAMED = 20

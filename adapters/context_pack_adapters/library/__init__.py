@@ -7,9 +7,8 @@ starts a thread, or reads settings from the environment. What cannot be done is 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from threading import RLock
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from context_pack.composition import Ports, UseCases
 from context_pack.kernel.errors import Code, Failure
@@ -28,9 +27,8 @@ from context_pack_adapters.settings import (
 )
 
 if TYPE_CHECKING:
-    from context_pack_adapters.library import bundles, code, contexts, documents, memory, packs
-
-T = TypeVar("T")
+    from context_pack_adapters.library.features import Bundles, Contexts, Documents, Memory, SourceCode
+    from context_pack_adapters.library.packs import Packs
 
 __all__ = ["Workspace", "open_workspace"]
 
@@ -47,9 +45,8 @@ class Workspace:
         self, ports: Ports, max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES, place: str = ""
     ) -> None:
         self._ports, self._place = ports, place
-        self._lock = RLock()
         self._cases = UseCases(ports, max_source_bytes)
-        self._features: dict[Callable[[UseCases], Any], Any] = {}
+        self._registry: Registry | None = None
         self._closed = False
 
     def __repr__(self) -> str:
@@ -63,51 +60,51 @@ class Workspace:
         return self._cases
 
     @property
-    def packs(self) -> packs.Packs:
+    def packs(self) -> Packs:
         """Packs: create, draft, change, render, verify, repair."""
         from context_pack_adapters.library.packs import Packs
 
-        return self._feature(Packs)
+        return Packs(self.cases)
 
     @property
-    def code(self) -> code.SourceCode:
+    def code(self) -> SourceCode:
         """Code: read, search, outline, usages."""
-        from context_pack_adapters.library.code import SourceCode
+        from context_pack_adapters.library.features import SourceCode
 
-        return self._feature(SourceCode)
-
-    @property
-    def bundles(self) -> bundles.Bundles:
-        """Bundles: list, export, neighbours, documents."""
-        from context_pack_adapters.library.bundles import Bundles
-
-        return self._feature(Bundles)
+        return SourceCode(self.cases)
 
     @property
-    def contexts(self) -> contexts.Contexts:
-        """Directory contexts: list, query, check, refresh."""
-        from context_pack_adapters.library.contexts import Contexts
-
-        return self._feature(Contexts)
-
-    @property
-    def documents(self) -> documents.Documents:
+    def documents(self) -> Documents:
         """Documents: collections, search, outline, section, sync."""
-        from context_pack_adapters.library.documents import Documents
+        from context_pack_adapters.library.features import Documents
 
-        return self._feature(Documents)
+        return Documents(self.cases)
 
     @property
-    def memory(self) -> memory.Memory:
+    def memory(self) -> Memory:
         """Memory: record, search, list, forget."""
-        from context_pack_adapters.library.memory import Memory
+        from context_pack_adapters.library.features import Memory
 
-        return self._feature(Memory)
+        return Memory(self.cases)
+
+    @property
+    def contexts(self) -> Contexts:
+        """Directory contexts: list, query, check, refresh."""
+        from context_pack_adapters.library.features import Contexts
+
+        return Contexts(self.cases)
+
+    @property
+    def bundles(self) -> Bundles:
+        """Bundles: list, export, neighbours, documents."""
+        from context_pack_adapters.library.features import Bundles
+
+        return Bundles(self.cases)
 
     @property
     def tools(self) -> Sequence[str]:
         """The names that `call` takes."""
-        return tuple(self._registry.tools)
+        return tuple(self._tools().tools)
 
     def call(
         self, tool: str, arguments: Mapping[str, Any] | None = None, *, page_tokens: int = DEFAULT_MAX_TOKENS
@@ -122,12 +119,25 @@ class Workspace:
         Raises:
             Failure: `not_found`, there is no such tool.
         """
-        call, registry = QuietCall(page_tokens=page_tokens), self._registry
+        call, registry = QuietCall(page_tokens=page_tokens), self._tools()
         if tool not in registry.tools:
             raise Failure(Code.NOT_FOUND, f"there is no tool '{tool}'", {"tools": list(registry.tools)})
         answer = registry.call(tool, {} if arguments is None else arguments, call)
         call.settle()
         return answer
+
+    def _tools(self) -> Registry:
+        """The tools, made when the first is asked for."""
+        cases = self.cases
+        if self._registry is None:
+            from context_pack.app import build
+
+            self._registry = build(cases)
+        return self._registry
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise Failure(Code.INVALID_STATE, "the workspace is closed; open another one")
 
     def close(self) -> None:
         """Close all files; closing twice is fine."""
@@ -140,25 +150,6 @@ class Workspace:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    @property
-    def _registry(self) -> Registry:
-        from context_pack.app import build
-
-        return self._feature(build)
-
-    def _feature(self, make: Callable[[UseCases], T]) -> T:
-        """What is made of the use cases, once, by the first who asks for it."""
-        self._check_open()
-        with self._lock:
-            if make not in self._features:
-                self._features[make] = make(self._cases)
-            feature: T = self._features[make]
-            return feature
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise Failure(Code.INVALID_STATE, "the workspace is closed; open another one")
 
 
 def open_workspace(

@@ -108,7 +108,7 @@ def test_what_does_not_fit_is_named_and_the_text_of_a_diff_does_as_well(
     with pytest.raises(Failure, match="nothing has changed"):
         workspace.packs.draft(diff="HEAD", ttl_minutes=60)
     with pytest.raises(Failure, match="one of 'query', 'diff' and 'trace'"):
-        workspace.packs.draft("what is it", diff="HEAD", ttl_minutes=60)
+        workspace.packs.draft(query="what is it", diff="HEAD", ttl_minutes=60)
 
 
 @pytest.mark.clause("PK-84")
