@@ -7,12 +7,10 @@ from contextlib import AbstractContextManager, nullcontext
 from math import inf
 from typing import Any
 
-from context_pack.bundles import resources as bundle_resources
 from context_pack.bundles import tools as bundle_tools
 from context_pack.code.tools import FAMILY as CODE_FAMILY
 from context_pack.code.tools import grep_tool, outline_tool, read_tool, usages_tool
 from context_pack.composition import DEFAULT_MAX_SOURCE_BYTES, Ports, UseCases
-from context_pack.contexts import resources as context_resources
 from context_pack.contexts import tools as context_tools
 from context_pack.documents import resources as document_resources
 from context_pack.documents import tools as document_tools
@@ -87,10 +85,6 @@ def _resources(cases: UseCases, metrics: Metrics) -> Iterator[ResourceFamily]:
     """The resources of each feature that has some, and the statistics."""
     ports = cases.ports
     yield pack_resources.build(cases.packs.reader, ports.packs)
-    if ports.bundles is not None:
-        yield bundle_resources.build(cases.bundles)
-    if ports.contexts is not None:
-        yield context_resources.build(cases.contexts.queries)
     if ports.documents is not None:
         yield document_resources.build(cases.documents.shelf)
     yield stats_family(metrics)

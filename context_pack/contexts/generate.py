@@ -1,24 +1,35 @@
-"""Generates a context from a folder's files, manifests and children, without a language model.
+"""Generates a context from a folder's files, its manifest and the folders in it, without a language model.
 
-Pure and deterministic: the same files give the same fields, so they can be made again whenever the folder has
-changed. Lists are bounded: a context is read by people and models.
+Deterministic: the same files give the same fields, so they can be made again whenever the folder has changed.
+Lists are bounded: a context is read by people and models.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import frozen
 
-from context_pack.contexts.manifests import ManifestFacts, joined, read_manifest
-from context_pack.contexts.model import FIELDS, ROOT_SCOPE, VERSION
-from context_pack.contexts.outline import PROSE, ExportedName, Outline, paragraph_of, title_of
-from context_pack.contexts.purposes import counterpart_of, is_test, purpose_of, spoken
+from context_pack.contexts.model import FIELDS, ROOT_SCOPE, VERSION, ContextSummary
+from context_pack.contexts.ports import Project, ProjectFolder, Scan
+from context_pack.contexts.queries import gist_of
+from context_pack.contexts.scan import parent_of
+from context_pack.contexts.sources import (
+    ExportedName,
+    ManifestFacts,
+    Outline,
+    outline_of,
+    prose_paragraph,
+    prose_title,
+    read_manifest,
+)
 from context_pack.kernel.languages import language_of
+from context_pack.kernel.paths import RelativePath, is_test
+from context_pack.kernel.syntax import Syntax
 from context_pack.kernel.text import canonical_json, counted, first_sentence, one_line, sha256_hex
 
 GENERATED = (
@@ -31,15 +42,14 @@ MAINTENANCE = """\
 Correct the summary and add what the code does not show (decisions, constraints; no secrets), then run
 `context-pack contexts refresh`: what you wrote stays."""
 
-MOST_EXPORTS, MOST_INTERFACES, MOST_DEPENDENCIES, MOST_TESTS = 20, 20, 20, 40
-MOST_NAMED, MOST_SAID = 5, 60
-README_NAMES = ("readme.md", "readme.rst", "readme.txt", "readme.mdx")
-INDEX_NAMES = ("index.md", "index.rst", "index.mdx")
+MOST_LISTED, MOST_NAMED, MOST_SAID = 20, 5, 60
+PAGES = ("readme.md", "readme.rst", "readme.txt", "readme.mdx", "index.md", "index.rst", "index.mdx")
 ENTRY_NAMES = (
     "__init__.py", "index.ts", "index.tsx", "index.js", "index.mjs", "mod.rs", "lib.rs", "doc.go",
     "main.go", "main.py", "main.rs", "main.ts", "__main__.py", "package-info.java",
 )  # fmt: skip
 NO_PROGRAM = frozenset({"json", "yaml", "toml", "xml", "markdown", "text", "rst", "html", "css", "scss", ""})
+SOURCE_FOLDERS = ("src", "lib", "packages", "app")
 
 _NEAR = re.compile(r"\./[^/]*|\.[^./]*")
 _LAST = re.compile(r"(?<=\w)(?:\.|::|/)[^./:]+$")
@@ -52,6 +62,12 @@ class FolderFile:
     name: str
     text: str | None
     outline: Outline
+    is_test: bool = False
+
+    @property
+    def is_program(self) -> bool:
+        """Whether it is code that is not there to test other code."""
+        return language_of(self.name) not in NO_PROGRAM and not self.is_test
 
 
 @frozen
@@ -62,35 +78,92 @@ class Child:
     summary: str | None
     sources: int
 
-
-@frozen
-class Surroundings:
-    """Facts of the project around a folder: declared packages, own top folders, the Go module's name."""
-
-    declared: frozenset[str] = frozenset()
-    own: frozenset[str] = frozenset()
-    module: str = ""
-    languages: tuple[str, ...] = ()
-    """The languages of all the project's sources."""
-    said: str = ""
-    """What a README or another page above the folder says of it."""
+    @property
+    def gist(self) -> str:
+        """What the folder is for, in a sentence."""
+        if self.summary is not None and self.summary.strip():
+            return first_sentence(self.summary)
+        return counted(self.sources, "source file") if self.sources else "Holds folders"
 
 
 @frozen
 class Subject:
-    """A folder to write about; `names` are all its files."""
+    """A folder to write about; an import that begins with one of the names `own` is of the project itself."""
 
     scope: str
     sources: Sequence[FolderFile]
-    names: frozenset[str] = frozenset()
     children: Sequence[Child] = ()
-    around: Surroundings = Surroundings()
+    own: frozenset[str] = frozenset()
 
     @property
     def manifest(self) -> ManifestFacts | None:
-        """The facts of the manifests in the folder."""
+        """The facts of the manifest in the folder."""
         found = (read_manifest(each.name, each.text) for each in self.sources if each.text is not None)
-        return joined([each for each in found if each is not None], self.names)
+        return next(filter(None, found), None)
+
+    @property
+    def exports(self) -> list[ExportedName]:
+        """What the programs here offer: the first of each file, then the second of each."""
+        rows = zip_longest(*(each.outline.exports for each in self.sources if each.is_program))
+        return [export for row in rows for export in row if export is not None]
+
+
+class Surveyor:
+    """Gathers subjects to write about, for one pass over a project."""
+
+    def __init__(self, project: Project, scan: Scan, syntax: Syntax) -> None:
+        self._project, self._scan, self._syntax = project, scan, syntax
+        self._summaries: dict[str, str] = {}
+
+    def keep_summary(self, scope: str, summary: str) -> None:
+        """Keep the summary of a context that was just made."""
+        self._summaries[scope] = summary
+
+    def subject(self, folder: ProjectFolder) -> Subject:
+        """A folder with all that can be said of it."""
+        sources = [self._source(folder.scope, name) for name in folder.sources]
+        return Subject(folder.scope, sources, self.children(folder).children, self._own)
+
+    def children(self, folder: ProjectFolder) -> Subject:
+        """A folder with what its children say; none of its sources is read."""
+        return Subject(folder.scope, (), [self._child(each) for each in self._inside.get(folder.scope, ())])
+
+    def summary(self, folder: ProjectFolder) -> str | None:
+        """The summary in the folder's context, if it has one."""
+        if folder.scope in self._summaries:
+            return self._summaries[folder.scope]
+        gist = gist_of(folder)
+        return gist.summary if isinstance(gist, ContextSummary) else None
+
+    def _source(self, scope: str, name: str) -> FolderFile:
+        text = self._project.text(scope, name)
+        if text is None:
+            return FolderFile(name, None, Outline())
+        outline = outline_of(name, text, self._syntax.parse(language_of(name), text))
+        return FolderFile(name, text, outline, is_test(RelativePath(f"{scope}/{name}".removeprefix("./"))))
+
+    def _child(self, folder: ProjectFolder) -> Child:
+        return Child(folder.scope.rpartition("/")[2], self.summary(folder), len(folder.sources))
+
+    @cached_property
+    def _inside(self) -> Mapping[str, list[ProjectFolder]]:
+        """The folders that count, by the folder they are in."""
+        chosen = {folder.scope for folder in self._scan.kept()[0]}
+        found: dict[str, list[ProjectFolder]] = {}
+        for folder in sorted(self._scan.folders, key=lambda each: each.scope):
+            parent = parent_of(folder.scope)
+            if parent is not None and (folder.sources or folder.scope in chosen):
+                found.setdefault(parent, []).append(folder)
+        return found
+
+    @cached_property
+    def _own(self) -> frozenset[str]:
+        """The project's top folders, those in its source folders, and the name of its Go module."""
+        scopes = [folder.scope.split("/") for folder in self._scan.folders if folder.scope != ROOT_SCOPE]
+        names = {parts[0] for parts in scopes}
+        names |= {parts[1] for parts in scopes if len(parts) > 1 and parts[0] in SOURCE_FOLDERS}
+        module = read_manifest("go.mod", self._project.text(ROOT_SCOPE, "go.mod") or "")
+        return frozenset(names | ({module.name} if module is not None and module.name else set()))
 
 
 def new_record(subject: Subject, fingerprint: str, moment: str) -> dict[str, Any]:
@@ -117,10 +190,9 @@ def digest_of(value: Any) -> str:
     return sha256_hex(canonical_json(value))[:DIGEST_DIGITS]
 
 
-def of_other_folders(is_root: bool, has_sources: bool) -> frozenset[str]:
+def of_other_folders(has_sources: bool) -> frozenset[str]:
     """The fields that can change although nothing in the folder itself did."""
-    names = {"subdirectories", *(() if has_sources else ("summary",))}
-    return frozenset(names | ({"structure", "project"} if is_root else set()))
+    return frozenset({"subdirectories", "structure", *(() if has_sources else ("summary",))})
 
 
 def generated(subject: Subject, names: Sequence[str] = GENERATED) -> dict[str, Any]:
@@ -129,209 +201,106 @@ def generated(subject: Subject, names: Sequence[str] = GENERATED) -> dict[str, A
 
 
 def summary_of(subject: Subject) -> str:
-    """What the folder is for, in a sentence: as its manifest, its documentation or its definitions say."""
+    """What the folder is for: as its manifest, a page, its main file, its names or its folders say."""
     manifest = subject.manifest
     if manifest is not None and manifest.description:
         return one_line(manifest.description)
     pages = {each.name.lower(): each.text for each in subject.sources if each.text is not None}
-    for name in (*README_NAMES, *INDEX_NAMES):
-        said = paragraph_of(pages[name]) or title_of(pages[name]) if name in pages else ""
-        if said:
+    for name in filter(pages.__contains__, PAGES):
+        if said := prose_paragraph(pages[name]) or prose_title(name, pages[name]):
             return said
-    return (
-        _documented(subject)
-        or subject.around.said
-        or one_line(_summary_from_names(subject) or _inside(subject.children))
-    )
-
-
-def _documented(subject: Subject) -> str:
-    """The description from the folder's main file."""
     abouts = {each.name: each.outline.about for each in subject.sources if each.outline.about}
-    entry = next((abouts[name] for name in ENTRY_NAMES if name in abouts), "")
-    code = [each for each in _programs(subject) if not is_test(each.name)]
-    return entry or (code[0].outline.about if len(code) == 1 else "")
-
-
-def _programs(subject: Subject) -> list[FolderFile]:
-    return [each for each in subject.sources if language_of(each.name) not in NO_PROGRAM]
-
-
-def _summary_from_names(subject: Subject) -> str:
-    """A summary from names: what the sources define, test or are titled; else their kind."""
-    code, names = _programs(subject), [each.name for each in subject.sources]
-    tests = [each for each in code if is_test(each.name)]
-    if len(tests) * 2 > sum(each.name != "__init__.py" for each in code):
-        return f"Tests: {_listed([each.name for each in tests])} ({_count(tests)})."
-    defined = dict.fromkeys(export.name for _, export in _in_turn(evolve(subject, sources=code)))
-    if defined:
-        return f"Defines {_listed(list(defined))} ({_count(code)})."
-    titled = [each for each in subject.sources if language_of(each.name) in PROSE and each.outline.about]
-    if len(titled) * 2 > len(names):
-        return f"Documentation: {_listed([each.outline.about for each in titled], '; ')} ({_count(titled)})."
-    kinds = Counter(language_of(name) for name in names).most_common(1)
-    of_kind = [each for each in subject.sources if kinds and language_of(each.name) == kinds[0][0]]
-    others = len(names) - len(of_kind)
-    more = f" and {counted(others, 'other file')}" if others else ""
-    return f"{_count(of_kind)}{more}: {_listed([each.name for each in of_kind])}." if of_kind else ""
-
-
-def _count(sources: Sequence[FolderFile]) -> str:
-    """A summary that counts files, with their common language if they have one."""
-    spoken_in = {spoken(language_of(each.name)) for each in sources}
-    kind = spoken_in.pop() if len(spoken_in) == 1 else ""
-    return counted(len(sources), f"{kind or 'source'} file")
-
-
-def _inside(children: Sequence[Child]) -> str:
-    """A summary from the child folders, for a folder without sources."""
-    if not children:
+    programs = [each for each in subject.sources if each.is_program]
+    alone = programs[0].outline.about if len(programs) == 1 else ""
+    if said := next((abouts[name] for name in ENTRY_NAMES if name in abouts), alone):
+        return said
+    if defined := dict.fromkeys(export.name for export in subject.exports):
+        return one_line(f"Defines {_listed(list(defined))} ({counted(len(programs), 'file')}).")
+    if subject.sources:
+        names = [each.name for each in subject.sources]
+        return one_line(f"{counted(len(names), 'file')}: {_listed(names)}.")
+    if not subject.children:
         return "Nothing to tell yet."
-    said = [first_sentence(child.summary or "").rstrip(".") for child in children]
-    if len(said) == 1 and said[0]:
-        return f"{children[0].name}: {said[0]}."
-    short = [f" ({one_line(each, MOST_SAID)})" if each else "" for each in said]
-    return f"Holds {_listed([child.name + more for child, more in zip(children, short, strict=True)])}."
+    told = [f"{child.name} ({one_line(child.gist.rstrip('.'), MOST_SAID)})" for child in subject.children]
+    return one_line(f"Holds {_listed(told)}.")
 
 
-def _listed(names: Sequence[str], between: str = ", ") -> str:
-    shown = between.join(names[:MOST_NAMED])
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:MOST_NAMED])
     return f"{shown} and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else shown
 
 
-def _child_summary(child: Child) -> str:
-    if child.summary is not None and child.summary.strip():
-        return first_sentence(child.summary)
-    return counted(child.sources, "source file") if child.sources else "Holds folders"
-
-
-def _files(subject: Subject) -> list[dict[str, str]]:
-    names = [each.name for each in subject.sources]
-    found: list[dict[str, str]] = []
-    for each in subject.sources:
-        entry = {"name": each.name, "purpose": purpose_of(each.name, each.outline)}
-        tester = counterpart_of(each.name, names)
-        found.append(entry if tester is None else {**entry, "test_file": tester})
-    return found
+def _purpose(file: FolderFile) -> str:
+    """What a file is for: its own words, else its role, its names or its language."""
+    if len(file.outline.about) > 2:
+        return file.outline.about
+    if file.is_test:
+        return "Test file"
+    names = list(dict.fromkeys(export.name for export in file.outline.exports))
+    return one_line(f"Defines {_listed(names)}") if names else f"{language_of(file.name)} source file".strip()
 
 
 def _exports(subject: Subject) -> list[str]:
     """How what has no description is called; of what has one, `interfaces` tells."""
-    bare = (export.signature for _, export in _in_turn(subject) if not export.about)
-    return list(dict.fromkeys(bare))[:MOST_EXPORTS]
+    return list(dict.fromkeys(each.signature for each in subject.exports if not each.about))[:MOST_LISTED]
 
 
 def _interfaces(subject: Subject) -> list[dict[str, str]]:
-    """What is offered, with its description: the first of each file, then the second of each."""
-    abouts = {export.name: export.about for _, export in reversed(_in_turn(subject)) if export.about}
+    abouts = {export.name: export.about for export in reversed(subject.exports) if export.about}
     rows = [{"name": name, "description": about} for name, about in reversed(abouts.items())]
-    return rows[:MOST_INTERFACES]
-
-
-def _in_turn(subject: Subject) -> list[tuple[FolderFile, ExportedName]]:
-    """The exports of all sources but tests with their files: the first of each file, then the second."""
-    files = [each for each in subject.sources if not is_test(each.name)]
-    rows = zip_longest(*([(each, export) for export in each.outline.exports] for each in files))
-    return [pair for row in rows for pair in row if pair is not None]
+    return rows[:MOST_LISTED]
 
 
 def _dependencies(subject: Subject) -> dict[str, list[str]]:
-    found = {"internal": _internal(subject), "external": _external(subject)}
+    """What the manifest here declares, and which parts of the project elsewhere its sources import."""
+    own = subject.scope.replace("/", ".") + "."
+    imports = {path for each in subject.sources for path in each.outline.imports}
+    internal = {path for path in imports if _is_internal(path, subject.own) and not path.startswith(own)}
+    if len(internal) > MOST_LISTED:
+        internal = {_LAST.sub("", path) for path in internal}
+    external = () if subject.manifest is None else subject.manifest.depends
+    found = {"internal": sorted(internal)[:MOST_LISTED], "external": list(external)[:MOST_LISTED]}
     return {name: value for name, value in found.items() if value}
 
 
-def _external(subject: Subject) -> list[str]:
-    """What the manifests here declare, else which declared packages the sources here import."""
-    manifest = subject.manifest
-    if manifest is not None and manifest.depends:
-        return list(manifest.depends)[:MOST_DEPENDENCIES]
-    declared = {_folded(name): name for name in subject.around.declared}
-    used = {declared[head] for path in _imports(subject) for head in _heads(path) if head in declared}
-    return sorted(used)[:MOST_DEPENDENCIES]
-
-
-def _internal(subject: Subject) -> list[str]:
-    """Which parts of the project outside this folder the sources import; many are told by their folders."""
-    own = subject.scope.replace("/", ".") + "."
-    paths = {
-        path
-        for path in _imports(subject)
-        if _is_internal(path, subject.around) and not _NEAR.fullmatch(path) and not path.startswith(own)
-    }
-    if len(paths) > MOST_DEPENDENCIES:
-        paths = {_LAST.sub("", path) for path in paths}
-    return sorted(paths)[:MOST_DEPENDENCIES]
-
-
-def _imports(subject: Subject) -> set[str]:
-    return {path for each in subject.sources for path in each.outline.imports}
-
-
-def _is_internal(path: str, around: Surroundings) -> bool:
+def _is_internal(path: str, own: frozenset[str]) -> bool:
+    """Whether an import is of another folder of the project."""
     if path.startswith((".", "crate::", "super::", "self::", "@/", "~/")):
-        return True
-    if around.module and (path == around.module or path.startswith(around.module + "/")):
-        return True
-    return path.replace("::", ".").partition(".")[0].partition("/")[0] in around.own
-
-
-def _heads(path: str) -> list[str]:
-    """The package names that an import may mean."""
-    parts = path.split("/")
-    scoped = ["/".join(parts[:number]) for number in range(1, min(len(parts), 4) + 1)]
-    return [_folded(name) for name in (*scoped, path.partition(".")[0], path.partition("::")[0])]
-
-
-def _folded(name: str) -> str:
-    return name.lower().replace("-", "_")
+        return not _NEAR.fullmatch(path)
+    return any(path == name or path.startswith((f"{name}/", f"{name}.", f"{name}::")) for name in own)
 
 
 def _testing(subject: Subject) -> list[str]:
-    """How the project is tested, and which files here test which."""
     manifest = subject.manifest
-    lines = [f"Run: {manifest.test}"] if manifest is not None and manifest.test else []
-    names = [each.name for each in subject.sources]
-    tested = {tester: name for name in names if (tester := counterpart_of(name, names)) is not None}
-    lines += [f"{name} tests {tested[name]}" if name in tested else name for name in names if is_test(name)]
-    return lines[:MOST_TESTS]
-
-
-def _subdirectories(subject: Subject) -> list[dict[str, str]]:
-    return [{"name": f"{child.name}/", "summary": _child_summary(child)} for child in subject.children]
-
-
-def _structure(subject: Subject) -> list[dict[str, str]]:
-    if subject.scope != ROOT_SCOPE:
-        return []
-    return [{"path": child.name, "summary": _child_summary(child)} for child in subject.children]
+    return [f"Run: {manifest.test}"] if manifest is not None and manifest.test else []
 
 
 def _project(subject: Subject) -> dict[str, str] | None:
-    if subject.scope != ROOT_SCOPE:
-        return None
     manifest = subject.manifest
-    if manifest is None:
+    if subject.scope != ROOT_SCOPE or manifest is None:
         return None
-    languages = subject.around.languages
-    typed = manifest.kind == "javascript" and ("typescript" in languages or "tsx" in languages)
-    project = {
+    description = manifest.description or summary_of(subject)
+    return {
         "name": manifest.name or "unnamed",
-        "description": manifest.description or summary_of(subject),
-        "language": "typescript" if typed else manifest.kind,
-        "framework": manifest.framework,
-        "package_manager": manifest.package_manager,
+        "description": description,
+        "language": manifest.language,
     }
-    return {name: value for name, value in project.items() if value}
 
 
 _MAKERS: Mapping[str, Callable[[Subject], Any]] = {
     "summary": summary_of,
-    "files": _files,
+    "files": lambda subject: [{"name": each.name, "purpose": _purpose(each)} for each in subject.sources],
     "interfaces": _interfaces,
     "exports": _exports,
     "dependencies": _dependencies,
     "testing": _testing,
-    "subdirectories": _subdirectories,
+    "subdirectories": lambda subject: [
+        {"name": f"{child.name}/", "summary": child.gist} for child in subject.children
+    ],
     "project": _project,
-    "structure": _structure,
+    "structure": lambda subject: (
+        [{"path": child.name, "summary": child.gist} for child in subject.children]
+        if subject.scope == ROOT_SCOPE
+        else []
+    ),
 }

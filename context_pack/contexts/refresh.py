@@ -4,25 +4,27 @@ A missing context is made whole. In one that is there, only the fingerprint, the
 change. `derived_fields` names each generated field with a digest of what was generated: while the field still
 has that digest, nobody has touched it, and it may be generated again; else it is a person's, and leaves the
 list. What is corrupt or of a later version is left alone, and so is a file that changes meanwhile.
+
+On request a block in `AGENTS.md` says how to use the contexts, and which folder is which. Only what stands
+between its two marks is ours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
-from context_pack.contexts.agents import AGENTS_FILE, block_of, with_block
 from context_pack.contexts.fingerprint import FreshnessState, Method
 from context_pack.contexts.generate import (
     GENERATED,
+    Surveyor,
     derived_entries,
     digest_of,
     generated,
     new_record,
     of_other_folders,
-    summary_of,
 )
 from context_pack.contexts.model import CONTEXT_FILE, FIELDS, ROOT_SCOPE, Context, parse, read_context
 from context_pack.contexts.ports import Check, Project, ProjectFolder, Scan, unwatched
@@ -36,10 +38,10 @@ from context_pack.contexts.queries import (
     unscannable,
 )
 from context_pack.contexts.scan import is_within
-from context_pack.contexts.survey import Surveyor
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.ports import Clock, Reason
 from context_pack.kernel.syntax import Syntax
+from context_pack.kernel.text import first_sentence
 from context_pack.kernel.times import format_instant
 from context_pack.kernel.yaml_documents import commented_fields, dump, revise
 
@@ -130,62 +132,54 @@ class _RefreshPass:
         known = {each.scope for each in chosen}
         if named is not None and scope not in known and named.context() is not Reason.MISSING:
             chosen.append(named)  # not worth a context by its size, but somebody made one
-        outcomes: list[FolderOutcome] = []
+        outcomes: dict[str, FolderOutcome] = {}
         for number, folder in enumerate(sorted(chosen, key=_innermost_first)):
             self.check()
             progress(number, len(chosen), folder.scope)
-            if self.order.agents and folder.scope == ROOT_SCOPE:
-                # The root comes last, and its fingerprint is to know the file that this writes.
-                outcomes += self._agents(folder, chosen)
-                found = self.project.find(ROOT_SCOPE)
-                folder = folder if isinstance(found, Reason) else found
-            try:
-                outcomes.append(self._one(folder))
-            except Failure as failure:  # one that cannot be written does not keep the others from it
-                outcomes.append(FolderOutcome(folder.scope, "failed", failure.message))
+            outcomes[folder.scope] = self._one(folder)
+        if self.order.agents and (outcome := self._agents(chosen)) is not None:
+            outcomes[AGENTS_FILE] = outcome
+            root = self.project.find(ROOT_SCOPE)  # its fingerprint is to know the block
+            if not isinstance(root, Reason):
+                self.order = evolve(self.order, only_missing=False)
+                again = self._one(root)
+                made = outcomes[ROOT_SCOPE].result == "made"
+                outcomes[ROOT_SCOPE] = evolve(again, result="made") if made else again
         progress(len(chosen), len(chosen), "")
-        return sorted(outcomes, key=lambda outcome: outcome.scope)
+        return sorted(outcomes.values(), key=lambda outcome: outcome.scope)
 
-    def _agents(self, root: ProjectFolder, chosen: Sequence[ProjectFolder]) -> Iterator[FolderOutcome]:
+    def _agents(self, chosen: Sequence[ProjectFolder]) -> FolderOutcome | None:
         """Bring the managed block up to date; an outcome only if something happened to the file."""
         before = self.project.text(ROOT_SCOPE, AGENTS_FILE)
-        if before is None and AGENTS_FILE in root.names:
-            yield FolderOutcome(AGENTS_FILE, "left", "it is no text")
-            return
-        summaries = {each.scope: self.surveyor.summary(each) or "" for each in chosen}
-        summaries[ROOT_SCOPE] = self._coming_summary(root)
-        after = with_block(before or "", block_of(summaries.items()))
+        if before is None and AGENTS_FILE in chosen[0].names:
+            return FolderOutcome(AGENTS_FILE, "left", "it is no text")
+        rows = ((each.scope, self.surveyor.summary(each) or "") for each in chosen)
+        after = with_block(before or "", block_of(rows))
         if after is None:
-            yield FolderOutcome(AGENTS_FILE, "left", "its marks do not match; mend or remove them")
-        elif after != before:
-            old = None if before is None else before.encode()
-            written = self.project.write(ROOT_SCOPE, AGENTS_FILE, old, after.encode())
-            why = None if written else "it changed meanwhile"
-            yield FolderOutcome(AGENTS_FILE, "updated" if written else "left", why)
-
-    def _coming_summary(self, root: ProjectFolder) -> str:
-        """The root's summary as this pass will leave it: the root itself comes after the block about it."""
-        data = root.context()
-        verdict = read_context(data) if isinstance(data, bytes) else None
-        if not isinstance(data, bytes) or not isinstance(verdict, Context):
-            return summary_of(self.surveyor.subject(root))
-        if self.order.only_missing:
-            return verdict.gist.summary
-        fresh = freshness_of(root, verdict.gist, self.check).state is FreshnessState.FRESH
-        return str(self._changes(root, data, verdict, fresh)[0].get("summary", verdict.gist.summary))
+            return FolderOutcome(AGENTS_FILE, "left", "its marks do not match; mend or remove them")
+        if after == before:
+            return None
+        old = None if before is None else before.encode()
+        if self.project.write(ROOT_SCOPE, AGENTS_FILE, old, after.encode()):
+            return FolderOutcome(AGENTS_FILE, "updated")
+        return FolderOutcome(AGENTS_FILE, "left", "it changed meanwhile")
 
     def _one(self, folder: ProjectFolder) -> FolderOutcome:
+        """Carry out the order on a folder; one that cannot be written does not keep the others from it."""
         data = folder.context()
-        if data is Reason.MISSING:
-            return self._make(folder)
-        if isinstance(data, Reason):
-            return FolderOutcome(folder.scope, "left", UNUSABLE.get(data, OUTSIDE).detail)
-        verdict = read_context(data)
-        if not isinstance(verdict, Context):
-            return FolderOutcome(folder.scope, "left", verdict.reason)
-        if self.order.only_missing:
-            return FolderOutcome(folder.scope, "unchanged")
-        return self._update(folder, data, verdict)
+        try:
+            if data is Reason.MISSING:
+                return self._make(folder)
+            if isinstance(data, Reason):
+                return FolderOutcome(folder.scope, "left", UNUSABLE.get(data, OUTSIDE).detail)
+            verdict = read_context(data)
+            if not isinstance(verdict, Context):
+                return FolderOutcome(folder.scope, "left", verdict.reason)
+            if self.order.only_missing:
+                return FolderOutcome(folder.scope, "unchanged")
+            return self._update(folder, data, verdict)
+        except Failure as failure:
+            return FolderOutcome(folder.scope, "failed", failure.message)
 
     def _make(self, folder: ProjectFolder) -> FolderOutcome:
         """A context for a folder that has none."""
@@ -255,10 +249,8 @@ class _RefreshPass:
         """Generated fields as they should be; those of a folder that has not changed stay as they are."""
         if not is_fresh:
             return generated(self.surveyor.subject(folder), ours)
-        is_root = folder.scope == ROOT_SCOPE
-        others = of_other_folders(is_root, bool(folder.sources))
-        subject = self.surveyor.subject(folder) if is_root else self.surveyor.children(folder)
-        return generated(subject, [name for name in ours if name in others])
+        others = of_other_folders(bool(folder.sources))
+        return generated(self.surveyor.children(folder), [name for name in ours if name in others])
 
     def _now(self) -> str:
         return format_instant(self.tools.clock.now(), whole_seconds=True)
@@ -281,3 +273,46 @@ def _named_without_digest(listed: Sequence[str], written: dict[str, Any]) -> Ite
 def _innermost_first(folder: ProjectFolder) -> tuple[int, str]:
     depth = 0 if folder.scope == "." else folder.scope.count("/") + 1
     return (-depth, folder.scope)
+
+
+# -- the block in AGENTS.md
+
+AGENTS_FILE = "AGENTS.md"
+START, END = "<!-- context-pack:contexts -->", "<!-- /context-pack:contexts -->"
+
+_HEAD = """\
+## Directory contexts
+
+Folders listed below hold a `.context.yaml`: what the folder is for, decisions, constraints, interfaces.
+
+- Before you explore or change a folder, read its context (tool `query_context`, or the file itself).
+- Before you rely on one, check it (tool `check_freshness`): stale means that files changed since.
+- After you changed files, correct what a person should know and run `context-pack contexts refresh`.
+
+| Folder | Summary |
+|---|---|
+"""
+
+
+def block_of(folders: Iterable[tuple[str, str]]) -> str:
+    """The block for these scopes and summaries, with its marks."""
+    rows = (f"| `{_cell(scope)}` | {_cell(first_sentence(summary))} |\n" for scope, summary in folders)
+    return f"{START}\n{_HEAD}{''.join(rows)}{END}\n"
+
+
+def with_block(text: str, block: str) -> str | None:
+    """The file with the block in place of an older one, or at its end; None when its marks do not match."""
+    newline = "\r\n" if "\r\n" in text else "\n"
+    block = block.replace("\n", newline)
+    if START not in text and END not in text:
+        gap = 0 if not text or text.endswith(newline * 2) else 1 if text.endswith(newline) else 2
+        return text + newline * gap + block
+    before, _, rest = text.partition(START)
+    if text.count(START) != 1 or rest.count(END) != 1 or END in before:
+        return None
+    return before + block.rstrip("\r\n") + rest.partition(END)[2]
+
+
+def _cell(text: str) -> str:
+    """A text that cannot leave its cell."""
+    return " ".join(text.split()).replace("|", "\\|").replace("`", "'").replace("<!--", "<! --")

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 from context_trees import PROJECT, Files, disk_contexts, refresher
+from hanging import never_hanging
 
-from context_pack.contexts.agents import END, START, block_of, with_block
-from context_pack.contexts.generate import GENERATED, Child, FolderFile, Subject, generated, summary_of
-from context_pack.contexts.manifests import read_manifest
+from context_pack.contexts import sources
+from context_pack.contexts.generate import GENERATED, FolderFile, Subject, generated, summary_of
 from context_pack.contexts.model import Context, read_context
-from context_pack.contexts.outline import outline_of
-from context_pack.contexts.refresh import RefreshRequest
+from context_pack.contexts.refresh import END, START, RefreshRequest, block_of, with_block
+from context_pack.contexts.sources import Outline, read_manifest
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.ports import Reason
 from context_pack_adapters.syntax import shared_syntax
@@ -22,19 +22,22 @@ from context_pack_adapters.syntax import shared_syntax
 SYNTAX = shared_syntax()
 
 
-def source(name: str, text: str) -> FolderFile:
-    return FolderFile(name, text, outline_of(name, text, SYNTAX.parse(language_of(name), text)))
+def outline_of(name: str, text: str) -> Outline:
+    return sources.outline_of(name, text, SYNTAX.parse(language_of(name), text))
 
 
-def subject(scope: str = "src", children: tuple[Child, ...] = (), **files: str) -> Subject:
-    named = {name.replace("__", "."): text for name, text in files.items()}
-    sources = [source(name, text) for name, text in sorted(named.items())]
-    return Subject(scope, sources, frozenset(named), children)
+def subject(**files: str) -> Subject:
+    named = {name.replace("__", "."): text for name, text in sorted(files.items())}
+    found = [
+        FolderFile(name, text, outline_of(name, text), name.startswith("test_"))
+        for name, text in named.items()
+    ]
+    return Subject("src", found)
 
 
-def made(sources: Mapping[str, str | bytes]) -> dict[str, dict[str, Any]]:
+def made(texts: Mapping[str, str | bytes]) -> dict[str, dict[str, Any]]:
     """The contexts that init makes, by scope."""
-    files = Files(sources)
+    files = Files(texts)
     ports = disk_contexts(files.root)
     project = ports.open(None)
     assert not isinstance(project, Reason)
@@ -57,25 +60,22 @@ def test_contexts_of_a_project_are_generated_from_its_files() -> None:
     assert root["project"] == {
         "name": "shop",
         "description": "Sells things",
-        "language": "typescript",
-        "framework": "express",
-        "package_manager": "npm",
+        "language": "javascript",
     }
     assert root["dependencies"] == {"external": ["express ^4"]}
     assert root["structure"] == [
         {"path": "billing", "summary": "Billing of the shop."},
-        {"path": "docs", "summary": "Documentation: Guide (1 Markdown file)."},
+        {"path": "docs", "summary": "1 file: guide.md."},
         {"path": "src", "summary": "Front door."},
     ]
     assert src["summary"] == "Front door."
     assert src["files"] == [
         {"name": "cart.test.ts", "purpose": "Test file"},
-        {"name": "cart.ts", "purpose": "Defines add", "test_file": "cart.test.ts"},
+        {"name": "cart.ts", "purpose": "Defines add"},
         {"name": "index.ts", "purpose": "Front door."},
     ]
     assert src["exports"] == ["function add(item: string, count = 1): number", "const VERSION: string"]
     assert src["dependencies"] == {"internal": ["./core/api"]}
-    assert src["testing"] == ["cart.test.ts tests cart.ts"]
     assert src["subdirectories"] == [{"name": "core/", "summary": "Fast core."}]
     assert billing["summary"] == "Billing of the shop."
     assert "dependencies" not in billing
@@ -92,12 +92,10 @@ def test_contexts_of_a_project_are_generated_from_its_files() -> None:
         ({"README__md": "# Title\n"}, "Title"),
         ({"index__ts": "/** From the entry. */", "a__ts": "/** Other. */"}, "From the entry."),
         ({"only__py": '"""From the only module."""\n', "test_only__py": '"""Tests."""\n'}, "From the only module."),
-        ({"a__py": '"""A."""', "b__py": "x = 1"}, "2 Python files: a.py, b.py."),
-        ({"test_a__py": "", "test_b__py": ""}, "Tests: test_a.py, test_b.py (2 Python files)."),
+        ({"a__py": '"""A."""', "b__py": "x = 1"}, "2 files: a.py, b.py."),
         ({"README": "", "index__rst": "Guide\n=====\n\nHow it works.\n"}, "How it works."),
-        ({"a__py": "def one(): ...\ndef two(): ...\n", "b__py": "class Three: ...\n"}, "Defines one, Three, two (2 Python files)."),
-        ({"api__rst": "API\n===\n", "deploy__rst": "Deploying\n=========\n", "Makefile": "all:\n"}, "Documentation: API; Deploying (2 reStructuredText files)."),
-        ({"a__json": "{}", "b__json": "{}", "Makefile": "all:\n"}, "2 JSON files and 1 other file: a.json, b.json."),
+        ({"index__rst": "UI\n==\n\n.. toctree::\n   :maxdepth: 1\n\n   views\n   forms\n\nWhat people see.\n"}, "What people see."),
+        ({"a__py": "def one(): ...\ndef two(): ...\n", "b__py": "class Three: ...\n"}, "Defines one, Three, two (2 files)."),
         ({}, "Nothing to tell yet."),
     ],
 )  # fmt: skip
@@ -112,10 +110,8 @@ def test_a_summary_comes_from_the_best_source_there_is(files: dict[str, Any], su
         ("requirements.txt", "# c\nflask>=2 ; x\n-r other\nattrs\nrequests[security]==2.31.0 # why\n", ("flask >=2", "attrs", "requests ==2.31.0")),
         ("go.mod", "module a.b/c\n\nrequire (\n\tx.y/z v1.2.3\n\tq.r/s v0.1.0 // indirect\n)\n", ("x.y/z v1.2.3",)),
         ("Cargo.toml", '[package]\nname = "c"\n[dependencies]\nserde = "1"\naxum = {version = "0.7"}\n', ("serde 1", "axum 0.7")),
-        ("package.json", '{"dependencies": {"a": "1"}, "devDependencies": {"b": "2"}}', ("a 1", "b 2 (dev)")),
+        ("package.json", '{"scripts": {"test": "no test specified"}, "dependencies": {"a": "1"}, "devDependencies": {"b": "2"}}', ("a 1", "b 2 (dev)")),
         ("pyproject.toml", '[tool.poetry]\nname = "p"\n[tool.poetry.dependencies]\npython = "^3.11"\nattrs = "^24"\n', ("attrs ^24",)),
-        ("composer.json", '{"require": {"a/b": "^1"}}', ("a/b ^1",)),
-        ("Gemfile", "gem 'rails', '~> 7'\ngem 'puma'\n", ("rails ~> 7", "puma")),
     ],
 )  # fmt: skip
 def test_dependencies_come_from_package_manifests(name: str, text: str, expected: tuple[str, ...]) -> None:
@@ -125,49 +121,12 @@ def test_dependencies_come_from_package_manifests(name: str, text: str, expected
 
 
 @pytest.mark.clause("CX-31")
-def test_imports_of_declared_packages_are_external_dependencies() -> None:
-    files: dict[str, str | bytes] = {
-        ".context.config.yaml": "min_tokens: 0\n",
-        "requirements.txt": "flask\ntyping-extensions\n",
-        "app/a.py": "import flask.views\nimport os\nfrom typing_extensions import X\nimport app.b\nimport shop\n",
-        "shop/x.py": "",
-    }
-    assert made(files)["app"]["dependencies"] == {
-        "external": ["flask", "typing-extensions"],
-        "internal": ["shop"],
-    }
-
-
-@pytest.mark.clause("CX-31")
 def test_many_exports_are_counted_and_lists_are_bounded() -> None:
     text = "".join(f"def f{number}(): ...\n" for number in range(200))
     fields = generated(subject(a__py=text))
-    assert fields["files"][0]["purpose"] == "Defines f0, f1, f2, f3, f4, f5 and 194 more"
+    assert fields["files"][0]["purpose"] == "Defines f0, f1, f2, f3, f4 and 195 more"
     assert len(fields["exports"]) == 20
     assert not fields["interfaces"]
-
-
-@pytest.mark.clause("CX-31")
-@pytest.mark.parametrize(
-    "page",
-    [
-        "| folder | what |\n|---|---|\n| `src/core/` | Rules that all share. More. |\n",
-        "- `src/core/`: Rules that all share.\n",
-        "```text\nsrc/core/       Rules that all share.\n```\n",
-    ],
-)
-@pytest.mark.parametrize("place", ["README.md", "docs/architecture.md"])
-def test_a_folder_without_words_of_its_own_has_those_of_a_page_above(page: str, place: str) -> None:
-    files: dict[str, str | bytes] = {
-        ".context.config.yaml": "min_tokens: 0\n",
-        place: f"# Shop\n\n{page}",
-        "src/core/a.py": "def one(): ...\n",
-        "src/core/b.py": "def two(): ...\n",
-        "src/other/c.py": "def three(): ...\n",
-    }
-    contexts = made(files)
-    assert contexts["src/core"]["summary"] == "Rules that all share."
-    assert contexts["src/other"]["summary"] == "Defines three (1 Python file)."
 
 
 @pytest.mark.clause("CX-31")
@@ -199,7 +158,6 @@ def test_the_managed_block_replaces_only_itself() -> None:
         "[![GoDoc Widget]][GoDoc] [![Build]](https://ci.example.org)",
         "![logo][img]",
         "```sh\ncurl -sSL https://example.org/install | sh\n```",
-        "    curl -O https://example.org/tool",
         "curl -sSL https://example.org/install | sh",
         "$ npm install -g widget",
         "`pip install widget`",
@@ -218,3 +176,60 @@ def test_no_context_is_made_in_the_folders_of_a_bundle() -> None:
         "specs/bundle/feature/one.yaml": "id: one\n",
     }
     assert sorted(made(files)) == [".", "src"]
+
+
+@pytest.mark.clause("CX-31")
+@pytest.mark.parametrize(
+    ("name", "text", "about", "exported", "imported"),
+    [
+        (
+            "m.go",
+            '// Package m does it.\npackage m\n\nimport (\n\t"fmt"\n\tx "a.b/c"\n)\n\ntype Engine struct {\n}\n'
+            "func (e *Engine) Run(n int) error {\n}\nfunc lower() {}\nfunc New() *Engine {\n}\n",
+            "Package m does it.",
+            ["type Engine struct", "func (e *Engine) Run(n int) error", "func New() *Engine"],
+            ("fmt", "a.b/c"),
+        ),
+        (
+            "lib.rs",
+            "//! Fast core.\n//! Very.\nuse crate::store;\npub async fn go<T>(t: T) -> bool {\n}\nfn no() {}\npub struct S {}\n",
+            "Fast core.",
+            ["pub async fn go<T>(t: T) -> bool", "pub struct S"],
+            ("crate::store",),
+        ),
+        (
+            "A.java",
+            "/* Copyright 2020 */\n/** Pays. */\nimport a.b.C;\npublic final class Pay {\n    public int sum(int a) {\n",
+            "Pays.",
+            ["public final class Pay", "    public int sum(int a)".strip()],
+            ("a.b.C",),
+        ),
+        ("a.kt", "// Cart\nfun add(a: Int): Int = 1\nclass Cart\n", "Cart", ["fun add(a: Int): Int", "class Cart"], ()),
+        ("a.rb", "# Cart.\nrequire_relative 'x'\n\nclass Cart\n  def x; end\nend\n", "Cart.", ["class Cart"], ("x",)),
+        ("a.php", "<?php\n// Cart.\nuse A\\B;\nfinal class Cart {}\n", "Cart.", ["final class Cart"], ("A\\B",)),
+        ("a.h", '// Cart.\n#include "x.h"\nint add(int a);\nstruct cart { int n; };\n', "Cart.", ["int add(int a)", "struct cart"], ("x.h",)),
+        ("a.sh", "#!/bin/sh\n# Builds.\n\nmain() {\n  :\n}\n", "Builds.", ["main()"], ()),
+        ("a.lua", "-- Cart.\n\nfunction m.add(a) return a end\n", "Cart.", ["function m.add(a)"], ()),
+        ("a.sql", "-- Tables.\nCREATE TABLE IF NOT EXISTS users (\n", "Tables.", [], ()),
+        ("main.tf", '# Net.\nresource "aws_vpc" "main" {\n', "Net.", [], ()),
+    ],
+)  # fmt: skip
+def test_outlines_of_other_languages_list_their_declarations(
+    name: str, text: str, about: str, exported: list[str], imported: tuple[str, ...]
+) -> None:
+    found = outline_of(name, text)
+    assert (found.about, [e.signature.strip() for e in found.exports], found.imports) == (
+        about,
+        exported,
+        imported,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.clause("CX-31")
+@pytest.mark.parametrize("extension", ["py", "ts", "go", "c", "md", "sql"])
+def test_no_text_makes_an_outline_hang(extension: str) -> None:
+    for text in ("(" * 20_000, "import " * 10_000, "import\n" * 10_000, "/*" * 20_000, "<" * 50_000, "public a " * 5_000,
+                 "a b " * 20_000, "export function f(" + "(" * 20_000, "word " * 20_000, "[![" * 5_000, "\n" * 50_000):  # fmt: skip
+        with never_hanging():
+            assert len(outline_of(f"a.{extension}", text * 2).about) <= 200
