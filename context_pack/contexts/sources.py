@@ -108,7 +108,7 @@ _BADGE = re.compile(
 """Images, also those that are links, by address or by reference; and tags."""
 _LINK = re.compile(rf"\[([^\]]{{0,200}})\]{_TARGET}")
 _NO_PROSE = re.compile(r"\s|\$ |\.\. |:\w+:|\||`[^`]*`$|(?:curl|wget) ")
-"""How lines begin that are no sentences: directives of reStructuredText with their lines, tables, commands."""
+"""How lines begin that are no sentences: directives and their lines, tables, commands."""
 
 
 def prose_title(name: str, text: str) -> str:
