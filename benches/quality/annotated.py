@@ -94,13 +94,18 @@ def checkouts(folder: Path, syntax: Syntax, names: Sequence[str] = ()) -> Iterat
         name = repository.rpartition("/")[2]
         root = folder / name / below
         if (not names or name in names) and root.is_dir():
-            rows = [line.split(" | ") for line in lines if line]
-            yield Repository(name, root, tuple(_asked(query, there, root, syntax) for query, there in rows))
+            yield Repository(name, root, questions(lines, root, syntax))
 
 
-def _asked(query: str, answers: str, root: Path, syntax: Syntax) -> Task:
-    functions = tuple(place for each in answers.split() for place in _definitions(each, root, syntax))
-    return Task(query, tuple({Place(place.path) for place in functions}), functions)
+def questions(lines: Sequence[str], root: Path, syntax: Syntax) -> tuple[Task, ...]:
+    """The questions of lines `question | path#definition …`, without empty ones and comments."""
+    tasks = []
+    for line in lines:
+        if line and not line.startswith("#"):
+            query, answers = line.split(" | ")
+            places = tuple(place for each in answers.split() for place in _definitions(each, root, syntax))
+            tasks.append(Task(query, tuple({Place(place.path) for place in places}), places))
+    return tuple(tasks)
 
 
 def _definitions(answer: str, root: Path, syntax: Syntax) -> Iterator[Place]:

@@ -1,20 +1,15 @@
-"""How often `context_search` finds the right function: forty questions over this project's own source.
+"""How often `context_search` finds the right function.
 
     python benches/quality/code_search.py [--embedder fast|semantic] [--quick] [--misses]
-    python benches/quality/code_search.py --annotated FOLDER [--only NAME…] [--semble PYTHON [--model MODEL]]
     python benches/quality/code_search.py --functions FOLDER [--only NAME…] [--misses]
+    python benches/quality/code_search.py --annotated FOLDER [--only NAME…] [--semble PYTHON [--model MODEL]]
 
-Indexes a copy of the tracked files, asks every question with limit 5, and prints the rank of the first right
-answer. Exit code 1 if fewer than 80 % are found among the first five. The measured times are whole calls of
-the tool, the look for changed files included.
-
-With `--annotated` it asks about other repositories instead, in the format of semble's benchmark (see
-`annotated.py`), and prints nDCG@10, top 1, top 5, the seconds of indexing and the median milliseconds of a
-question: of `context_search`, of semble where a Python is given that has it, and of ripgrep where it is
-installed (files by how often they have the words of the question).
-
-With `--functions FOLDER` it asks the questions of `functions.txt`, whose answers are definitions, about the
-checkouts in a folder, and prints how often the right definition is first, in the first five, and its MRR.
+Without a folder it asks the questions of `own.txt` about a copy of this project; with `--functions` those of
+`functions.txt` about the checkouts in a folder; with `--annotated` those of repositories in the format of
+semble's benchmark (see `annotated.py`). Prints nDCG@10 and how often the first hit and one of the first five
+is in the right file, then how often each is the right definition, its MRR, the seconds of indexing and the
+median milliseconds of a question: of `context_search`, of semble where a Python is given that has it, and of
+ripgrep where it is installed (files by how often they have the words of the question).
 """
 
 from __future__ import annotations
@@ -26,7 +21,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from statistics import fmean, median
 from time import perf_counter
@@ -36,8 +31,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT), str(ROOT / "adapters")]
 
-from annotated import DEPTH, Place, Repository, checkouts, rank_of, repositories, score  # noqa: E402
-from code_questions import QUESTIONS, Question  # noqa: E402
+from annotated import DEPTH, Place, Repository, checkouts, questions, rank_of, repositories, score  # noqa: E402
 
 from context_pack.app import build  # noqa: E402
 from context_pack.memory.refresh import CodeIndexer  # noqa: E402
@@ -48,43 +42,20 @@ from context_pack_adapters.disk_ports import open_ports  # noqa: E402
 from context_pack_adapters.settings import read_settings  # noqa: E402
 from context_pack_adapters.syntax.tree_sitter_syntax import TreeSitterSyntax  # noqa: E402
 
-LIMIT = 5
-WANTED = 0.8
-SOURCES = (
-    "context_pack",
-    "adapters",
-    "tests",
-    "benches",
-    "README.md",
-    "CONTRACT.md",
-    "docs/contract",
-    "pyproject.toml",
-)
+OWN = HERE / "own.txt"
+SOURCES = ("context_pack", "adapters", "README.md", "pyproject.toml", "docs/contract", "tests")
 
 
-def copied(target: Path) -> None:
-    """The project's own files, without what is not tracked where that can be told."""
-    done = subprocess.run(
-        ["git", "ls-files", *SOURCES], cwd=ROOT, capture_output=True, text=True, check=False
+def own_project(target: Path, quick: bool) -> Repository:
+    """A copy of this project's tracked files, and the questions about it."""
+    listed = subprocess.run(
+        ["git", "ls-files", *SOURCES], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    names = done.stdout.splitlines()
-    if done.returncode or not names:
-        names = [str(p.relative_to(ROOT)) for name in SOURCES for p in (ROOT / name).rglob("*.py")]
-    for name in names:
-        # The questions themselves would be the best answer to every question.
-        if name.startswith("benches/quality/") or not (ROOT / name).is_file():
-            continue
-        place = target / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(ROOT / name, place)
-
-
-def is_right(result: dict[str, Any], question: Question) -> bool:
-    """Whether a result is one of the functions that answer."""
-    if result.get("path") != question.path:
-        return False
-    symbol = result.get("symbol", "")
-    return "*" in question.symbols or symbol.rpartition(".")[2] in question.symbols
+    for name in listed.stdout.splitlines():
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / name, target / name)
+    tasks = questions(OWN.read_text(encoding="utf-8").splitlines(), target, TreeSitterSyntax())
+    return Repository("context-pack", target, tasks[:: 4 if quick else 1])
 
 
 def ask(registry: Registry, question: str, limit: int) -> list[dict[str, Any]]:
@@ -118,7 +89,7 @@ class Run(NamedTuple):
     milliseconds: float
 
 
-def compare(options: argparse.Namespace) -> int:
+def compare(asked: Iterable[Repository], options: argparse.Namespace) -> None:
     """Ask every system about every repository, and print a line for each and the means."""
     systems: dict[str, Callable[[Repository], Run]] = {
         f"context-pack ({options.embedder})": lambda each: own_run(each, options.embedder)
@@ -129,11 +100,6 @@ def compare(options: argparse.Namespace) -> int:
         systems["ripgrep"] = ripgrep_run
     lines: dict[str, list[tuple[float, ...]]] = {name: [] for name in systems}
     print(f"{'':<16}{'':<24}nDCG@10  top 1  top 5  function 1  of 5   MRR  index s   ms")
-    asked = (
-        checkouts(options.functions, TreeSitterSyntax(), options.only)
-        if options.functions
-        else repositories(options.annotated, options.only)
-    )
     for repository in asked:
         for name, system in systems.items():
             run = system(repository)
@@ -143,7 +109,6 @@ def compare(options: argparse.Namespace) -> int:
                 show_misses(repository, run)
     for name, rows in lines.items():
         show("mean", name, [fmean(column) for column in zip(*rows, strict=True)])
-    return 0
 
 
 def show(repository: str, system: str, row: Sequence[float]) -> None:
@@ -218,13 +183,13 @@ def ripgrep_run(repository: Repository) -> Run:
     return Run(answers, 0.0, median(times) * 1000)
 
 
-def main() -> int:
+def main() -> None:
     """Index, ask, count."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--embedder", default="fast", help="auto, fast, semantic or a URL (default: fast)")
-    parser.add_argument("--quick", action="store_true", help="ten questions, and no judgement")
+    parser.add_argument("--quick", action="store_true", help="few questions, no judgement")
     parser.add_argument("--misses", action="store_true", help="show what came instead of the right answer")
     parser.add_argument("--annotated", type=Path, help="a folder of repositories with annotated questions")
     parser.add_argument("--functions", type=Path, help="a folder with the checkouts of functions.txt")
@@ -232,34 +197,14 @@ def main() -> int:
     parser.add_argument("--semble", metavar="PYTHON", help="a Python that has semble, to compare with")
     parser.add_argument("--model", help="the folder of a model for semble; without, it has words alone")
     options = parser.parse_args()
-    if options.annotated or options.functions:
-        return compare(options)
-    questions = QUESTIONS[::4] if options.quick else QUESTIONS
-    with tempfile.TemporaryDirectory() as folder:
-        project = Path(folder) / "project"
-        copied(project)
-        registry, built = indexed(project, options.embedder, project.parent / "private")
-        ask(registry, "anything at all", 1)
-        ranks, times = [], []
-        for question in questions:
-            start = perf_counter()
-            results = ask(registry, question.text, LIMIT)
-            times.append(perf_counter() - start)
-            rank = next((n for n, each in enumerate(results, 1) if is_right(each, question)), 0)
-            ranks.append(rank)
-            print(f"{rank or '-':>2}  {question.text[:70]:<70}  {question.path.rpartition('/')[2]}")
-            if options.misses and not rank:
-                for each in results:
-                    print(f"        {each['score']:.3f}  {each['id']}  {each.get('symbol', '')}")
-    found = sum(map(bool, ranks))
-    share, first = found / len(ranks), sum(rank == 1 for rank in ranks) / len(ranks)
-    mrr = sum(1 / rank for rank in ranks if rank) / len(ranks)
-    print(
-        f"\n{options.embedder}: top 5 {share:.0%} ({found}/{len(ranks)}), top 1 {first:.0%}, MRR {mrr:.3f}; "
-        f"indexing {built:.1f} s, median call {median(times) * 1000:.0f} ms"
-    )
-    return 0 if options.quick or share >= WANTED else 1
+    if options.functions:
+        compare(checkouts(options.functions, TreeSitterSyntax(), options.only), options)
+    elif options.annotated:
+        compare(repositories(options.annotated, options.only), options)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            compare([own_project(Path(folder) / "project", options.quick)], options)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

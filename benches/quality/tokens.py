@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import venv
@@ -23,26 +24,8 @@ from tempfile import TemporaryDirectory
 from context_pack.toolkit.budget import BYTES_PER_TOKEN, size
 
 PACKAGES = ("litellm", "tiktoken", "tokenizers")
-CODE = [
-    "c",
-    "cc",
-    "cpp",
-    "cs",
-    "go",
-    "h",
-    "java",
-    "js",
-    "kt",
-    "lua",
-    "php",
-    "py",
-    "rb",
-    "rs",
-    "sh",
-    "ts",
-    "tsx",
-]
-OTHER = ["json", "md", "txt", "html", "css", "yml", "yaml", "xml", "po"]
+CODE = re.compile("c|cc|cpp|cs|go|h|java|js|kt|lua|php|py|rb|rs|sh|ts|tsx")
+OTHER = re.compile("json|md|txt|html|css|yml|yaml|xml|po")
 PER_KIND, LEAST_CHARS, MOST_CHARS = 100, 800, 30_000
 COUNT = """
 import json, os, sys
@@ -69,7 +52,7 @@ def main() -> int:
     for (kind, text), real in zip(samples, counts, strict=True):
         pair = (size(text), max(real))
         found[kind].append(pair)
-        if kind in CODE:
+        if CODE.fullmatch(kind):
             found["all code"].append(pair)
     for kind, pairs in sorted(found.items()):
         each = sorted(used / tokens for used, tokens in pairs)
@@ -89,14 +72,15 @@ def texts(folders: list[Path]) -> Iterator[tuple[str, str]]:
     files: dict[str, list[Path]] = defaultdict(list)
     for folder in folders:
         for path in sorted(folder.rglob("*")):
-            if (kind := path.suffix.lstrip(".").lower()) in CODE + OTHER and path.is_file():
+            kind = path.suffix.lstrip(".").lower()
+            if (CODE.fullmatch(kind) or OTHER.fullmatch(kind)) and path.is_file():
                 files[kind].append(path)
     for kind, paths in sorted(files.items()):
         for path in chance.sample(paths, min(PER_KIND, len(paths))):
             text = path.read_text("utf-8", "replace")[:MOST_CHARS]
             if len(text) >= LEAST_CHARS:
                 yield kind, text
-                if kind in CODE:
+                if CODE.fullmatch(kind):
                     yield "as JSON", json.dumps({"path": path.name, "content": text}, ensure_ascii=False)
                     numbered = enumerate(text.split("\n"), 1)
                     yield "numbered", "".join(f"{number:>4}: {line}\n" for number, line in numbered)
