@@ -11,8 +11,8 @@ from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import MAX_LINES, LineRange
 from context_pack.memory.discovery import MOST_TEXT, CodePlace, CodeState
 from context_pack.packs.anchors import SourceText
+from context_pack.packs.definitions import find_definition, warning_of
 from context_pack.packs.model import Ref
-from context_pack.packs.plans import located, warning_of
 from context_pack.packs.ports import NoExcerptStore
 from context_pack.packs.read import PackReader
 from context_pack.packs.record import anchor_from, to_record
@@ -48,7 +48,7 @@ class AnchoredPlaces:
         resolver = Resolver.over(self.reader, never_cancelled)
         file = None if path is None else parse_path(path)
         if symbol is not None:
-            file, lines = located(symbol, file, resolver)
+            file, lines = find_definition(symbol, file, resolver)
         if file is None:
             raise invalid("'path' is required with 'lines'; say which file", "path")
         ref = resolver.anchored(Ref("code", file, lines or _whole_file(resolver.files.text(file))))

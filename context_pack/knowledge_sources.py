@@ -16,8 +16,8 @@ from context_pack.kernel.text import MAX_LINES, LineRange
 from context_pack.knowledge.model import Known, PlaceInCode, unreadable
 from context_pack.memory.stores import DiscoveryStore
 from context_pack.packs.claims import claims_of
+from context_pack.packs.definitions import find_definition
 from context_pack.packs.draft import is_own
-from context_pack.packs.plans import located
 from context_pack.packs.read import PackReader
 from context_pack.packs.resolving import Resolver
 from context_pack.toolkit.call import Check, never_cancelled
@@ -118,7 +118,7 @@ class DefinitionsOfTree:
 
     def located(self, symbol: str, path: RelativePath | None, /) -> tuple[RelativePath, LineRange]:
         """Where the one definition of that name is."""
-        return located(symbol, path, Resolver.over(self.reader, never_cancelled))
+        return find_definition(symbol, path, Resolver.over(self.reader, never_cancelled))
 
     def around(self, path: RelativePath, line: int, /) -> tuple[str, LineRange] | None:
         """The innermost definition around a line."""

@@ -21,7 +21,9 @@ from context_pack.contexts.queries import CheckedContext, ContextPart, FolderLis
 from context_pack.kernel.errors import Code, Failure, Kind
 from context_pack.kernel.paging import Page
 from context_pack.memory.stores import Recorded
-from context_pack.packs.commands import (
+from context_pack.packs.draft import Drafted
+from context_pack.packs.model import Diagram, Pack, Ref, Section, Status
+from context_pack.packs.operations import (
     DeleteDiagram,
     DeleteRef,
     DeleteSection,
@@ -31,8 +33,6 @@ from context_pack.packs.commands import (
     UpsertRef,
     UpsertSection,
 )
-from context_pack.packs.draft import Drafted
-from context_pack.packs.model import Diagram, Pack, Ref, Section, Status
 from context_pack.packs.read import Compared
 from context_pack.packs.render import Rendered
 from context_pack.packs.states import State

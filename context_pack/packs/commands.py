@@ -1,21 +1,19 @@
 """What can be asked of packs, as frozen commands; each field carries its JSON Schema and its description.
 
-The same classes serve the tools and an embedder, and check their own fields: a command that exists is valid,
-but for what no schema can say (`plans` says that). Operations name no pack, because one call may carry
-many of them; the `PackAtRevision` half does that. In optional texts None is "not given" and "" is "nothing".
+The same classes serve the tools and an embedder, and check their own fields: a command that exists is valid.
+What a single change of a pack's content is, is in `operations`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from typing import Any
 
-from attrs import frozen
+from attrs import NOTHING, frozen
 
-from context_pack.kernel.text import LAST_LINE
+from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.times import MAX_MINUTES
 from context_pack.packs import values
-from context_pack.packs.anchors import NAME_CHARS
 from context_pack.packs.model import Status
 from context_pack.packs.pages import Mode
 from context_pack.toolkit.arguments import arg, array, choice, integer, text
@@ -52,20 +50,42 @@ CURSOR = (text(1, 4096), "Goes on after a truncated page")
 ACTION: Schema = {"type": "string", "maxLength": 40}
 
 
+def checked(
+    schema: Schema, description: str, parse: Callable[[Any, str], Any], *, default: Any = NOTHING
+) -> Any:
+    """An argument that must also be what `parse` accepts: no schema says "one line" in words."""
+
+    def check(_: Any, attribute: Any, value: Any) -> None:
+        if value is not None:
+            parse(value, attribute.name)
+
+    made = arg(schema, description, default=default)
+    made.validator(check)
+    return made
+
+
+NEW_NAME = (
+    text(values.NAME_LOW, values.NAME_HIGH + 80),
+    "Unique, 3-120 characters; never changes",
+    values.new_name,
+)
+
+
+def ttl_required(hint: str) -> Failure:
+    """The refusal of a call that does not say how long a pack is to live."""
+    return Failure(Code.TTL_REQUIRED, f"'ttl_minutes' is required: {hint}", {"field": "ttl_minutes"})
+
+
 @frozen(kw_only=True)
 class Create:
     """Make a new draft pack."""
 
     action: str = arg(ACTION, "create", default="create")
     ttl_minutes: int = arg(*TTL)
-    name: str | None = arg(
-        text(values.NAME_LOW, values.NAME_HIGH + 80),
-        "Unique, 3-120 characters; never changes",
-        default=None,
-    )
-    title: str | None = arg(TITLE, "Title", default=None)
-    brief: str | None = arg(BRIEF, "What it is for", default=None)
-    tags: tuple[str, ...] | None = arg(TAGS, "Tags", default=None)
+    name: str | None = checked(*NEW_NAME, default=None)
+    title: str | None = checked(TITLE, "Title", values.one_line, default=None)
+    brief: str | None = checked(BRIEF, "What it is for", values.one_line, default=None)
+    tags: tuple[str, ...] | None = checked(TAGS, "Tags", values.tags, default=None)
 
 
 @frozen(kw_only=True)
@@ -87,20 +107,18 @@ class Draft:
     action: str = arg(ACTION, "draft", default="draft")
     query: str | None = arg(text(LEAST_QUESTION, MOST_QUESTION, blank=False), "The question", default=None)
     ttl_minutes: int = arg(*TTL)
-    name: str | None = arg(
-        text(values.NAME_LOW, values.NAME_HIGH + 80),
-        "Unique name, 3-120 characters once trimmed; never changes",
-        default=None,
-    )
-    max_tokens: int = arg(
-        integer(LEAST_TOKENS, MOST_TOKENS),
-        "draft: most tokens",
-        default=DRAFT_TOKENS,
-    )
+    name: str | None = checked(*NEW_NAME, default=None)
+    max_tokens: int = arg(integer(LEAST_TOKENS, MOST_TOKENS), "draft: most tokens", default=DRAFT_TOKENS)
     diff: str | None = arg(
         text(1, TEXT_CHARS, blank=False), "draft: a base revision, or a diff's text", default=None
     )
     trace: str | None = arg(text(1, TEXT_CHARS, blank=False), "draft: a stack trace", default=None)
+
+    def __attrs_post_init__(self) -> None:
+        if [self.query, self.diff, self.trace].count(None) != 2:
+            raise invalid("give one of 'query', 'diff' and 'trace'", "query")
+        if self.query is not None and len(" ".join(self.query.split())) < LEAST_QUESTION:
+            raise invalid(f"'query' must have at least {LEAST_QUESTION} characters", "query")
 
 
 @frozen(kw_only=True, slots=False)
@@ -152,114 +170,6 @@ class ListPacks:
     query: str | None = arg(*QUERY, default=None)
     limit: int = arg(*LIMIT, default=DEFAULT_LIMIT)
     offset: int = arg(*OFFSET, default=0)
-
-
-@frozen(kw_only=True)
-class UpsertSection:
-    """Add a section, or change its title, text or place."""
-
-    action: str = arg(ACTION, "upsert_section", default="upsert_section")
-    section_key: str = arg(KEY, "Section key, e.g. token-flow")
-    section_title: str = arg(WANTED_TITLE, "Section heading")
-    section_description: str | None = arg(
-        text(0, values.DESCRIPTION_CHARS), "Markdown under the heading; '' clears it", default=None
-    )
-    section_order: int | None = arg(integer(), "Its place, from 0", default=None)
-    section_scope: str | None = arg(
-        text(0, values.PATH_CHARS),
-        "Folder whose context it relies on; '' clears it",
-        default=None,
-    )
-
-
-@frozen(kw_only=True)
-class DeleteSection:
-    """Remove a section and what is in it."""
-
-    action: str = arg(ACTION, "delete_section", default="delete_section")
-    section_key: str = arg(KEY, "Section key")
-
-
-@frozen(kw_only=True)
-class UpsertRef:
-    """Anchor lines of a file, or a definition by its name, in a section; what is not given stays."""
-
-    action: str = arg(ACTION, "upsert_ref", default="upsert_ref")
-    section_key: str = arg(KEY, "Section key")
-    ref_key: str = arg(KEY, "Ref key")
-    path: str | None = arg(
-        text(1, values.PATH_CHARS, blank=False), "File, relative to the source root", default=None
-    )
-    line_start: int | None = arg(integer(1, LAST_LINE), "First line, from 1", default=None)
-    line_end: int | None = arg(integer(1, LAST_LINE), "Last line, included", default=None)
-    symbol: str | None = arg(text(1, NAME_CHARS, blank=False), "Or a definition: Class.method", default=None)
-    ref_title: str | None = arg(TITLE, "Ref heading", default=None)
-    ref_why: str | None = arg(WHY, "Why these lines matter", default=None)
-    group: str | None = arg(text(0, values.GROUP_CHARS), "Groups refs", default=None)
-
-
-@frozen(kw_only=True)
-class DeleteRef:
-    """Remove a ref."""
-
-    action: str = arg(ACTION, "delete_ref", default="delete_ref")
-    section_key: str = arg(KEY, "Section key")
-    ref_key: str = arg(KEY, "Ref key")
-
-
-@frozen(kw_only=True)
-class UpsertDiagram:
-    """Put a Mermaid diagram into a section; a reason that is not given stays."""
-
-    action: str = arg(ACTION, "upsert_diagram", default="upsert_diagram")
-    section_key: str = arg(KEY, "Section key")
-    diagram_key: str = arg(KEY, "Diagram key")
-    title: str = arg(WANTED_TITLE, "Diagram heading")
-    mermaid: str = arg(text(1, values.MERMAID_CHARS, blank=False), "Mermaid source")
-    diagram_why: str | None = arg(WHY, "Why the diagram matters", default=None)
-
-
-@frozen(kw_only=True)
-class DeleteDiagram:
-    """Remove a diagram."""
-
-    action: str = arg(ACTION, "delete_diagram", default="delete_diagram")
-    section_key: str = arg(KEY, "Section key")
-    diagram_key: str = arg(KEY, "Diagram key")
-
-
-@frozen(kw_only=True)
-class SetMeta:
-    """Change title, brief or tags."""
-
-    action: str = arg(ACTION, "set_meta", default="set_meta")
-    title: str | None = arg(TITLE, "Title; '' clears it", default=None)
-    brief: str | None = arg(BRIEF, "Brief; '' clears it", default=None)
-    tags: tuple[str, ...] | None = arg(TAGS, "All tags, in place of the old ones", default=None)
-
-
-@frozen(kw_only=True)
-class TouchTtl:
-    """Set or extend the time to live."""
-
-    action: str = arg(ACTION, "touch_ttl", default="touch_ttl")
-    ttl_minutes: int | None = arg(*TTL, default=None)
-    extend_minutes: int | None = arg(integer(1, MAX_MINUTES), "Minutes to add", default=None)
-
-
-Operation = (
-    UpsertSection | DeleteSection | UpsertRef | DeleteRef | UpsertDiagram | DeleteDiagram | SetMeta | TouchTtl
-)
-OPERATIONS: Mapping[str, type] = {
-    "upsert_section": UpsertSection,
-    "delete_section": DeleteSection,
-    "upsert_ref": UpsertRef,
-    "delete_ref": DeleteRef,
-    "upsert_diagram": UpsertDiagram,
-    "delete_diagram": DeleteDiagram,
-    "set_meta": SetMeta,
-    "touch_ttl": TouchTtl,
-}
 
 
 @frozen(kw_only=True)

@@ -19,10 +19,10 @@ from attrs import define, evolve, field, frozen
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.text import MAX_LINES, LineRange, single_line
-from context_pack.kernel.times import expiry
 from context_pack.packs import commands, values
+from context_pack.packs.changes import new_pack
 from context_pack.packs.handover import key_of
-from context_pack.packs.model import FIRST, Pack, Ref, Section, Status
+from context_pack.packs.model import Pack, Ref, Section
 from context_pack.packs.ports import Excerpt, Excerpted, Excerpts
 from context_pack.packs.render import render
 from context_pack.packs.resolving import PackAccess, Resolver
@@ -100,7 +100,6 @@ LEAST_LINES = 5
 """A passage is not cut to fewer lines than these."""
 SLACK_TOKENS = 20
 """The legend counts down the time to live in words, some of which are longer than others."""
-SOME_ID = "pk_aaaaaaaa"
 NOTHING = "nothing was found for that question; ask in other words"
 
 
@@ -127,18 +126,8 @@ class PackDrafter(PackAccess):
                 hold anything, or what the search and the store raise.
         """
         title, found = self._passages(command, check)
-        now = self.clock.now()
-        empty = Pack(
-            id=SOME_ID,
-            name=None if command.name is None else values.new_name(command.name),
-            title=title_of(title),
-            status=Status.DRAFT,
-            tags=(),
-            revision=FIRST,
-            created_at=now,
-            updated_at=now,
-            expires_at=expiry(now, command.ttl_minutes),
-        )
+        name = None if command.name is None else values.new_name(command.name)
+        empty = new_pack(self.clock.now(), command.ttl_minutes, name, title=title_of(title))
         resolver = Resolver.over(self, check)
         chooser = _Chooser(empty, title, resolver, command.max_tokens - SLACK_TOKENS)
         pack = chooser.chosen(found)
@@ -153,8 +142,6 @@ class PackDrafter(PackAccess):
 
     def _passages(self, command: commands.Draft, check: Check) -> tuple[str, Excerpted]:
         """What the pack is to be called, and what it is made of."""
-        if [command.query, command.diff, command.trace].count(None) != 2:
-            raise invalid("give one of 'query', 'diff' and 'trace'", "query")
         if command.diff is not None:
             revision = "" if "\n" in command.diff.strip() else f" since {command.diff.strip()}"
             return f"Changes{revision or ' of a diff'}", self.passages.changed(command.diff, check)
@@ -163,8 +150,6 @@ class PackDrafter(PackAccess):
             said = [line for line in lines if _FAILED.search(line)] or lines[-1:]
             return f"Trace: {said[0]}", self.passages.traced(command.trace, check)
         query = " ".join((command.query or "").split())
-        if len(query) < commands.LEAST_QUESTION:  # the schema counts white space, too
-            raise invalid(f"'query' must have at least {commands.LEAST_QUESTION} characters", "query")
         found = self.passages.best(query, MOST_EXCERPTS, check)
         if not found.items:
             raise _nothing(found.notes)

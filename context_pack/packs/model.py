@@ -165,7 +165,7 @@ class Section:
     )
     refs: tuple[Ref, ...] = field(default=(), converter=_parts, validator=_keyed(Ref))
     diagrams: tuple[Diagram, ...] = field(default=(), converter=_parts, validator=_keyed(Diagram))
-    scope: str | None = field(default=None, converter=_kept, validator=_holds(values.scope, optional=True))
+    scope: str | None = field(default=None, converter=values.scope)
     extra: Mapping[str, Any] = _extra()
 
     def ref(self, key: str) -> Ref | None:

@@ -23,6 +23,7 @@ from context_pack.kernel.syntax import NoSyntax, Spans, Syntax, name_parts
 from context_pack.kernel.text import close
 from context_pack.packs import following
 from context_pack.packs.anchors import Anchor, SourceText, anchor_of
+from context_pack.packs.changes import advanced
 from context_pack.packs.difference import ComparedText, difference
 from context_pack.packs.following import KeptText, Sought, Text
 from context_pack.packs.model import CodeLocation, Pack, Ref
@@ -50,6 +51,23 @@ class PackAccess:
     excerpts: ExcerptStore = field(factory=NoExcerptStore, repr=False)
     search_seconds: float = inf
     """How long a call may search the tree: only a client that waits for an answer has a limit."""
+
+    def update(
+        self, seen: Pack, change: Callable[[Pack], Pack], check: Check, *, always: bool = False
+    ) -> Pack:
+        """One read-modify-write of a pack that is still as it was seen; texts that it drops are forgotten.
+
+        `always` counts a revision also where nothing has changed.
+        """
+
+        def changed(stored: Pack) -> Pack:
+            check()
+            stored.check_revision(seen.revision)
+            return advanced(stored, change(stored), self.clock.now(), always=always)
+
+        stored = self.store.update(seen.id, changed, check)
+        self.forget_excerpts(seen.digests - stored.digests)
+        return stored
 
     def forget_excerpts(self, digests: set[str]) -> None:
         """Remove those of these texts, and of the forgotten ones, that no pack names, expired or not.

@@ -18,8 +18,8 @@ from context_pack.kernel.text import close
 from context_pack.packs import commands
 from context_pack.packs.answers import Payload, answer_of, diagram_faults, verified_payload
 from context_pack.packs.cases import PackUseCases
-from context_pack.packs.commands import OPERATIONS, PackAtRevision
-from context_pack.packs.plans import touch_required, ttl_required
+from context_pack.packs.commands import PackAtRevision, ttl_required
+from context_pack.packs.operations import OPERATIONS, touch_required
 from context_pack.packs.write import for_each
 from context_pack.toolkit.arguments import arguments_of, command_schema, parse, respelled
 from context_pack.toolkit.budget import MORE, fit, json_size, room_of, shrunk

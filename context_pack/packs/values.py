@@ -135,7 +135,9 @@ def path(value: Any, field: str = "path") -> RelativePath:
         raise Failure(Code.INVALID_DATA, message, {"field": field}) from None
 
 
-def scope(value: Any, field: str = "scope") -> str:
-    """A folder under the source root: `.` for the root itself, else a relative path."""
+def scope(value: Any, field: str = "scope") -> str | None:
+    """A folder under the source root: `.` for the root itself, else a relative path; None for none."""
+    if value is None:
+        return None
     text = string(value, field).strip().replace("\\", "/")
-    return text if text == ROOT_SCOPE else path(text, field).value
+    return (text or None) if text in ("", ROOT_SCOPE) else path(text, field).value

@@ -8,7 +8,7 @@ from attrs import evolve, frozen
 
 from context_pack.kernel.errors import Code, Failure, clip, invalid
 from context_pack.packs.anchors import digest_of
-from context_pack.packs.changes import advanced, check_editable, put_ref, untrustworthy
+from context_pack.packs.changes import check_editable, put_ref, untrustworthy
 from context_pack.packs.commands import Accept, NamedPack, PackAtRevision, Repair
 from context_pack.packs.listing import located
 from context_pack.packs.model import Pack, Ref
@@ -69,7 +69,8 @@ class PackVerifier(PackAccess):
     ) -> Repaired:
         """Point the refs that are wanted, or those of these names, at where they are found."""
         pack = located(self.store, command)
-        _check_draft(pack, command)
+        pack.check_revision(command.expected_revision)
+        check_editable(pack)
         resolver = Resolver.over(self, check, (ref for _, ref in pack.refs))
         done: list[Checked] = []
         after = pack
@@ -81,16 +82,7 @@ class PackVerifier(PackAccess):
                 done.append(one)
                 after = put_ref(after, one.section.key, ref)
         self.excerpts.put(resolver.anchored_texts)
-
-        def change(stored: Pack) -> Pack:
-            check()
-            _check_draft(stored, command)
-            # The revision is the one looked at above, and so is the content.
-            return advanced(stored, after, self.clock.now())
-
-        stored = self.store.update(pack.id, change, check)
-        self.forget_excerpts(pack.digests - stored.digests)
-        return Repaired(stored, tuple(done))
+        return Repaired(self.update(pack, lambda _: after, check), tuple(done))
 
 
 def _named(checked: Sequence[Checked], names: Sequence[str]) -> list[Checked]:
@@ -122,8 +114,3 @@ def _followed(one: Checked, resolver: Resolver) -> Ref | None:
         return None
     ref = resolver.anchored(evolve(one.ref, path=found.path, lines=found.lines))
     return ref if ref.anchor is not None and ref.anchor.digest == digest_of(excerpt) else None
-
-
-def _check_draft(pack: Pack, command: PackAtRevision) -> None:
-    pack.check_revision(command.expected_revision)
-    check_editable(pack)

@@ -1,8 +1,8 @@
 """Changing packs: create, edit, set the status, delete.
 
-Order of checks, always: arguments, pack found, revision, state, content. Arguments are planned before the
-store is asked; files are read before its lock is taken; under the lock there is only a pure function, and
-its first question is whether the caller still wants the change.
+Order of checks, always: arguments, pack found, revision, state, content. Files are read before the store's
+lock is taken; under the lock there is only a pure function, and its first question is whether the caller
+still wants the change. Since it asks for the revision again, what was looked at before is what is changed.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from context_pack.packs.changes import (
     advanced,
     check_editable,
     check_has_content,
+    new_pack,
     rename,
     untrustworthy,
 )
@@ -27,15 +28,14 @@ from context_pack.packs.commands import (
     MOST_OPERATIONS,
     Create,
     DeletePack,
-    Operation,
     PackAtRevision,
     Rename,
     SetStatus,
-    TouchTtl,
 )
+from context_pack.packs.definitions import warning_of
 from context_pack.packs.listing import located
-from context_pack.packs.model import FIRST, Diagram, Pack, Ref, Section, Status
-from context_pack.packs.plans import Part, changed, checked, optional_line, part_of, pointed, warning_of
+from context_pack.packs.model import Diagram, Pack, Ref, Section, Status
+from context_pack.packs.operations import Operation, Part, UpsertSection
 from context_pack.packs.ports import DiagramCheck
 from context_pack.packs.resolving import PackAccess, Resolver
 from context_pack.packs.states import Resolution, State, problem_record
@@ -79,28 +79,10 @@ class PackWriter(PackAccess):
     def create(self, command: Create, check: Check = never_cancelled) -> Pack:
         """Make a new draft; its name must be free among live packs."""
         name = None if command.name is None else values.new_name(command.name)
-        title = optional_line(command.title, "title")
-        brief = optional_line(command.brief, "brief")
-        tags = values.tags(command.tags or ())
-        now = self.clock.now()
-        expires_at = expiry(now, command.ttl_minutes)
-
-        def make(pack_id: str) -> Pack:
-            check()
-            return Pack(
-                id=pack_id,
-                name=name,
-                title=title,
-                brief=brief,
-                status=Status.DRAFT,
-                tags=tags,
-                revision=FIRST,
-                created_at=now,
-                updated_at=now,
-                expires_at=expires_at,
-            )
-
-        return self.store.create(make, name, check)
+        words = {"title": command.title, "brief": command.brief, "tags": command.tags}
+        pack = new_pack(self.clock.now(), command.ttl_minutes, name, **words)
+        check()
+        return self.store.create(lambda pack_id: evolve(pack, id=pack_id), name, check)
 
     def set_status(self, command: SetStatus, check: Check = never_cancelled) -> Pack:
         """Finalize or reopen; a pack that already has the status stays as it is.
@@ -108,20 +90,12 @@ class PackWriter(PackAccess):
         Raises:
             Failure: `invalid_state` for an empty pack, `stale_ref` with every ref that cannot be relied on.
         """
-        finalize = command.status == Status.FINALIZED
-        pack = located(self.store, command)
-        pack.check_revision(command.expected_revision)
+        pack = self._seen(command)
         if pack.status == command.status:
             return pack
+        finalize = command.status == Status.FINALIZED
         after = self._finalized(pack, check) if finalize else evolve(pack, status=Status.DRAFT)
-
-        def change(stored: Pack) -> Pack:
-            check()
-            stored.check_revision(command.expected_revision)
-            # The revision is the one looked at above, and so is the content.
-            return advanced(stored, after, self.clock.now())
-
-        return self.store.update(pack.id, change, check)
+        return self.update(pack, lambda _: after, check)
 
     def restore(self, handle: str, ttl_minutes: int, check: Check = never_cancelled) -> Pack:
         """Bring an expired pack back for so many minutes, by id or name.
@@ -147,18 +121,32 @@ class PackWriter(PackAccess):
 
     def delete(self, command: DeletePack, check: Check = never_cancelled) -> str:
         """Remove a pack; returns its id."""
-        pack_id = located(self.store, command).id
+        pack = self._seen(command)
 
-        digests: set[str] = set()
-
-        def agreed(pack: Pack) -> None:
+        def agreed(stored: Pack) -> None:
             check()
-            pack.check_revision(command.expected_revision)
-            digests.update(pack.digests)
+            stored.check_revision(command.expected_revision)
 
-        self.store.delete(pack_id, agreed, check)
-        self.forget_excerpts(digests)
-        return pack_id
+        self.store.delete(pack.id, agreed, check)
+        self.forget_excerpts(pack.digests)
+        return pack.id
+
+    def rename(self, command: Rename, check: Check = never_cancelled) -> Pack:
+        """Give a section or a ref another key.
+
+        Raises:
+            Failure: `not_found`, `invalid_data` for a key that is taken, and what a change raises.
+        """
+        pack = self._seen(command)
+        check_editable(pack)
+        keys = command.section_key, command.ref_key, command.new_key
+        return self.update(pack, lambda stored: rename(stored, *keys), check)
+
+    def _seen(self, target: PackAtRevision) -> Pack:
+        """The pack that is to be changed, if it is as the caller saw it."""
+        pack = located(self.store, target)
+        pack.check_revision(target.expected_revision)
+        return pack
 
     def _finalized(self, pack: Pack, check: Check) -> Pack:
         """The pack with its refs checked, and those without an anchor anchored."""
@@ -168,10 +156,7 @@ class PackWriter(PackAccess):
         if problems:
             raise untrustworthy(problems)
         sections = [
-            evolve(
-                section,
-                refs=[ref if ref.anchor is not None else resolver.anchored(ref) for ref in section.refs],
-            )
+            evolve(section, refs=[ref if ref.anchor else resolver.anchored(ref) for ref in section.refs])
             for section in pack.sections
         ]
         self.excerpts.put(resolver.anchored_texts)
@@ -182,73 +167,45 @@ class PackWriter(PackAccess):
     ) -> WrittenPack:
         """Carry out one operation, or a batch of them as one change: all or nothing, one revision.
 
-        Plan, look at the pack, read the files, then one read-modify-write: revision, state, content.
-
         Raises:
             Failure: of a batch, as the failed operation by itself, with its place in `details.index`.
         """
-        batch = isinstance(asked, list | tuple)
-        operations = asked if isinstance(asked, list | tuple) else [asked]
+        batch = not isinstance(asked, Operation)
+        operations = [asked] if isinstance(asked, Operation) else asked
         if not 1 <= len(operations) <= MOST_OPERATIONS:
             raise invalid(f"'operations' must have 1 to {MOST_OPERATIONS} items", "operations")
-        operations = for_each(operations, checked, batch)
-
-        def check_open(pack: Pack) -> None:
-            pack.check_revision(target.expected_revision)
-            for_each(operations, lambda each: check_editable(pack, touches=isinstance(each, TouchTtl)), batch)
-
-        pack = located(self.store, target)
-        check_open(pack)  # before a file is read: what a refused change points at is neither told nor kept
+        pack = self._seen(target)
+        # Before a file is read: what a refused change points at is neither told nor kept.
+        for_each(operations, lambda each: check_editable(pack) if each.edits else None, batch)
         resolver = Resolver.over(self, check)
-        refs = for_each(operations, lambda each: pointed(each, resolver), batch)
+        now = self.clock.now()
+        changes = for_each(operations, lambda each: each.planned(resolver, now), batch)
         self.excerpts.put(resolver.anchored_texts)
-        named: set[str] = set()
 
-        def change(pack: Pack) -> Pack:
-            check()
-            check_open(pack)
-            named.update(pack.digests)
-            now, steps = self.clock.now(), [pack]
-            for_each(
-                list(zip(operations, refs, strict=True)),
-                lambda each: steps.append(changed(steps[-1], each[0], now, each[1])),
-                batch,
-            )
-            touches = any(isinstance(each, TouchTtl) for each in operations)
-            return advanced(pack, steps[-1], now, always=touches)
+        def change(stored: Pack) -> Pack:
+            steps = [stored]
+            for_each(changes, lambda each: steps.append(each(steps[-1])), batch)
+            return steps[-1]
 
-        pack = self.store.update(pack.id, change, check)
-        self.forget_excerpts(named - pack.digests)
-        parts = [part_of(pack, each) for each in operations]
+        pack = self.update(pack, change, check, always=not all(each.edits for each in operations))
+        parts = [each.part(pack) for each in operations]
         diagrams = [part for part in parts if isinstance(part, Diagram)]
-        faults = {
-            id(diagram): f"the diagram is stored, but cannot be drawn: {fault}"
-            for diagram, fault in zip(diagrams, self._faults(diagrams), strict=True)
-            if fault is not None
-        }
-        written = []
-        for part, operation in zip(parts, operations, strict=True):
-            warning = faults.get(id(part))
-            if isinstance(part, Section) and operation.section_description:
-                warning = places_note(pack, part)
-            written.append(_written(part, resolver, warning))
-        return WrittenPack(pack, tuple(written))
+        faults = dict(zip(map(id, diagrams), self._faults(diagrams), strict=True))
 
-    def rename(self, command: Rename, check: Check = never_cancelled) -> Pack:
-        """Give a section or a ref another key.
+        def written(operation: Operation, part: Part | None) -> WrittenPart | None:
+            warning = None
+            if isinstance(part, Ref):
+                found = resolver(part)
+                # Of lines that are as they were anchored there is nothing to warn.
+                warning = None if found.state is State.EXACT else warning_of(part, resolver)
+                return WrittenPart(part, found, warning)
+            if isinstance(part, Section) and isinstance(operation, UpsertSection):
+                warning = places_note(pack, part) if operation.section_description else None
+            elif fault := faults.get(id(part)):
+                warning = f"the diagram is stored, but cannot be drawn: {fault}"
+            return None if part is None else WrittenPart(part, warning=warning)
 
-        Raises:
-            Failure: `not_found`, `invalid_data` for a key that is taken, and what a change raises.
-        """
-
-        def change(pack: Pack) -> Pack:
-            check()
-            pack.check_revision(command.expected_revision)
-            check_editable(pack)
-            after = rename(pack, command.section_key, command.ref_key, command.new_key)
-            return advanced(pack, after, self.clock.now())
-
-        return self.store.update(located(self.store, command).id, change, check)
+        return WrittenPack(pack, tuple(map(written, operations, parts)))
 
     def diagram_faults(self, pack: Pack) -> list[DiagramFault]:
         """Every diagram of the pack that cannot be drawn."""
@@ -264,14 +221,6 @@ class PackWriter(PackAccess):
         if self.diagram_check is None or not diagrams:
             return [None] * len(diagrams)
         return self.diagram_check.faults([diagram.mermaid for diagram in diagrams])
-
-
-def _written(part: Part | None, resolver: Resolver, warning: str | None) -> WrittenPart | None:
-    """A part with what it points at; of lines that are as they were anchored there is nothing to warn."""
-    if not isinstance(part, Ref):
-        return None if part is None else WrittenPart(part, warning=warning)
-    found = resolver(part)
-    return WrittenPart(part, found, None if found.state is State.EXACT else warning_of(part, resolver))
 
 
 def for_each(items: Sequence[T], do: Callable[[T], R], batch: bool = True) -> list[R]:

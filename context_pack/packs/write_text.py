@@ -16,9 +16,10 @@ from context_pack.kernel.syntax import name_parts
 from context_pack.kernel.text import LineRange
 from context_pack.kernel.times import expiry
 from context_pack.packs import values
-from context_pack.packs.changes import advanced, check_editable
+from context_pack.packs.changes import check_editable, new_pack
 from context_pack.packs.claims import NamedPlace, blocks_of, claims_of
-from context_pack.packs.commands import NamedPack, Write
+from context_pack.packs.commands import NamedPack, Write, ttl_required
+from context_pack.packs.definitions import definition_count, find_definition, warning_of
 from context_pack.packs.handover import (
     HandOver,
     HandOverPart,
@@ -29,13 +30,11 @@ from context_pack.packs.handover import (
     read_hand_over,
 )
 from context_pack.packs.listing import located as pack_named
-from context_pack.packs.model import FIRST, Diagram, Pack, Ref, Section, Status
-from context_pack.packs.plans import definition_count, located, ttl_required, warning_of
+from context_pack.packs.model import Diagram, Pack, Ref, Section
 from context_pack.packs.resolving import PackAccess, Resolver
 from context_pack.packs.states import Resolution
 from context_pack.toolkit.call import Check, never_cancelled
 
-SOME_ID = "pk_aaaaaaaa"
 MOST_TITLE = values.TITLE_CHARS
 MOST_NAMED = 3_000
 """How many places a text may name: each is looked for, and a call has an end."""
@@ -57,7 +56,7 @@ def write_text(access: PackAccess, command: Write, check: Check = never_cancelle
             `expected_revision`, and what a change raises.
     """
     old = _present(access, command)
-    hand_over = read_hand_over(values.string(command.text, "text"))
+    hand_over = read_hand_over(command.text)
     if not hand_over.chapters:
         raise invalid("'text' holds no prose and no diagram", "text")
     now = access.clock.now()
@@ -65,28 +64,13 @@ def write_text(access: PackAccess, command: Write, check: Check = never_cancelle
         if command.ttl_minutes is None:
             raise ttl_required("say how many minutes the pack is to live")
         name = None if command.name is None else values.new_name(command.name)
-        base = Pack(
-            id=SOME_ID,
-            name=name,
-            status=Status.DRAFT,
-            tags=(),
-            revision=FIRST,
-            created_at=now,
-            updated_at=now,
-            expires_at=expiry(now, command.ttl_minutes),
-        )
+        base = new_pack(now, command.ttl_minutes, name)
     else:
         if command.expected_revision is None:
             raise invalid("the pack is there already: 'expected_revision' is required", "expected_revision")
+        old.check_revision(command.expected_revision)
+        check_editable(old)
         base = old
-    expected = command.expected_revision
-
-    def check_open(pack: Pack) -> None:
-        if expected is not None:
-            pack.check_revision(expected)
-        check_editable(pack)
-
-    check_open(base)
     resolver = Resolver.over(access, check, (ref for _, ref in base.refs))
     author = _Author(base, resolver)
     same = old is not None and command.text.strip() == markdown_of(old).strip()
@@ -94,18 +78,10 @@ def write_text(access: PackAccess, command: Write, check: Check = never_cancelle
     access.excerpts.put(resolver.anchored_texts)
     if old is None:
         stored = access.store.create(lambda pack_id: evolve(written, id=pack_id), written.name, check)
-        return WrittenText(stored, author.faults)
-
-    def change(pack: Pack) -> Pack:
-        check()
-        check_open(pack)
-        after = written
+    else:
         if command.ttl_minutes is not None:
-            after = evolve(after, expires_at=expiry(now, command.ttl_minutes))
-        return advanced(pack, after, access.clock.now())
-
-    stored = access.store.update(old.id, change, check)
-    access.forget_excerpts(old.digests - stored.digests)
+            written = evolve(written, expires_at=expiry(now, command.ttl_minutes))
+        stored = access.update(old, lambda _: written, check)
     return WrittenText(stored, author.faults)
 
 
@@ -251,7 +227,7 @@ class _Author:
                     definition_count(name, self.resolver) for name in (place.symbol, *_owner(place.symbol))
                 ):
                     return None  # words in backticks that are no definition here
-                path, lines = located(
+                path, lines = find_definition(
                     place.symbol, None if place.path is None else values.path(place.path), self.resolver
                 )
             else:

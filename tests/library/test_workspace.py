@@ -93,7 +93,7 @@ def test_several_operations_are_one_change(workspace: Workspace) -> None:
         workspace.packs.apply(
             pack,
             UpsertSection(section_key="more", section_title="More"),
-            UpsertSection(section_key="other", section_title="two\nlines"),
+            UpsertDiagram(section_key="none", diagram_key="flow", title="Flow", mermaid="graph TD"),
         )
     assert refused.value.details["index"] == 1
     assert workspace.packs.get(pack) == pack

@@ -13,11 +13,12 @@ import attrs
 
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.paging import Page
-from context_pack.packs import commands
+from context_pack.packs import commands, operations
 from context_pack.packs.claims import Remark
-from context_pack.packs.commands import NamedPack, Operation, PackAtRevision
+from context_pack.packs.commands import NamedPack, PackAtRevision
 from context_pack.packs.draft import Drafted
 from context_pack.packs.model import Pack, Scopes
+from context_pack.packs.operations import Operation
 from context_pack.packs.pages import Mode
 from context_pack.packs.read import Compared
 from context_pack.packs.render import Rendered
@@ -146,14 +147,14 @@ class Packs(Feature):
         several = operations[0] if len(operations) == 1 else operations
         return self.cases.packs.writer.apply(target, several).pack
 
-    upsert_section = _change(commands.UpsertSection)
-    delete_section = _change(commands.DeleteSection)
-    upsert_ref = _change(commands.UpsertRef)
-    delete_ref = _change(commands.DeleteRef)
-    upsert_diagram = _change(commands.UpsertDiagram)
-    delete_diagram = _change(commands.DeleteDiagram)
-    set_meta = _change(commands.SetMeta)
-    touch_ttl = _change(commands.TouchTtl)
+    upsert_section = _change(operations.UpsertSection)
+    delete_section = _change(operations.DeleteSection)
+    upsert_ref = _change(operations.UpsertRef)
+    delete_ref = _change(operations.DeleteRef)
+    upsert_diagram = _change(operations.UpsertDiagram)
+    delete_diagram = _change(operations.DeleteDiagram)
+    set_meta = _change(operations.SetMeta)
+    touch_ttl = _change(operations.TouchTtl)
 
     def rename(self, pack: Pack, *, section_key: str, new_key: str, ref_key: str | None = None) -> Pack:
         """Give a section, or a ref of it, another key."""

@@ -24,13 +24,11 @@ from context_pack.packs.commands import (
     PackAtRevision,
     RenderPack,
     Repair,
-    SetMeta,
     SetStatus,
-    UpsertRef,
-    UpsertSection,
 )
 from context_pack.packs.listing import PackLister
 from context_pack.packs.model import Pack, Status
+from context_pack.packs.operations import SetMeta, UpsertRef, UpsertSection
 from context_pack.packs.read import PackReader
 from context_pack.packs.states import State
 from context_pack.packs.verify import PackVerifier

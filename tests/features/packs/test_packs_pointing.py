@@ -8,7 +8,7 @@ import pytest
 
 from context_pack.composition import Ports
 from context_pack.kernel.errors import Failure
-from context_pack.packs.plans import located
+from context_pack.packs.definitions import find_definition
 from context_pack.packs.resolving import Resolver
 from context_pack_adapters.syntax import shared_syntax
 
@@ -147,7 +147,7 @@ def test_a_symbol_search_that_timed_out_does_not_claim_absence(shop: tuple[Any, 
         moments = iter([0.0] * (1 + looks) + [99.0] * 100)
         resolver = Resolver(desk.tree, 1_000, syntax=shared_syntax(), monotonic=moments.__next__, seconds=9)
         with pytest.raises(Failure, match=f"'load' was {found} before the time was over"):
-            located("load", None, resolver)
+            find_definition("load", None, resolver)
 
 
 OVERLOADS = """\
