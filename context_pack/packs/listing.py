@@ -20,13 +20,13 @@ from context_pack.kernel.text import close, is_pack_id, single_line
 from context_pack.kernel.times import format_instant, human, remaining_seconds
 from context_pack.packs.commands import DEFAULT_LIMIT, ListPacks, ListText, NamedPack
 from context_pack.packs.model import Pack, Status
-from context_pack.packs.pages import Line, joined, shrunk
 from context_pack.packs.ports import TRASH_KEEPS, PackStore, is_deleted, last_expired
 from context_pack.packs.record import MOMENTS, to_record
-from context_pack.toolkit.budget import room_of, size
+from context_pack.toolkit.budget import cut_text, room_of, size
 from context_pack.toolkit.offers import best_first
 
-LONGEST_LINE = 1_024
+LONGEST_HEADING = 800
+"""Bytes; what callers give is shorter, a file of another writer may hold anything."""
 NOTHING = "No context packs found."
 TITLE = "# Context packs"
 LISTED = ("id", "name", "title", "brief", "tags", "status", "revision", *MOMENTS)
@@ -95,8 +95,8 @@ def _line(pack: Pack, now: datetime) -> str:
     life = human(remaining_seconds(pack.expires_at, now))
     tree = "" if pack.worktree is None else f", from worktree {pack.worktree}"
     name = "" if pack.name in (None, pack.heading) else f"name `{pack.name}`, "
-    tail = f" ({name}{pack.status}, revision `{pack.revision}`, ttl `{life}`{tree})"
-    return joined(shrunk([Line(f"- `{pack.id}` — ", pack.heading, tail)], LONGEST_LINE))
+    facts = f"{name}{pack.status}, revision `{pack.revision}`, ttl `{life}`{tree}"
+    return f"- `{pack.id}` — {cut_text(pack.heading, LONGEST_HEADING)} ({facts})"
 
 
 def _fitting(lines: Sequence[str], most: int) -> int:

@@ -21,7 +21,7 @@ from context_pack.packs.cases import PackUseCases
 from context_pack.packs.commands import PackAtRevision, ttl_required
 from context_pack.packs.operations import OPERATIONS, touch_required
 from context_pack.packs.write import for_each
-from context_pack.toolkit.arguments import arguments_of, command_schema, parse, respelled
+from context_pack.toolkit.arguments import command_schema, parse, respelled
 from context_pack.toolkit.budget import MORE, fit, json_size, room_of, shrunk
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.spec import READS, WRITES, Answer, FailedCall, Family, Tool, json_answer, shape
@@ -206,8 +206,8 @@ def choose_output(arguments: Mapping[str, Any]) -> type:
     if "mode" in arguments:
         raise invalid("'mode' says how a pack is rendered; say which one with 'id' or 'name'", "mode")
     # An argument that nobody knows is told all that there are, and not only those of a list.
-    known = {name for name, _, _ in arguments_of(commands.ListText)}
-    return commands.ListText if known.issuperset(arguments) else commands.Output
+    known = command_schema(commands.ListText)["properties"]
+    return commands.ListText if arguments.keys() <= known.keys() else commands.Output
 
 
 def _known(action: object, allowed: Mapping[str, type]) -> type:

@@ -94,13 +94,13 @@ class ToolMetrics:
 class Metrics:
     """All tools' metrics."""
 
-    tools: dict[str, ToolMetrics] = field(factory=dict)
+    tools: defaultdict[str, ToolMetrics] = field(factory=lambda: defaultdict(ToolMetrics))
     lock: AbstractContextManager[Any] = field(factory=nullcontext)
 
     def record(self, tool: str, milliseconds: float, failure: str | None) -> None:
         """Count one finished call."""
         with self.lock:
-            entry = self.tools.setdefault(tool, ToolMetrics())
+            entry = self.tools[tool]
             entry.calls += 1
             entry.recent.append(milliseconds)
             if failure is not None:

@@ -85,7 +85,8 @@ class Job:
         self._cancelled = False
         self._stop: Cancelled | None = None
         self._later: list[Callable[[], None]] = []
-        self._progress = ProgressNotes(request.token, connection.send, connection.monotonic)
+        token = request.token
+        self._progress = None if token is None else ProgressNotes(token, connection)
         connection.jobs[self] = None
 
     @property
@@ -131,7 +132,7 @@ class Job:
     def cancel(self) -> None:
         """Cancel the request: a queued one never starts, a running one stops at its next check."""
         self._cancelled = True
-        self._progress.close()
+        self._end_progress()
         if self._end(unless_begun=True):
             self.request.reply(None)
 
@@ -141,7 +142,8 @@ class Job:
         True if it was answered for: its thread may never come back.
         """
         if self._connection.monotonic() < self._until + DEAF_SECONDS:
-            self._progress.keep_alive()
+            if self._progress is not None:
+                self._progress.keep_alive()
             return False
         return self.give_up(Overdue(self.seconds).failure())
 
@@ -164,7 +166,8 @@ class Job:
 
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """Send progress to the caller, if it gave a progress token."""
-        self._progress.report(done, total, message)
+        if self._progress is not None:
+            self._progress.report(done, total, message)
 
     def after(self, work: Callable[[], None]) -> None:
         """Do `work` once the reply has gone."""
@@ -205,20 +208,22 @@ class Job:
                 return False
             self.is_over = True
         self._connection.jobs.pop(self, None)
-        self._progress.close()
+        self._end_progress()
         return True
+
+    def _end_progress(self) -> None:
+        if self._progress is not None:
+            self._progress.close()
 
 
 class ProgressNotes:
     """Sends `notifications/progress`: values that only rise, ten a second after the first ten."""
 
-    def __init__(
-        self, token: Id | None, send: Callable[[bytes], None], monotonic: Callable[[], float]
-    ) -> None:
-        self._token, self._send, self._monotonic = token, send, monotonic
+    def __init__(self, token: Id, connection: ConnectionState) -> None:
+        self._token, self._send, self._monotonic = token, connection.send, connection.monotonic
         self._lock = threading.Lock()
-        self._open, self._count = token is not None, 0
-        self._sent_at, self._last = monotonic(), -math.inf
+        self._open, self._count = True, 0
+        self._sent_at, self._last = self._monotonic(), -math.inf
         self._total: float | None = None
 
     def report(self, done: float, total: float | None, message: str | None) -> None:

@@ -66,7 +66,7 @@ class Pump:
         self._decoder = Decoder(limits.max_message_bytes)
         self._awaits_progress = False  # Whether the main thread waits for jobs or for the writer.
         self._writer, self._pools = Writer(writes, self._progressed), WorkerPools(self._progressed)
-        self._session = make_session(lambda body: self._writer.send(encode(body, self._decoder.mode)))
+        self._session = make_session(self._send)
         self._poll = select.poll()
         self._input: int | None = None  # Which events of the input are waited for; None: it has ended.
         self._silent_until = time.monotonic() + limits.first_message_ms / 1000
@@ -90,6 +90,10 @@ class Pump:
                 self._read_input()
             self._mind_the_time(time.monotonic())
         return self._close(self._code or 0)
+
+    def _send(self, body: bytes) -> None:
+        """Send a message; the last one that is due now waits for no other thread."""
+        self._writer.send(encode(body, self._decoder.mode), at_once=not self._session.jobs)
 
     def _progressed(self) -> None:
         """A job is over or bytes were written; called from their threads."""

@@ -111,22 +111,30 @@ class WorkerPools:
 
 
 class Writer:
-    """Sends frames over one descriptor; `on_progress` is called when some were written, or cannot be."""
+    """Sends frames over one descriptor; `on_progress` is called when some were written, or cannot be.
+
+    A thread writes all that waits together; what is sent `at_once` is written by whoever sends it, if that
+    does not block.
+    """
 
     def __init__(self, descriptor: int, on_progress: Callable[[], None]) -> None:
         self._descriptor, self._on_progress = descriptor, on_progress
         self._queue: SimpleQueue[bytes | None] = SimpleQueue()
         self._lock = threading.Lock()
+        self._poll = select.poll()
+        self._poll.register(descriptor, select.POLLOUT)
         self.unsent = 0  # bytes that were sent and not yet written
         self.closed = False  # whether the peer reads no more
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
         self._thread.start()
 
-    def send(self, frame: bytes) -> None:
-        """Queue one frame; safe from any thread."""
+    def send(self, frame: bytes, at_once: bool) -> None:
+        """Send one frame; safe from any thread, and never waits for the peer."""
         with self._lock:
-            self.unsent += len(frame)
-        self._queue.put(frame)
+            rest = self._write_at_once(frame) if at_once and not self.unsent else frame
+            if rest:
+                self.unsent += len(rest)
+                self._queue.put(rest)
 
     def close(self, seconds: float) -> None:
         """Write what is queued, for so many seconds at most."""
@@ -145,6 +153,15 @@ class Writer:
             with self._lock:
                 self.unsent -= len(data)
             self._on_progress()
+
+    def _write_at_once(self, frame: bytes) -> bytes:
+        """Write a short frame if that does not block; returns what is left to write."""
+        if len(frame) > select.PIPE_BUF or not self._poll.poll(0):
+            return frame
+        try:
+            return frame[os.write(self._descriptor, frame) :]
+        except OSError:
+            return frame  # the thread meets the same error and handles it
 
     def _write(self, data: bytes) -> None:
         """Write all of `data`; once the peer is gone everything is dropped."""
