@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import time
 from threading import Lock, RLock, Thread
 
 from context_pack.app import build
@@ -17,7 +15,6 @@ from context_pack_adapters.disk_ports import open_ports
 from context_pack_adapters.files.events import Event, EventKind
 from context_pack_adapters.index.background import ChildBackground, task_command, task_environment
 from context_pack_adapters.logs import Log
-from context_pack_adapters.memory.stats import StatsFiles
 from context_pack_adapters.packs.watch import PackWatch
 from context_pack_adapters.private_places import open_places, temporary_home
 from context_pack_adapters.server.subscriptions import Subscriptions
@@ -110,14 +107,9 @@ class Served:
             self._log.write("warn", f"changes of packs are not seen yet: {error.strerror}")
 
     def close(self) -> None:
-        """Keep for later connections what was read, counted and noted in this one, and end its worker."""
+        """Keep for later connections what was read and noted in this one, and end its worker."""
         ports = self._ports
         ports.access.flush()
-        stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-        try:
-            StatsFiles(ports.places.state).save(self.registry.metrics, stamp, os.urandom(4).hex())
-        except (OSError, RuntimeError) as error:  # the latter from a call that still counts itself
-            self._log.write("warn", f"the statistics were not kept: {type(error).__name__}")
         ports.sessions.end()
         self._worker.stop_all()  # last: a child may take its time, and the process has not much left
         if ports.places.temporary:

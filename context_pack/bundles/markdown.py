@@ -17,7 +17,7 @@ from typing import Any
 
 from attrs import frozen
 
-from context_pack.bundles.model import Bundle, Edge, Entity, address_of
+from context_pack.bundles.model import Bundle, Entity, address_of
 from context_pack.bundles.spelling import title_of, words_of
 from context_pack.kernel.markdown import escape_structure
 from context_pack.kernel.text import fenced, single_line
@@ -158,43 +158,3 @@ def _line(text: str) -> str:
 def _escaped(found: re.Match[str]) -> str:
     """The start of a line, kept from opening a block."""
     return f"{found[1]}\\"
-
-
-# -- a diagram
-
-MOST_CHARS = 50_000
-"""Of a diagram that a pack holds."""
-_LONGEST_LABEL = 60
-_SPECIAL = re.compile(r"[^\w .,:/()+'-]")
-
-
-def mermaid(targets: Sequence[Entity], dependencies: Sequence[Entity], edges: Sequence[Edge]) -> str:
-    """The diagram of an export."""
-    entities = [*targets, *dependencies]
-    names = {entity.id: f"e{number}" for number, entity in enumerate(entities)}
-    lines = ["flowchart LR", *(f'  {names[entity.id]}["{_box(entity)}"]' for entity in entities)]
-    for (source, target), labels in _joined(edges).items():
-        lines.append(f'  {names[source]} -->|"{_label(", ".join(labels))}"| {names[target]}')
-    lines.append("  classDef target stroke-width:3px")
-    lines.append(f"  class {','.join(names[entity.id] for entity in targets)} target")
-    return "\n".join(lines) + "\n"
-
-
-def _joined(edges: Sequence[Edge]) -> dict[tuple[str, str], list[str]]:
-    """One arrow for all fields that lead from one entity to the same other."""
-    arrows: dict[tuple[str, str], list[str]] = {}
-    for edge in edges:
-        arrows.setdefault((edge.source.id, edge.target.id), []).append(edge.field.display_name)
-    return arrows
-
-
-def _box(entity: Entity) -> str:
-    head = _label(f"{entity.type} {entity.id}")
-    return head if entity.title == entity.id else f"{head}<br/>{_label(entity.title)}"
-
-
-def _label(text: str) -> str:
-    line = " ".join(text.split())
-    if len(line) > _LONGEST_LABEL:
-        line = line[: _LONGEST_LABEL - 1] + "…"
-    return _SPECIAL.sub(lambda found: f"#{ord(found[0])};", line) or " "

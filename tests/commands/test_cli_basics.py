@@ -246,20 +246,22 @@ def test_places_with_and_without_serve_are_those_of_the_server(
 
 @pytest.mark.clause("ENV-08")
 def test_a_bad_variable_is_one_line_on_stderr_and_the_default(cli: CommandLine) -> None:
-    done = cli("stats", "--json", CONTEXT_PACK_MAX_SOURCE_BYTES="huge\n")
+    done = cli("packs", "list", "--json", CONTEXT_PACK_MAX_SOURCE_BYTES="huge\n")
     (line,) = done.err.splitlines()
     assert (done.code, "WARN" in line, "CONTEXT_PACK_MAX_SOURCE_BYTES" in line) == (0, True, True)
-    assert cli("stats", CONTEXT_PACK_MAX_SOURCE_BYTES="huge", CONTEXT_PACK_LOG="off").err == ""
+    assert (
+        cli("packs", "list", "--json", CONTEXT_PACK_MAX_SOURCE_BYTES="huge", CONTEXT_PACK_LOG="off").err == ""
+    )
 
 
 @pytest.mark.clause("CLI-07")
 def test_a_home_folder_is_walked_only_on_request(cli: CommandLine) -> None:
     home = {"HOME": str(cli.folder)}
-    for words in (["search", "where is the token"], ["contexts", "init"], ["demo"]):
+    for words in (["search", "where is the token"], ["contexts", "refresh"], ["demo"]):
         done = cli(*words, **home)
         assert (done.code, "is no project" in done.err) == (2, True)
     assert not [*cli.folder.rglob(".context.yaml")]
-    assert cli("contexts", "init", "--source-root", ".", **home).code == 0
+    assert cli("contexts", "refresh", "--source-root", ".", **home).code == 0
     (cli.folder / ".git").mkdir()
     assert cli("contexts", "refresh", **home).code == 0
 

@@ -1,11 +1,9 @@
-"""`context-pack demo`, `doctor` and `stats`: the first minute, the bad day, and the numbers afterwards."""
+"""`context-pack demo` and `doctor`: the first minute and the bad day; and what a server has counted."""
 
 from __future__ import annotations
 
 import json
 import os
-import re
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,9 +11,6 @@ from typing import Any
 import pytest
 from command_line import CommandLine
 from stdio_client import StdioClient
-
-from context_pack_adapters.cli.doctor import PACKAGES
-from context_pack_adapters.syntax.grammars import grammar_faults
 
 Spawn = Callable[..., StdioClient]
 
@@ -76,50 +71,38 @@ def test_the_demo_says_when_there_is_no_folder(cli: CommandLine) -> None:
     assert "is not a folder" in done.err
 
 
-@pytest.mark.clause("CLI-21")
-def test_the_doctor_finds_a_good_installation_sound(cli: CommandLine) -> None:
-    code, found = checks(CommandLine(cli.folder, afresh=True))
-    assert code == 0
-    assert {check["state"] for check in found.values()} <= {"ok", "warn"}
-    assert {"python", "packages", "hnswlib", "source root", "storage root", "ripgrep", "git"} <= set(found)
-    assert found["sqlite"]["state"] == "ok"
+@pytest.mark.clause("CLI-21", "ENV-02")
+def test_the_doctor_says_in_one_line_that_all_is_well(cli: CommandLine) -> None:
+    plain = {"CONTEXT_PACK_EMBEDDER": "fast"}
+    done = CommandLine(cli.folder, afresh=True)("doctor", **plain)
+    where = f"{cli.folder} (the working directory), packs in {cli.folder}/.agents/mcp/context_pack"
+    assert done == (0, f"Everything needed is in place: {where}\n", "")
+    assert cli("doctor", "--json", **plain).json["settings"]["source root"] == str(cli.folder)
     assert os.listdir(cli.folder) == []
-    shown = cli("doctor")
-    assert shown.code == 0
-    assert re.search(rf"source root +{re.escape(str(cli.folder))}\n", shown.out)
 
 
 @pytest.mark.clause("CLI-21")
-def test_the_doctor_looks_at_every_package_that_is_installed_with_us() -> None:
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
-    needed = {re.split(r"[<>=;\[ ]", requirement)[0] for requirement in project["dependencies"]}
-    grammars = {name for name in needed if name.startswith("tree-sitter-")}
-    assert set(PACKAGES) == needed - grammars
-    assert set(grammar_faults()) == grammars
-
-
-@pytest.mark.clause("CLI-21")
-def test_the_doctor_warns_of_an_optional_package_that_does_not_load(cli: CommandLine) -> None:
-    (cli.folder / "mmdr.py").write_text("raise ImportError('broken on purpose')\n")
+def test_the_doctor_names_packages_that_do_not_load(cli: CommandLine) -> None:
+    for module in ("tomlkit", "tree_sitter_go"):
+        (cli.folder / f"{module}.py").write_text("raise ImportError('broken on purpose')\n")
     code, found = checks(CommandLine(cli.folder, afresh=True))
-    assert (code, found["mmdr"]["state"]) == (0, "warn")
-    assert "pip install" in found["mmdr"]["mend"]
+    states = {name: found[name]["state"] for name in ("tomlkit", "tree-sitter-go")}
+    assert (code, states) == (1, {"tomlkit": "broken", "tree-sitter-go": "warn"})
+    assert found["tomlkit"]["mend"] == "pip install --upgrade tomlkit"
 
 
 @pytest.mark.clause("CLI-21")
 def test_the_doctor_names_a_broken_pack_and_how_to_mend_it(cli: CommandLine) -> None:
     cli.payload("action=create", "ttl_minutes=5")
     folder = cli.folder / ".agents/mcp/context_pack/packs"
-    assert checks(cli)[1]["packs"]["found"] == "1 live, all sound"
+    assert "packs" not in checks(cli)[1]
     (folder / "pk_aaaaaaaa.md").write_text("---\nid: 1\n---\n")
     code, found = checks(cli)
-    assert code == 1
-    assert found["packs"]["state"] == "broken"
+    assert (code, found["packs"]["state"]) == (1, "broken")
     assert "pk_aaaaaaaa.md" in found["packs"]["found"]
     assert "mend" in found["packs"]["mend"]
     text = cli("doctor")
-    assert text.code == 1
-    assert "1 broken." in text.out
+    assert (text.code, "Something is broken" in text.out) == (1, True)
 
 
 @pytest.mark.clause("CLI-21")
@@ -145,16 +128,14 @@ def test_the_doctor_warns_of_unknown_variables(cli: CommandLine) -> None:
 
 @pytest.mark.clause("CLI-21", "EM-01")
 def test_the_doctor_says_which_embedder_is_used_and_how_to_get_a_better_one(cli: CommandLine) -> None:
-    assert checks(cli, CONTEXT_PACK_EMBEDDER="fast")[1]["embedder"]["found"] == "fast, as it was asked for"
-    endpoint = checks(cli, CONTEXT_PACK_EMBEDDER="http://127.0.0.1:1/v1", CONTEXT_PACK_EMBEDDER_KEY="s3cret")
-    assert endpoint[1]["embedder"]["state"] == "ok"
-    assert "s3cret" not in str(endpoint)
+    endpoint = {"CONTEXT_PACK_EMBEDDER": "http://127.0.0.1:1/v1", "CONTEXT_PACK_EMBEDDER_KEY": "s3cret"}
+    for variables in ({"CONTEXT_PACK_EMBEDDER": "fast"}, endpoint):
+        told = checks(cli, **variables)
+        assert ("embedder" in told[1], "s3cret" in str(told)) == (False, False)
     code, found = checks(cli, CONTEXT_PACK_EMBEDDER="auto", CONTEXT_PACK_MODEL="nowhere")
     assert code == 0
     assert found["embedder"]["state"] == "warn"
     assert "has no model that can be run" in found["embedder"]["found"]
-    found = checks(cli, CONTEXT_PACK_EMBEDDER="auto")[1]
-    assert "works" in found["embedder"]["found"] or "semantic" in found["embedder"]["mend"]
 
 
 @pytest.mark.clause("CLI-21")
@@ -167,44 +148,6 @@ def test_a_package_that_does_not_load_is_named_without_a_traceback(cli: CommandL
         assert (done.code, done.out) == (1, "")
         assert name in done.err
         assert "Traceback" not in done.err
-
-
-@pytest.mark.clause("CLI-20")
-def test_stats_adds_up_what_past_connections_did(cli: CommandLine, spawn: Spawn) -> None:
-    assert cli("stats").out.startswith("No calls yet")
-    for _ in range(2):
-        client = spawn("unframed", source_root=cli.folder)
-        client.initialize()
-        client.payload("input", {"action": "create", "ttl_minutes": 5})
-        client.error("input", {"action": "create"})
-        client.call("output")
-        assert client.end()[0] == 0
-    done = cli("stats", "--json")
-    assert done.json["connections"] == 2
-    assert done.json["tools"]["input"]["calls"] == 4
-    assert done.json["tools"]["input"]["failures"] == {"validation": 2}
-    assert done.json["tools"]["output"]["p50"] > 0
-    table = cli("stats").out.splitlines()
-    assert table[1].split()[:4] == ["input", "4", "validation", "2"]
-
-
-@pytest.mark.clause("CLI-20")
-def test_a_server_without_calls_saves_no_statistics(cli: CommandLine, spawn: Spawn) -> None:
-    client = spawn("unframed", source_root=cli.folder)
-    client.initialize()
-    assert client.request("tools/list")["result"]["tools"]
-    assert client.end()[0] == 0
-    assert os.listdir(cli.folder) == []
-
-
-@pytest.mark.clause("CLI-20")
-def test_a_server_ended_by_a_signal_saves_its_statistics(cli: CommandLine, spawn: Spawn) -> None:
-    client = spawn("unframed", source_root=cli.folder)
-    client.initialize()
-    client.payload("input", {"action": "create", "ttl_minutes": 5})
-    client.process.terminate()
-    assert client.wait() == 0
-    assert cli("stats", "--json").json["tools"]["input"]["calls"] == 1
 
 
 @pytest.mark.clause("CLI-20")

@@ -65,7 +65,7 @@ def test_what_is_missing_in_a_list_is_said_on_stderr_in_the_words_of_the_command
     assert "5 of 21 uses shown; narrow --path, or go on with --offset 5" in done.err
     assert "offset" not in done.out
     assert "-g is not a valid glob" in shell("grep", "x", "-g", "[").err
-    assert "'context-pack contexts status'" in shell("contexts", "show", "none").err
+    assert "'context-pack contexts status'" in shell("contexts", "refresh", "none").err
 
 
 @pytest.mark.clause("CLI-08")

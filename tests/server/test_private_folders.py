@@ -88,7 +88,7 @@ def test_private_files_of_a_server_are_readable_by_the_user_alone(
     client.end()
     assert modes(private) == {}
     kept = {path.name for path in private.rglob("*")}
-    assert {"memory.sqlite3", "documents.sqlite3", "sessions", "items.json", "stats"} <= kept
+    assert {"memory.sqlite3", "documents.sqlite3", "sessions", "items.json"} <= kept
     assert sorted(os.listdir(private)) == ["cache", "state"]
 
 
@@ -125,20 +125,6 @@ def test_an_index_shipped_in_a_project_is_not_used(
 def git(folder: Path, *words: str) -> None:
     who = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main")
     subprocess.run(["git", "-C", str(folder), *who, *words], check=True, capture_output=True)
-
-
-@pytest.mark.clause("PV-05", "CLI-21")
-def test_the_doctor_names_what_older_versions_left(project: Path) -> None:
-    line = CommandLine(project)
-    assert "older storage" not in line("doctor").out
-    lay(project, {f"{STORE}/derived/memory.sqlite3": "old"})
-    (project / STORE / "stats").symlink_to(project)
-    done = line("doctor", "--json")
-    (found,) = [check for check in done.json["checks"] if check["subject"] == "older storage"]
-    assert found["state"] == "warn"
-    assert found["found"] == "not used any more: derived, stats"
-    assert found["mend"] == f"safe to delete, in {project / STORE}"
-    assert done.code == 0
 
 
 def homeless(tmp_path: Path) -> dict[str, str]:

@@ -195,16 +195,13 @@ COMMANDS = [
     ["read", "src/deep/app.py"],
     ["grep", "marker"],
     ["outline", "src"],
-    ["contexts", "init", "--agents"],
-    ["contexts", "refresh"],
-    ["contexts", "show", "src/deep"],
+    ["contexts", "refresh", "--agents"],
     ["docs", "sync"],
     ["docs", "search", "marker"],
     ["memory", "import", "docs"],
     ["memory", "list"],
     ["packs", "list"],
     ["bundles", "check"],
-    ["bundles", "graph"],
     ["index"],
 ]
 

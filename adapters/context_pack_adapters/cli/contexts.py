@@ -1,99 +1,48 @@
-"""The commands about directory contexts: init, refresh, status, show."""
+"""The commands about directory contexts: refresh makes and updates them, status checks them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 import click
+from attrs import asdict
 
 from context_pack.contexts.fingerprint import Method
 from context_pack.contexts.model import CONTEXT_SCHEMA
 from context_pack.contexts.ports import Project
-from context_pack.contexts.queries import CheckFreshness, ContextQueries, FolderListing, QueryContext, refused
-from context_pack.contexts.refresh import ContextRefresher, FolderOutcome, RefreshRequest
+from context_pack.contexts.queries import opened
+from context_pack.contexts.refresh import FolderOutcome, RefreshRequest
 from context_pack.contexts.tools import listing_body
-from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.ports import Reason
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
-from context_pack_adapters.disk_ports import open_ports
-from context_pack_adapters.library import Workspace
 from context_pack_adapters.library.features import answered
-from context_pack_adapters.settings import resolve_source_root, working_directory
 
 COLOURS: Mapping[str, str] = {
-    "made": "green",
-    "updated": "green",
-    "left": "yellow",
-    "failed": "red",
-    "fresh": "green",
-    "stale": "yellow",
-    "missing": "red",
-    "corrupt": "red",
+    **dict.fromkeys(("made", "updated", "fresh"), "green"),
+    **dict.fromkeys(("left", "stale"), "yellow"),
+    **dict.fromkeys(("failed", "missing", "corrupt"), "red"),
 }
-PLACE = click.option("--path", metavar="DIR", help="The project's root, if it is not the source root.")
-FINGERPRINT = click.option(
-    "--fingerprint", type=click.Choice(["content", "stat"]), help="What a new fingerprint is taken of."
-)
-AGENTS = flag("--agents", "Also keep a block about contexts in AGENTS.md.")
 
 
-class OpenedProject(NamedTuple):
-    """An opened project with its queries and its refresher."""
-
-    project: Project
-    queries: ContextQueries
-    refresher: ContextRefresher
-
-
-def open_project(app: App, written: str | None) -> OpenedProject:
-    """The project of the source root, or the one in the folder that was named.
-
-    Raises:
-        Failure: `not_found` when it is no readable folder.
-    """
-    settings = app.settings
-    path = resolve_source_root(written, working_directory()) if written else settings.source_root
-    allowed = settings._replace(allowed_roots=(*settings.allowed_roots, path))
-    cases = Workspace(open_ports(allowed)).cases.contexts
-    project = cases.queries.projects.open(path)
-    if isinstance(project, Reason):
-        raise Failure(Code.NOT_FOUND, f'Failed to scan project at "{path}"')
-    return OpenedProject(project, cases.queries, cases.refresher)
-
-
-@command("contexts init", walks=True)
-@FINGERPRINT
-@AGENTS
-@PLACE
-def init(app: App, fingerprint: str | None, agents: bool, path: str | None) -> int:
-    """Make a .context.yaml for every folder worth one that has none; those that are there stay as they are.
-
-    A context says what its folder holds: summary, files, interfaces, dependencies, tests; made from the code,
-    its documentation and its manifests, without a model and in seconds. Add what the code does not show
-    (decisions, constraints) by hand: it stays. Which folders are worth one is said in .context.config.yaml
-    (min_tokens).
-
-    Examples:
-      context-pack contexts init
-      context-pack contexts init --path ../other-project
-      context-pack contexts init --agents              also tell agents about them, in AGENTS.md
-      context-pack contexts init --fingerprint stat  times and sizes instead of contents, as dotcontext has it
-    """
-    return _carry_out(app, path, fingerprint, agents=agents, only_missing=True)
+def _project(app: App) -> Project:
+    return answered(opened(app.cases.contexts.queries.projects, None))
 
 
 @command("contexts refresh", walks=True)
 @click.argument("scope", required=False)
 @flag("--adopt", "Take over generated fields of dotcontext and of earlier versions.")
-@FINGERPRINT
-@AGENTS
-@PLACE
-def refresh(
-    app: App, scope: str | None, adopt: bool, fingerprint: str | None, agents: bool, path: str | None
-) -> int:
-    """Bring contexts up to date with their folders, and make those that are missing.
+@click.option(
+    "--fingerprint", type=click.Choice(["content", "stat"]), help="What a new fingerprint is taken of."
+)
+@flag("--agents", "Also keep a block about contexts in AGENTS.md.")
+def refresh(app: App, scope: str | None, adopt: bool, fingerprint: str | None, agents: bool) -> int:
+    """Make a .context.yaml for every folder worth one, and bring those that are there up to date.
+
+    A context says what its folder holds: summary, files, interfaces, dependencies, tests; made from the code,
+    its documentation and its manifests, without a model and in seconds. Add what the code does not show
+    (decisions, constraints) by hand. Which folders are worth one is said in .context.config.yaml
+    (min_tokens).
 
     Nothing that a person wrote is touched: only fingerprint, date and the fields named in derived_fields
     change, and a field that somebody edited leaves derived_fields instead. Comments stay. A corrupt file, or
@@ -106,36 +55,21 @@ def refresh(
     Examples:
       context-pack contexts refresh
       context-pack contexts refresh src/core           only this folder and what is below it
+      context-pack contexts refresh --agents           also tell agents about them, in AGENTS.md
       context-pack contexts refresh --adopt            once, in a project that used dotcontext
+      context-pack contexts refresh --fingerprint stat     times and sizes, as dotcontext has it
     """
     if scope is not None and agents:
         raise click.UsageError("--agents is about the whole project; leave out the scope")
-    return _carry_out(app, path, fingerprint, agents=agents, scope=scope, adopt=adopt)
-
-
-def _carry_out(app: App, path: str | None, fingerprint: str | None, **order: Any) -> int:
-    """Make or refresh contexts and print the outcome of each folder."""
-    opened = open_project(app, path)
     method = None if fingerprint is None else Method(fingerprint)
+    project, order = _project(app), RefreshRequest(scope, method=method, agents=agents, adopt=adopt)
     with output.progress("contexts") as report:
-        outcomes = answered(
-            opened.refresher.refresh(opened.project, RefreshRequest(method=method, **order), progress=report)
-        )
+        outcomes = answered(app.cases.contexts.refresher.refresh(project, order, progress=report))
     if app.json:
-        output.value({"root": opened.project.root, "folders": [_record(each) for each in outcomes]})
+        output.value({"root": project.root, "folders": [asdict(each) for each in outcomes]})
     else:
         _print_outcomes(outcomes)
-        if not outcomes:
-            output.note("no folder there is worth a context; see min_tokens in .context.config.yaml")
     return 1 if any(outcome.result == "failed" for outcome in outcomes) else 0
-
-
-def _record(outcome: FolderOutcome) -> dict[str, Any]:
-    """The outcome of a folder as JSON."""
-    record: dict[str, Any] = {"scope": outcome.scope, "result": outcome.result}
-    if outcome.reason is not None:
-        record["reason"] = outcome.reason
-    return {**record, "released": list(outcome.released)} if outcome.released else record
 
 
 def _print_outcomes(outcomes: Sequence[FolderOutcome]) -> None:
@@ -146,22 +80,25 @@ def _print_outcomes(outcomes: Sequence[FolderOutcome]) -> None:
             theirs = f"  yours from now on: {', '.join(outcome.released)}" if outcome.released else ""
             _print_state(outcome.result, f"{outcome.scope}{why}{theirs}")
     output.line(_tally(("made", "updated", "unchanged"), [outcome.result for outcome in outcomes]))
+    if not outcomes:
+        output.note("no folder there is worth a context; see min_tokens in .context.config.yaml")
 
 
 def _print_state(state: str, text: str) -> None:
     output.line((COLOURS.get(state, ""), state.ljust(8)), f"  {text}")
 
 
-def _tally(usual: Sequence[str], states: Sequence[str]) -> str:
+def _tally(usual: Sequence[str], states: Iterable[str]) -> str:
     """How many there are of each state; the usual ones are counted even where there are none."""
-    return ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys((*usual, *states)))
+    counts = Counter(dict.fromkeys(usual, 0))
+    counts.update(states)
+    return ", ".join(f"{count} {state}" for state, count in counts.items())
 
 
 @command("contexts status")
 @flag("--quiet", "Tell only what is not fresh.")
 @flag("--schema", "Print the JSON Schema of a .context.yaml instead.")
-@PLACE
-def status(app: App, quiet: bool, schema: bool, path: str | None) -> int:
+def status(app: App, quiet: bool, schema: bool) -> int:
     """Tell for every folder worth a context whether it is fresh, stale, missing or corrupt, and why.
 
     Exit code 1 when one is not fresh, so that a CI job or a pre-commit hook can use it.
@@ -174,49 +111,21 @@ def status(app: App, quiet: bool, schema: bool, path: str | None) -> int:
     if schema:
         output.value(CONTEXT_SCHEMA)
         return 0
-    opened = open_project(app, path)
-    listing: FolderListing = answered(opened.queries.survey(opened.project))
-    states = {
-        entry.scope: "corrupt" if entry.reason is not None else entry.state.value for entry in listing.entries
-    }
+    listing = answered(app.cases.contexts.queries.survey(_project(app)))
+    states = {each.scope: "corrupt" if each.reason else each.state.value for each in listing.entries}
     fresh = all(state == "fresh" for state in states.values())
     if app.json:
         output.value({"ok": fresh, **listing_body(listing)})
         return 0 if fresh else 1
     width = max(map(len, states), default=0)
-    for entry in listing.entries:
-        if not quiet or states[entry.scope] != "fresh":
-            told = " ".join((entry.reason or entry.summary or "").split())[:100]
-            _print_state(states[entry.scope], f"{entry.scope.ljust(width)}  {told}")
+    for each in listing.entries:
+        if not quiet or states[each.scope] != "fresh":
+            told = " ".join((each.reason or each.summary or "").split())[:100]
+            _print_state(states[each.scope], f"{each.scope.ljust(width)}  {told}")
     more = f"; {listing.skipped} folders below the threshold" if listing.skipped else ""
-    output.line(_tally(("fresh", "stale", "missing"), list(states.values())) + more)
+    output.line(_tally(("fresh", "stale", "missing"), states.values()) + more)
     if listing.warnings:
         output.note(f"{listing.warnings} folders, names or settings could not be used")
     if not {"stale", "missing"}.isdisjoint(states.values()):
         output.note("'context-pack contexts refresh' mends what is stale or missing.")
     return 0 if fresh else 1
-
-
-@command("contexts show")
-@click.argument("scope")
-@PLACE
-def show(app: App, scope: str, path: str | None) -> None:
-    """Print the .context.yaml of a folder as it is, or what it says as JSON; SCOPE . is the root.
-
-    Examples:
-      context-pack contexts show src/core
-      context-pack contexts show .
-      context-pack contexts show src/core --json       the parsed context, with its state
-    """
-    opened = open_project(app, path)
-    if app.json:
-        asked: dict[str, Any] = {"scope": scope, "path": opened.project.root}
-        context = answered(opened.queries.query(QueryContext(**asked))).context
-        state = answered(opened.queries.check(CheckFreshness(**asked))).freshness.state.value
-        output.value({"scope": scope, "state": state, "context": context})
-        return
-    folder = opened.project.find(scope)
-    data = folder if isinstance(folder, Reason) else folder.context()
-    if not isinstance(data, bytes):
-        raise Failure(Code.NOT_FOUND, refused(data, scope).error)
-    output.raw(data.decode("utf-8", "backslashreplace"))

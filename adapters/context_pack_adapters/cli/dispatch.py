@@ -81,22 +81,16 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "docs allow": "let a repository be fetched that a project names",
         "docs remove": "remove a collection of documents",
         "docs list": "list the collections of documents",
-    },
-    "docs_content": {
         "docs sync": "bring collections up to date, or say what would be done",
         "docs search": "search the documents by meaning and by words",
     },
     "contexts": {
-        "contexts init": "make the directory contexts that are missing",
-        "contexts refresh": "bring directory contexts up to date",
+        "contexts refresh": "make directory contexts, and bring them up to date",
         "contexts status": "tell which contexts are fresh, stale or missing",
-        "contexts show": "print the context of a folder",
     },
     "bundles": {
-        "bundles list": "list the bundles",
-        "bundles check": "check files, schemas, ids and references of bundles",
+        "bundles check": "list bundles, check files, schemas, ids and references",
         "bundles export": "export entities with what they depend on",
-        "bundles graph": "draw an export as a Mermaid diagram",
     },
     "team": {
         "team init": "prepare a Postgres database for packs and discoveries of a team",
@@ -110,14 +104,13 @@ MODULES: Mapping[str, Mapping[str, str]] = {
     },
     "setup": {"setup": "write this server into the configuration of your agents"},
     "doctor": {"doctor": "what is configured, what is missing, how to mend it"},
-    "demo": {"demo": "see a pack over this project, and a ref that follows an edit"},
+    "demo": {"demo": "see a pack over this project, and how it follows an edit"},
     "tools": {
         "call": "run any tool and print its answer",
         "tools": "list the tools, or explain one",
     },
     "server": {
         "serve": "be the MCP server on stdin and stdout (the same as no arguments)",
-        "stats": "what the tools have done in past connections",
         "completion": "print a script that completes commands in your shell",
     },
 }

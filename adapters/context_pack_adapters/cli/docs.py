@@ -1,28 +1,39 @@
-"""The commands about which document collections there are: add, allow, remove, list."""
+"""The commands about documents: add, allow, remove and list collections; sync and search them."""
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import click
 
+from context_pack.documents.commands import SearchDocuments
 from context_pack.documents.config import address_in, address_of, without_login
-from context_pack.documents.model import Collection
-from context_pack.documents.tools import named
+from context_pack.documents.model import Collection, Failed
+from context_pack.documents.tools import named, outcome_body
+from context_pack.kernel.errors import Failure
+from context_pack.retrieval.model import Scope
+from context_pack.retrieval.ports import EmbedderFailed
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
-from context_pack_adapters.cli.docs_content import (
-    NO_COLLECTIONS,
-    open_documents,
-    plan_body,
-    show_plan,
-    sync_with_bar,
-)
+from context_pack_adapters.cli.generated import generate, parameters
 from context_pack_adapters.cli.names import COLLECTION
+from context_pack_adapters.cli.words import body_of
+from context_pack_adapters.library.features import Documents
 from context_pack_adapters.settings import working_directory
+
+NO_COLLECTIONS = "No collections. Add one: context-pack docs add NAME PLACE"
+SHOWN_LINES, SHOWN_CHARS = 4, 160
+
+
+def open_documents(app: App) -> Documents:
+    """The documents of this project; prints problems of its configuration."""
+    documents = Documents(app.cases)
+    for problem in documents.shelf.catalogue().problems:
+        output.complain(problem)
+    return documents
 
 
 @command("docs add")
@@ -32,17 +43,9 @@ from context_pack_adapters.settings import working_directory
 @flag("--user", "In the user-wide file instead of the project's.")
 @flag("--shared", "Index it in the team's database, for everybody.")
 @flag("--replace", "If there is one of that name already.")
-@flag("--dry-run", "Only say what is there.")
 def add(
-    app: App,
-    name: str,
-    place: str,
-    description: str | None,
-    user: bool,
-    shared: bool,
-    replace: bool,
-    dry_run: bool,
-) -> int:
+    app: App, name: str, place: str, description: str | None, user: bool, shared: bool, replace: bool
+) -> None:
     """Add a document collection to context.json; what else stands in the file stays.
 
     PLACE is a folder, one file, a manifest.json, file://…, or git+file|https|ssh://…[#ref][?manifest=path].
@@ -53,34 +56,22 @@ def add(
       context-pack docs add handbook ./docs
       context-pack docs add react git+https://github.com/reactjs/react.dev#main --description "React's docs"
       context-pack docs add notes ~/notes --user   for every project of yours
-      context-pack docs add handbook ./docs --dry-run
     """
-    documents = open_documents(app)
-    sources = documents.shelf.ports.sources
-    url = _url(app, place, user)
+    shelf = open_documents(app).shelf
+    sources, url = shelf.ports.sources, _url(app, place, user)
     collection = sources.resolve(name, url, user)
-    known = documents.shelf.catalogue().collections.get(name)
+    known = shelf.catalogue().collections.get(name)
     if known is not None and known.user_wide == user and not replace:
         raise click.UsageError(
             f"there is a collection {name!r} already; --replace puts this one in its place"
         )
-    body: dict[str, Any] = {"collection": collection.alias, "collectionId": collection.id}
     if collection.where.is_local:
-        body = plan_body(collection, documents.shelf.syncing.look(collection))
-    if not dry_run:
-        more: dict[str, Any] = {"description": description, "shared": shared}
-        entry: dict[str, Any] = {"url": url} | {name: value for name, value in more.items() if value}
-        sources.configure(name, entry, user)
+        shelf.syncing.look(collection, explain=False)  # it is refused where nothing can be read
+    more: dict[str, Any] = {"description": description, "shared": shared}
+    sources.configure(name, {"url": url} | {key: value for key, value in more.items() if value}, user)
     shown = without_login(url)
-    if app.json:
-        output.value({**body, "url": shown, "dryRun": dry_run})
-    else:
-        if "documents" in body:
-            show_plan(body)
-        done = "would be added" if dry_run else "is added"
-        then = "" if dry_run else f"; {_next_step(collection, sources.catalogue().allowed)}"
-        output.line(f"{name} {done} as {shown}{then}")
-    return 1 if body.get("failed") else 0
+    words = f"{name} is added as {shown}; {_next_step(collection, sources.catalogue().allowed)}"
+    app.tell({**named(collection), "url": shown}, words)
 
 
 def _next_step(collection: Collection, allowed: Mapping[str, bool]) -> str:
@@ -106,10 +97,9 @@ def _url(app: App, written: str, user: bool) -> str:
 @command("docs allow")
 @click.argument("url", required=False)
 @flag("--with-credentials", "Also with your keys and passwords.")
-@flag("--list", "What is allowed now.", "listing")
 @flag("--remove", "Allow it no more.")
-def allow(app: App, url: str | None, with_credentials: bool, listing: bool, remove: bool) -> int | None:
-    """Let a repository be fetched that a project's context.json names; kept in your own configuration.
+def allow(app: App, url: str | None, with_credentials: bool, remove: bool) -> int | None:
+    """Let a repository be fetched that a project's context.json names; without a URL, list what is allowed.
 
     A project is not trusted to choose whom this machine talks to: a repository that it names is fetched only
     after you have allowed its address once, and without your credentials (git's helpers, netrc, ssh keys)
@@ -118,20 +108,18 @@ def allow(app: App, url: str | None, with_credentials: bool, listing: bool, remo
     Examples:
       context-pack docs allow https://github.com/reactjs/react.dev
       context-pack docs allow ssh://git@example.org/team/handbook --with-credentials
-      context-pack docs allow --list
+      context-pack docs allow
       context-pack docs allow --remove https://github.com/reactjs/react.dev
     """
-    if listing == (url is not None):
-        raise click.UsageError("give the URL of a repository, or --list")
     sources = app.cases.documents.shelf.ports.sources
     allowed = sources.catalogue().allowed
-    if listing:
+    if url is None:
         bodies = [{"address": address, "credentials": given} for address, given in allowed.items()]
         rows = [[address, "yes" if given else "no"] for address, given in allowed.items()]
         none = "Nothing is allowed. Allow a repository: context-pack docs allow URL"
         app.table({"allowed": bodies}, rows, ("ADDRESS", "CREDENTIALS"), none)
         return None
-    address = address_in(url or "")
+    address = address_in(url)
     if remove and address not in allowed:
         output.complain(f"{address} was not allowed")
         return 1
@@ -139,16 +127,14 @@ def allow(app: App, url: str | None, with_credentials: bool, listing: bool, remo
     sources.allow(address, credentials)
     how = "with" if credentials else "without"
     done = "allowed no more" if remove else f"allowed, {how} your credentials"
-    body = {"address": address, "allowed": not remove, "credentials": credentials}
-    app.tell(body, f"{address} is {done}")
+    app.tell({"address": address, "allowed": not remove, "credentials": credentials}, f"{address} is {done}")
     return None
 
 
 @command("docs remove")
 @click.argument("names", nargs=-1, required=True, type=COLLECTION, metavar="NAME...")
 @flag("--user", "From the user-wide file.")
-@flag("--dry-run", "Only say what would be removed.")
-def remove(app: App, names: tuple[str, ...], user: bool, dry_run: bool) -> None:
+def remove(app: App, names: tuple[str, ...], user: bool) -> None:
     """Remove document collections from context.json and from the index; their sources are not touched.
 
     Examples:
@@ -157,18 +143,14 @@ def remove(app: App, names: tuple[str, ...], user: bool, dry_run: bool) -> None:
     """
     documents = open_documents(app)
     chosen = [documents.shelf.find(name) for name in names]
-    counts = {one.collection.alias: one.documents for one in documents.shelf.collections()}
     for collection in chosen:
         if collection.user_wide != user:
             where = "user-wide: give --user" if collection.user_wide else "of this project: leave out --user"
             raise click.UsageError(f"{collection.alias!r} is configured {where}")
-    removed = [{"collection": one.alias, "documents": counts.get(one.alias, 0)} for one in chosen]
-    if not dry_run:
-        for collection in chosen:
-            documents.remove(collection.alias, user_wide=user)
-    done = "would be removed" if dry_run else "removed"
-    words = [f"{one['collection']} {done} ({one['documents']} documents)" for one in removed]
-    app.tell({"dryRun": dry_run, "removed": removed}, *words)
+    removed = [collection.alias for collection in chosen]
+    for name in removed:
+        documents.remove(name, user_wide=user)
+    app.tell({"removed": removed}, *(f"{name} removed" for name in removed))
 
 
 @command("docs list")
@@ -181,28 +163,142 @@ def list_collections(app: App) -> int:
       context-pack docs list
       context-pack docs list --json | jq -r '.collections[].collection'
     """
-    documents = open_documents(app)
-    problems = documents.shelf.catalogue().problems
-    sync_with_bar(documents, [one for one in documents.shelf.chosen(()) if one.where.is_local], fetch=False)
-    found = documents.shelf.collections()
+    shelf = open_documents(app).shelf
+    shelf.bring_up_to_date(shelf.chosen(()))
     bodies = [
         {
             **named(one.collection),
             "documentCount": one.documents,
             "description": one.description,
             "version": one.version,
-            "kind": one.collection.where.kind.value,
             "place": one.collection.where.shown,
             "userWide": one.collection.user_wide,
         }
-        for one in found
+        for one in shelf.collections()
     ]
     rows = [
-        (each.alias, one.documents, one.version or "-", each.where.shown, one.description or "")
-        for one in found
-        for each in [one.collection]
+        (
+            one["collection"],
+            one["documentCount"],
+            one["version"] or "-",
+            one["place"],
+            one["description"] or "",
+        )
+        for one in bodies
     ]
-    body = {"count": len(bodies), "collections": bodies, "problems": list(problems)}
+    problems = list(shelf.catalogue().problems)
     heads = ("NAME", "DOCUMENTS", "VERSION", "PLACE", "DESCRIPTION")
-    app.table(body, rows, heads, NO_COLLECTIONS)
+    app.table({"collections": bodies, "problems": problems}, rows, heads, NO_COLLECTIONS)
     return 1 if problems else 0
+
+
+@command("docs sync")
+@click.argument("collections", nargs=-1, type=COLLECTION, metavar="[NAME]...")
+@flag("--fast", "Leave semantic vectors to the server.")
+@flag("--dry-run", "Only say what would be done, what is skipped, and why.")
+def sync(app: App, collections: tuple[str, ...], fast: bool, dry_run: bool) -> int:
+    """Bring document collections up to date: read what has changed, fetch repositories, embed what is new.
+
+    Only what has changed since the last time is read. Interrupt it at any time: the next run goes on from
+    there. The exit code is 1 when a document or a whole collection failed.
+
+    Examples:
+      context-pack docs sync
+      context-pack docs sync handbook --json
+      context-pack docs sync --dry-run
+      context-pack docs sync --fast                do not wait for the semantic vectors
+    """
+    documents = open_documents(app)
+    chosen = documents.shelf.chosen(collections)
+    body: dict[str, Any] = {"dryRun": True} if dry_run else {}
+    if dry_run:
+        body["collections"] = [_plan(documents, one) for one in chosen]
+    else:
+        with output.progress("documents") as report:
+            body["collections"] = list(map(outcome_body, documents.sync(*collections, report=report)))
+        if chosen and not fast:
+            body |= _embed(documents, chosen)
+        for notice in documents.shelf.ports.index.notices():
+            output.note(notice)
+    lines = [line for one in body["collections"] for line in _in_words(one)]
+    app.tell(body, *(lines or [NO_COLLECTIONS]))
+    failed = any(one["failed"] for one in body["collections"])
+    return 1 if failed or documents.shelf.catalogue().problems else 0
+
+
+def _plan(documents: Documents, collection: Collection) -> dict[str, Any]:
+    """What a sync would do, and which files it would skip."""
+    try:
+        changes = documents.shelf.syncing.look(collection)
+    except Failure as failure:
+        failed = [{"document": collection.where.name, "reason": failure.message}]
+        return {"collection": collection.alias, "added": 0, "updated": 0, "removed": 0, "failed": failed}
+    survey, plan = changes.survey, changes.plan
+    assert survey is not None  # `look` always surveys
+    added = len(plan.changed.keys() - plan.known.keys())
+    body = {"added": added, "updated": len(plan.changed) - added, "removed": len(plan.gone)}
+    return {**named(collection), **body, "failed": _bodies(survey.failed), "skipped": _bodies(survey.skipped)}
+
+
+def _bodies(documents: Iterable[Failed]) -> list[dict[str, str]]:
+    return [{"document": one.document, "reason": one.reason} for one in documents]
+
+
+def _in_words(one: Mapping[str, Any]) -> Iterator[str]:
+    """A collection: its counts, then what failed and what is skipped."""
+    counts = ", ".join(f"{one[name]} {name}" for name in ("added", "updated", "removed"))
+    yield f"{one['collection']}: {counts}"
+    for state in ("failed", "skipped"):
+        for each in one.get(state, ()):
+            yield f"  {state}  {each['document']}: {each['reason']}"
+
+
+def _embed(documents: Documents, chosen: list[Collection]) -> dict[str, Any]:
+    """Give every passage its semantic vector, if there is such an embedder."""
+    try:
+        with output.progress("embedding") as report:
+            scope = Scope(corpora=tuple(one.id for one in chosen))
+            done = documents.finder.fill(scope, lambda: False, lambda now: report(now.done, now.total))
+    except EmbedderFailed as failed:
+        output.complain(f"the semantic embedder failed: {failed}; searches go on without it")
+        return {}
+    return {} if done is None else {"semantic": {"done": done.done, "total": done.total}}
+
+
+def _search(app: App, asked: dict[str, Any]) -> int:
+    open_documents(app)
+    answer = app.call("documents_search", **asked)
+    if answer.is_error:
+        output.complain(answer.text)
+        return 1
+    body = body_of(answer)
+    if app.json:
+        output.value(body)
+        return 0 if body["results"] else 1
+    if body.get("warning"):
+        output.note(body["warning"])
+    if not body["results"]:
+        output.note("Nothing found.")
+    for hit in body["results"]:
+        place = f"{hit['collection']}/{hit['documentId']}:{hit['startLine']}"
+        heading = hit.get("sectionHeading") or hit["documentTitle"]
+        output.line(("green", f"{hit['relevanceScore']:.2f}"), "  ", ("cyan", place), f"  {heading}")
+        for line in [line for line in hit["content"].split("\n") if line.strip()][:SHOWN_LINES]:
+            output.line(f"      {line[:SHOWN_CHARS]}")
+    return 0 if body["results"] else 1
+
+
+generate(
+    "docs search",
+    """Search the document collections by meaning and by words; what has changed is indexed first.
+
+    The exit code is 0 if something was found, 1 if nothing was.
+
+    Examples:
+      context-pack docs search "how to rotate keys"
+      context-pack docs search parse_http_header --collections handbook --collections api --limit 3
+      context-pack docs search "retry policy" --json | jq '.results[0]'
+    """,
+    parameters(SearchDocuments, ("query",), fixed=("hybridSearch",)),
+    _search,
+)

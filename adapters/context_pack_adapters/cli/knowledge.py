@@ -14,7 +14,6 @@ from context_pack.knowledge.model import COSMETIC, Known, Verdict
 from context_pack.knowledge.tools import report_record
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
-from context_pack_adapters.cli.bundles import call_in_time
 from context_pack_adapters.cli.packs_verify import UNDECIDED, annotation
 from context_pack_adapters.cli.places import place_of
 
@@ -69,7 +68,7 @@ def verify(app: App, github: bool, diff: bool) -> int:
       context-pack verify --diff                   with what changed
       context-pack verify --github                 annotations at the lines, in a workflow
     """
-    return _tell(app, app.cases.gate.verify(call_in_time(app).check), github, diff)
+    return _tell(app, app.cases.gate.verify(), github, diff)
 
 
 @command("affected")
@@ -87,7 +86,7 @@ def affected(app: App, base: str, github: bool, diff: bool) -> int:
       context-pack affected origin/main
     """
     try:
-        report = app.cases.gate.affected(base, call_in_time(app).check)
+        report = app.cases.gate.affected(base)
     except Failure as failure:
         if failure.code is Code.NOT_FOUND:  # 1 would say that something does not hold
             raise click.UsageError(failure.message) from None

@@ -1,4 +1,4 @@
-"""The commands about the server: serve, stats of what past connections did, and completion in shells."""
+"""The commands `serve`, and `completion` in shells."""
 
 from __future__ import annotations
 
@@ -7,12 +7,8 @@ import os
 import click
 from click.shell_completion import get_completion_class
 
-from context_pack.kernel.text import counted
 from context_pack_adapters.bootstrap import serve as serve_stdio
-from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import COMPLETE, NAME, App, command
-from context_pack_adapters.memory.stats import StatsFiles, merge
-from context_pack_adapters.private_places import open_places
 from context_pack_adapters.settings import TOOL_FAMILIES, parse_tools
 
 
@@ -38,36 +34,6 @@ def serve(app: App, tools: str | None) -> None:
             raise click.UsageError(f"--tools takes auto, all or some of: {', '.join(sorted(TOOL_FAMILIES))}")
         settings = settings._replace(tools=families)
     os._exit(serve_stdio(settings))  # a busy thread must not hold the process
-
-
-@command("stats")
-def stats(app: App) -> None:
-    """What the tools have done in past connections to this project.
-
-    A server writes a small file when a connection that called tools ends; the last 64 are kept and added up
-    here. Times are milliseconds inside the server, of the most recent calls. A running server tells its own
-    numbers as the MCP resource context://stats.
-
-    Examples:
-      context-pack stats
-      context-pack stats --json
-    """
-    records = StatsFiles(open_places(app.settings).state).load()
-    tools = merge(records).snapshot()
-    rows = [
-        [
-            name,
-            tool["calls"],
-            ", ".join(f"{kind} {count}" for kind, count in tool["failures"].items()) or "-",
-            *("-" if tool[share] is None else f"{tool[share]:.1f}" for share in ("p50", "p95", "p99")),
-        ]
-        for name, tool in tools.items()
-    ]
-    heads = ("TOOL", "CALLS", "FAILURES", "P50 MS", "P95 MS", "P99 MS")
-    none = "No calls yet: a server writes its numbers here when a connection ends."
-    app.table({"connections": len(records), "tools": tools}, rows, heads, none)
-    if rows and not app.json:
-        output.note(f"\n{counted(len(records), 'connection')}.")
 
 
 @command("completion", anywhere=True)

@@ -31,7 +31,6 @@ SPELLINGS: Mapping[str, str] = {
     "set_status to draft": "'context-pack packs reopen' makes it a draft",
     "list_contexts": "'context-pack contexts status'",
     "check_freshness": "'context-pack contexts status'",
-    "query_context": "'context-pack contexts show'",
 }
 """What the tools call an argument or another tool, and what it is on the command line."""
 _SPELLED = re.compile(rf"'?\b({'|'.join(SPELLINGS)})\b'?")

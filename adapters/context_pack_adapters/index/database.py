@@ -82,18 +82,6 @@ def _is_unwanted() -> bool:
     return False
 
 
-def pieces_in(path: Path, embedder: str = "") -> int:
-    """How many pieces an index file has, or has embedded; 0 if it is not there or cannot be read."""
-    sql = "SELECT COUNT(*) FROM pieces"
-    if embedder:
-        sql += " WHERE digest IN (SELECT digest FROM vectors WHERE embedder = ?)"
-    try:
-        with closing(connect(str(path), mode="ro")) as connection:
-            return int(connection.execute(sql, (embedder,) if embedder else ()).fetchone()[0])
-    except sqlite3.Error:
-        return 0
-
-
 class IndexFile:
     """The file of an index; safe for threads and processes."""
 

@@ -1,1 +1,1 @@
-"""Discoveries, sessions and statistics on disk."""
+"""Discoveries and sessions on disk."""

@@ -105,17 +105,3 @@ def _query_text(source: GrammarSource) -> str:
     """The patterns of a grammar, its own first."""
     names = (name for name in (source.queries, source.shared) if name)
     return "\n".join((get_data(__package__, f"queries/{name}.scm") or b"").decode() for name in names)
-
-
-def grammar_faults() -> dict[str, str]:
-    """Every grammar's distribution, with what keeps it from loading, or nothing."""
-    faults: dict[str, str] = {}
-    for name, source in SOURCES.items():
-        package = source.module.replace("_", "-")
-        try:
-            load_grammar(name)
-        except GrammarFailed as failed:
-            faults[package] = str(failed.__cause__)
-        else:
-            faults.setdefault(package, "")
-    return faults
