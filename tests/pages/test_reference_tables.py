@@ -1,6 +1,6 @@
 """The argument tables of the contract are exactly what the registry's command classes say.
 
-`python -m pytest tests/architecture --regenerate` writes them anew.
+`python -m pytest tests/pages --regenerate` writes them anew.
 """
 
 from __future__ import annotations
