@@ -73,7 +73,7 @@ class AnchoredPlaces:
         is there, all that is known is that they have changed.
         """
         if found.found is not None:
-            diff = None if found.diff is None else "\n".join(found.diff.lines)
+            diff = None if found.difference is None else "\n".join(found.difference.diff)
             where = str(found.found.path), str(found.found.lines)
             return CodeState(found.word, *where, found.reason, diff)
         nameless = ref.anchor is not None and ref.anchor.symbol is None

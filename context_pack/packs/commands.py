@@ -15,7 +15,7 @@ from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.times import MAX_MINUTES
 from context_pack.packs import values
 from context_pack.packs.model import Status
-from context_pack.packs.pages import Mode
+from context_pack.packs.render import Mode
 from context_pack.toolkit.arguments import arg, array, choice, integer, text
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 from context_pack.toolkit.schema_errors import Schema

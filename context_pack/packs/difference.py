@@ -20,7 +20,6 @@ from itertools import pairwise
 from attrs import evolve, frozen
 
 from context_pack.kernel.syntax import Spans
-from context_pack.packs.pages import Body, Style
 
 SpansOf = Callable[[str], Spans | None]
 """Where comments and strings of a text are; None where its language has no grammar."""
@@ -206,8 +205,6 @@ MANY_LINES = 300
 
 STATEMENT_CHARS = 80
 COMMENTED = ("//", "#", "/*", "* ", '"""')
-LISTED_LINES = 36
-"""So many lines of a diff are shown where there may be dozens of diffs."""
 
 
 @frozen
@@ -231,18 +228,6 @@ class Difference:
         lines = [line for line in lines if not line[1:].lstrip().startswith(COMMENTED)] or lines
         changed = [line for line in lines if line[0] == "+"] + [line for line in lines if line[0] == "-"]
         return f"{changed[0][0]} {changed[0][1:].strip()[:STATEMENT_CHARS]}" if changed else ""
-
-    @property
-    def body(self) -> Body:
-        """The diff as it is shown."""
-        return Body(Style.FENCE, self.diff, "diff")
-
-    @property
-    def beginning(self) -> Body:
-        """The diff in a list of many: its first lines."""
-        left = len(self.diff) - LISTED_LINES
-        rest = [f"… {left} more lines of this diff"] if left > 0 else []
-        return Body(Style.FENCE, [*self.diff[:LISTED_LINES], *rest], "diff")
 
 
 @frozen

@@ -11,9 +11,8 @@ from context_pack.packs.commands import Diff, NamedPack, RenderPack
 from context_pack.packs.handover import markdown_of
 from context_pack.packs.listing import located
 from context_pack.packs.model import NOTHING_KNOWN, Pack, Scopes, Status, scopes_in
-from context_pack.packs.pages import Bookmark, Mode, Position
 from context_pack.packs.ports import PackHistory, ScopeWatch
-from context_pack.packs.render import Rendered, render
+from context_pack.packs.render import Bookmark, Mode, Rendered, render
 from context_pack.packs.resolving import PackAccess, Resolver
 from context_pack.toolkit.call import Check, never_cancelled
 
@@ -80,21 +79,21 @@ class PackReader(PackAccess):
         if mark is not None and command.id is None and command.name is None:
             command = evolve(command, id=mark.pack_id)
         pack = located(self.store, command)
-        position = Position()
+        at = (0, 0)
         if mark is not None:
             mark.check(pack)
             if mode is not None and mode is not mark.mode:
                 raise invalid(
                     "'mode' is not that of the cursor; leave it out, or start without cursor", "mode"
                 )
-            position, mode = mark.position, mark.mode
+            at, mode = (mark.item, mark.line), mark.mode
         if wanted is not None and pack.status is not wanted:
             message = (
                 f"the pack is {pack.status}, not {wanted}; ask for {pack.status} or leave the status out"
             )
             details = {"status": pack.status.value, "required": wanted.value}
             raise Failure(Code.INVALID_STATE, message, details)
-        return self._rendered(pack, mode or Mode.FULL, command.max_tokens, position, check)
+        return self._rendered(pack, mode or Mode.FULL, command.max_tokens, at, check)
 
     def document(self, named: NamedPack, mode: str = Mode.FULL) -> str:
         """The whole pack as one Markdown text, however long."""
@@ -118,12 +117,12 @@ class PackReader(PackAccess):
         pack: Pack,
         mode: Mode,
         tokens: int,
-        position: Position | None = None,
+        at: tuple[int, int] = (0, 0),
         check: Check = never_cancelled,
     ) -> Rendered:
         """A page."""
         resolver = Resolver.over(self, check, (ref for _, ref in pack.refs))
-        return render(pack, resolver, self.clock.now(), mode, tokens, position, self.scopes(pack, check))
+        return render(pack, resolver, self.clock.now(), mode, tokens, at, self.scopes(pack, check))
 
 
 def _mode(value: str) -> Mode:

@@ -1,35 +1,189 @@
-"""A pack as Markdown pages: one pure function over the pack, its resolved refs, the time and a budget.
+"""A pack as Markdown pages: a pure function of the pack, what became of its refs, the time and a budget.
 
-Every page carries the legend, is never larger than its budget, and gets further than the last; together the
-pages show everything once. Items come whole while they fit. An item that does not even fit a page of its own
-is cut, and says which lines it shows. A pack that fits is laid out exactly as the contract shows it.
+A pack that fits comes whole. Else every page begins with the legend and goes on where the last one ended:
+items in reading order come whole where they fit, and one that is larger than a page is cut between its lines
+and says which it shows. Then a field of more than a `MOST_OF_PAGE`th of the page ends in `…`, so that heads
+leave room for code.
+
+Nothing can be forged: fields are single lines, code lines begin with their number, fences are longer than any
+run of backticks inside, and prose goes through `kernel.markdown`. A block of prose (a paragraph, a list) that
+is larger than a page is shown as its source. A cursor carries the pack's revision: pages of two packs, or of
+two revisions of one, never mix.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from enum import StrEnum
+from itertools import pairwise
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from context_pack.kernel.errors import invalid
-from context_pack.packs import layout
-from context_pack.packs.claims import Resolve, claims_of, doubts_of, headline, summary
-from context_pack.packs.layout import Item
-from context_pack.packs.model import NOTHING_KNOWN, Pack, Scopes
-from context_pack.packs.pages import GAP, Bookmark, Line, Mode, Position, Style, joined, part, shrunk
-from context_pack.packs.pages import Rendered as Rendered
-from context_pack.toolkit.budget import room_of, size
+from context_pack.kernel.markdown import block_parser, escape_structure
+from context_pack.kernel.paging import decode_cursor, encode_cursor
+from context_pack.kernel.text import fence_for
+from context_pack.kernel.times import format_instant, human, remaining_seconds
+from context_pack.packs.claims import Doubt, Resolve, claims_of, doubts_of, headline, summary, with_places
+from context_pack.packs.handover import ended
+from context_pack.packs.model import NOTHING_KNOWN, Pack, Ref, Scopes, Section, outdated
+from context_pack.packs.states import Resolution, State, fence_language
+from context_pack.toolkit.budget import cut_text, room_of, size
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 
-LEGEND_SHARE, HEAD_SHARE = 0.4, 0.3
-CUT_SHARE, REVIEW_SHARE = 0.2, 0.2
-"""An item is cut rather than moved to the next page where it would leave more of this one empty."""
-LEAST_BODY = 200
-"""In less room than this a body is not begun."""
-NOTE_BYTES = 100
-LEAST_ROOM = 1_200
-"""Bytes of the smallest page that still gets further."""
+CURSOR_KIND = "pack"
+GAP, NEWLINE = "\n\n", "\n"
+LEGEND, CONTENT = "[LEGEND]", "[CONTENT]"
+CONTINUED = " (continued)"
+WHAT_CHANGED = "> what changed:"
+WHAT_IT_WAS = "> what it was when it was anchored, and is nowhere now:"
+NOTHING_CHANGED = "> nothing has changed since it was anchored"
+LEAST_ROOM = 2_000
+"""Bytes of the smallest page: beside legend and heads there must be room for code."""
+MOST_OF_PAGE = 20
+REVIEW_SHARE = 0.2
+"""How much of a page lists what must be read again."""
+LISTED_LINES = 36
+"""So many lines of a diff are shown where there may be dozens of diffs."""
+LEAST_WIDTH = 4
+NOTE_BYTES = 60
 FAR = 10**9
+
+
+class Mode(StrEnum):
+    """How much of a pack is shown."""
+
+    FULL = "full"
+    COMPACT = "compact"
+    DIFF = "diff"
+
+
+@frozen
+class Rendered:
+    """One page; `cursor` leads to the next, None on the last."""
+
+    text: str
+    cursor: str | None = None
+
+
+@frozen
+class Bookmark:
+    """What a cursor carries: the pack, its revision, the mode, and the item and line to go on with."""
+
+    pack_id: str
+    revision: int
+    mode: Mode
+    item: int = 0
+    line: int = 0
+
+    def encode(self) -> str:
+        """The cursor."""
+        payload = {"id": self.pack_id, "revision": self.revision, "mode": self.mode.value}
+        return encode_cursor(CURSOR_KIND, {**payload, "at": [self.item, self.line]})
+
+    @classmethod
+    def decode(cls, cursor: str) -> Bookmark:
+        """The bookmark of a cursor.
+
+        Raises:
+            Failure: `invalid_data`, field `cursor`.
+        """
+        match decode_cursor(CURSOR_KIND, cursor):
+            case {"id": str(key), "revision": int(revision), "mode": mode, "at": [int(item), int(line)]}:
+                if mode in set(Mode) and item >= 0 and line >= 0:
+                    return cls(key, revision, Mode(mode), item, line)
+        raise invalid("'cursor' does not lead anywhere; render the pack without it", "cursor")
+
+    def check(self, pack: Pack) -> None:
+        """Return only if the cursor belongs to this pack as it now is.
+
+        Raises:
+            Failure: `invalid_data` for another pack, `revision_conflict` for a changed one.
+        """
+        if self.pack_id != pack.id:
+            raise invalid("'cursor' belongs to another pack; render this one without it", "cursor")
+        pack.check_revision(self.revision)
+
+
+@frozen
+class Body:
+    """The long part of an item: code with the number of its first line, a diff, or (no language) prose."""
+
+    lines: Sequence[str]
+    language: str | None = None
+    first: int | None = None
+
+    def shown(self, start: int = 0, end: int | None = None) -> list[str]:
+        """Some of its lines, code with line numbers."""
+        if self.first is None:
+            return list(self.lines[start:end])
+        width = max(LEAST_WIDTH, len(str(self.first + len(self.lines) - 1)))
+        return [f"{self.first + at:>{width}}: {line}" for at, line in enumerate(self.lines)][start:end]
+
+    def fenced(self, lines: Sequence[str]) -> str:
+        """Lines in a fence that nothing in the body closes."""
+        fence = fence_for(NEWLINE.join(self.lines))
+        language = "markdown" if self.language is None else self.language
+        return NEWLINE.join([f"{fence}{language}", *lines, fence])
+
+    @property
+    def text(self) -> str:
+        """All of it as Markdown."""
+        return NEWLINE.join(self.lines) if self.language is None else self.fenced(self.shown())
+
+
+@frozen
+class Item:
+    """One thing to show: a block of prose, a ref, what changed of one, or a diagram.
+
+    `section` and `chapter` are the headings that it stands under, which a page that begins with it repeats;
+    `again` is its head on a page that goes on with it.
+    """
+
+    head: Sequence[str]
+    body: Body | None = None
+    again: Sequence[str] = ()
+    section: str = ""
+    chapter: str = ""
+    opens: bool = False
+    """Whether it is the first of its chapter."""
+    follows: bool = False
+    """Whether it goes on with the item before it."""
+    is_ref: bool = False
+
+    def text(self, first: bool) -> str:
+        """The item on a page, perhaps as the first of it."""
+        lines = [f"{self.section}{CONTINUED}", ""] if first and self.section else []
+        if self.chapter and (self.opens or first):
+            lines.append(self.chapter if self.opens else f"{self.chapter}{CONTINUED}")
+        head = NEWLINE.join([*lines, *(self.again if first and self.follows else self.head)])
+        if self.body is None:
+            return head
+        gap = NEWLINE if self.body.language is None and self.head else GAP
+        return f"{head}{gap}{self.body.text}" if head else self.body.text
+
+    def pieces(self, room: int, line: int) -> Iterator[tuple[int, Item]]:
+        """The item from a line of its body on, in pieces of at most a page, with the lines they begin at."""
+        if self.body is None or (not line and size(self.text(first=True)) <= room):
+            yield line, self
+            return
+        lines, count = self.body.shown(), len(self.body.lines)
+        number = self.body.first or 1
+        while line < count:
+            head = list(self.again if line else self.head)
+            head += [""] if head else []
+            piece = evolve(self, head=head, body=None, opens=self.opens and not line, follows=False)
+            left = room - size(piece.text(first=True)) - size(self.body.fenced([])) - NOTE_BYTES
+            end = line
+            while end < count and (left := left - size(lines[end]) - 1) >= 0:
+                end += 1
+            part = lines[line:end] or [cut_text(lines[line], max(1, left + size(lines[line])))]
+            end = max(end, line + 1)
+            note = f"> showing lines {number + line}-{number + end - 1} of {number}-{number + count - 1}"
+            yield line, evolve(piece, head=[*head, note, "", self.body.fenced(part)])
+            line = end
 
 
 def render(
@@ -38,110 +192,234 @@ def render(
     now: datetime,
     mode: Mode = Mode.FULL,
     max_tokens: int = DEFAULT_MAX_TOKENS,
-    position: Position | None = None,
+    at: tuple[int, int] = (0, 0),
     scopes: Scopes = NOTHING_KNOWN,
 ) -> Rendered:
-    """One page of the pack from a position on."""
-    position = position or Position()
-    claims, bare = claims_of(pack)
-    doubts = doubts_of(claims, resolve)
-    if mode is Mode.DIFF:
-        items = list(layout.changed_items(resolve, doubts))
-    else:
-        items = list(layout.items_of(layout.with_lines_of_today(pack, resolve), resolve, mode))
-    counted = doubts, len(claims), bare
-    # A pack that was built part by part looks as it always did: its refs say what became of them.
-    cited = summary(*counted) if any(ref.spellings for _, ref in pack.refs) else ""
-    refs = layout.counted(resolve(ref) for _, ref in pack.refs)
-    legend = layout.legend_of(pack, now, scopes, refs, cited)
+    """One page of the pack from an item, and a line of it, on."""
     room = max(LEAST_ROOM, room_of(max_tokens))
-    above = ""
-    if mode is Mode.DIFF and not items:
-        above = layout.NOTHING_CHANGED
-    elif doubts and cited and mode is not Mode.DIFF and position == Position():
-        above = layout.review_of(doubts, headline(*counted), int(room * REVIEW_SHARE)) + GAP
-    return _Pages(pack, mode, room, items).page(legend, above, position)
+    if at == (0, 0):
+        layout = _Layout(pack, resolve, mode, room)
+        text = f"{layout.legend(now, scopes)}{GAP}{CONTENT}{NEWLINE}"
+        text += GAP.join(item.text(first=False) for item in layout.items())
+        if size(text) <= room:
+            return Rendered(text.removesuffix(NEWLINE))
+    layout = _Layout(pack, resolve, mode, room, room // MOST_OF_PAGE)
+    return _page(layout, layout.legend(now, scopes), list(layout.items()), at)
+
+
+def _page(layout: _Layout, legend: str, items: Sequence[Item], at: tuple[int, int]) -> Rendered:
+    """The page that begins at a line of an item; the line that leads on stands before its content, too.
+
+    Some clients cut the end of a long answer off.
+    """
+    if at[0] > len(items):
+        raise invalid("'cursor' leads past the end; render the pack without it", "cursor")
+
+    def leading_on(item: int, line: int) -> tuple[str, str]:
+        cursor = Bookmark(layout.pack.id, layout.pack.revision, layout.mode, item, line).encode()
+        left = sum(each.is_ref for each in items[item:])
+        return f'{GAP}> truncated: {left} refs left; continue with output {{"cursor": "{cursor}"}}', cursor
+
+    start = f"{GAP}{CONTENT}{NEWLINE}"
+    room = layout.room - size(legend + start) - 2 * size(leading_on(len(items), FAR)[0])
+    shown: list[str] = []
+    used = 0
+    for index in range(at[0], len(items)):
+        for line, piece in items[index].pieces(room, at[1] if index == at[0] else 0):
+            text = piece.text(first=not shown)
+            used += size(text) + len(GAP)
+            if shown and used > room + len(GAP):
+                rest, cursor = leading_on(index, line)
+                return Rendered(f"{legend}{rest}{start}{GAP.join(shown)}{rest}", cursor)
+            shown.append(text)
+    return Rendered(f"{legend}{start}{GAP.join(shown)}".removesuffix(NEWLINE))
 
 
 @frozen
-class _Pages:
-    """The items of one pack, and the bytes of a page."""
+class _Layout:
+    """What a pack shows, in reading order; a field has at most `most` bytes."""
 
     pack: Pack
+    resolve: Resolve
     mode: Mode
     room: int
-    items: list[Item]
+    most: int = FAR
 
-    def page(self, legend: list[Line], above: str, start: Position) -> Rendered:
-        """The page that begins at a position, with what stands above its content."""
-        if start.item > len(self.items):
-            raise invalid("'cursor' leads past the end; render the pack without it", "cursor")
-        most = int(self.room * LEGEND_SHARE)
-        page = self._filled(legend, above, start)
-        if size(joined(legend)) <= most or (page.cursor is None and size(page.text) <= self.room):
-            return page
-        return self._filled(shrunk(legend, most), above, start)
+    def _cut(self, text: str) -> str:
+        return cut_text(text, self.most)
 
-    def _filled(self, legend: list[Line], above: str, start: Position) -> Rendered:
-        """Whole items as far as they fit after this legend; a piece of one that is larger than a page."""
-        top = f"{joined(legend)}{GAP}{layout.CONTENT}\n{above}"
-        shown: list[str] = []
-        used = size(top)
-        for index in range(start.item, len(self.items)):
-            shown.append(self._shown(index, start)[0])
-            used += size(shown[-1]) + len(GAP)
-            if used > self.room + len(GAP):
+    def legend(self, now: datetime, scopes: Scopes) -> str:
+        """The pack's title, name, status and what may be out of date; absent values are left out."""
+        pack = self.pack
+        claims, bare = claims_of(pack)
+        doubts = doubts_of(claims, self.resolve)
+        fields = {
+            "id": pack.id,
+            "name": pack.name,
+            "from worktree": pack.worktree,
+            "status": pack.status.value,
+            "revision": str(pack.revision),
+            "expires_at": format_instant(pack.expires_at, whole_seconds=True),
+            "ttl_remaining": human(remaining_seconds(pack.expires_at, now)),
+            "tags": ", ".join(pack.tags),
+            "brief": pack.brief,
+            "refs": _counted(self.resolve(ref) for _, ref in pack.refs),
+            "claims": summary(doubts, len(claims), bare) if self._is_cited else "",
+            "stale_scopes": outdated(pack, scopes),
+        }
+        lines = [f"- {name}: {self._cut(value)}" for name, value in fields.items() if value]
+        return NEWLINE.join([LEGEND, f"# Context pack: {ended(self._cut(pack.heading))}", *lines])
+
+    @property
+    def _is_cited(self) -> bool:
+        """Whether prose names code: what was built part by part looks as if there were no claims."""
+        return any(ref.spellings for _, ref in self.pack.refs)
+
+    def items(self) -> Iterator[Item]:
+        """Everything there is to show: what must be read again, then section by section."""
+        claims, bare = claims_of(self.pack)
+        doubts = doubts_of(claims, self.resolve)
+        if self.mode is Mode.DIFF:
+            yield from self._changed(doubts) if doubts else [Item([NOTHING_CHANGED])]
+            return
+        if doubts and self._is_cited:
+            yield Item([self._review(doubts, headline(doubts, len(claims), bare))])
+        for section in with_lines_of_today(self.pack, self.resolve).sections:
+            yield from self._section(section)
+
+    def _section(self, section: Section) -> Iterator[Item]:
+        """Its text, loose refs, groups by name, diagrams."""
+        title = f"## {self._cut(section.title)} [{section.key}]"
+        text = escape_structure(section.description or "")
+        blocks = [text] if self.most == FAR else list(_blocks(text))
+        for number, block in enumerate(blocks):
+            body = Body(block.split(NEWLINE)) if block else None
+            if number:
+                yield Item([], body, section=title)
+            else:
+                yield Item([title], body, [f"{title}{CONTINUED}"])
+        groups: dict[str, list[Ref]] = {}
+        for ref in section.refs:
+            groups.setdefault(ref.group or "", []).append(ref)
+        for name in sorted(groups):
+            chapter = f"### group: {ended(self._cut(name))}" if name else ""
+            for index, ref in enumerate(groups[name]):
+                found = self.resolve(ref)
+                item = self._ref(section, ref, found)
+                if self.mode is Mode.FULL and found.excerpt is not None and found.found is not None:
+                    language = fence_language(found.found.path)
+                    lines = found.excerpt.split(NEWLINE)
+                    item = evolve(item, body=Body(lines, language, found.found.lines.start))
+                yield evolve(item, section=title, chapter=chapter, opens=index == 0)
+                if self.mode is Mode.FULL and found.difference is not None:
+                    head = [f"#### {ref.key} [{section.key}]{CONTINUED}", WHAT_CHANGED]
+                    body = Body(found.difference.diff, "diff")
+                    yield Item([WHAT_CHANGED], body, head, title, chapter, follows=True)
+        for index, diagram in enumerate(section.diagrams):
+            name = f"#### {self._cut(diagram.title)} [{diagram.key}]"
+            why = [] if diagram.why is None else [f"- why: {self._cut(diagram.why)}"]
+            body = Body(diagram.mermaid.split(NEWLINE), "mermaid")
+            head, again = [name, *why], [f"{name}{CONTINUED}"]
+            yield Item(head, body, again, title, "### Diagrams", opens=index == 0)
+
+    def _ref(self, section: Section, ref: Ref, state: Resolution) -> Item:
+        """A ref and what is said about its code; a page that goes on with it repeats where that is."""
+        path, lines, found = ref.path.value, str(ref.lines), state.found
+        if found is not None and found.path != ref.path:
+            path = f"{found.path} (moved from {path})"
+        if found is not None and found.lines != ref.lines:
+            lines = f"{found.lines} (moved from {lines})"
+        name = f"#### {ref.key} [{section.key}]"
+        title = [] if ref.title is None else [f"**{self._cut(ref.title)}**"]
+        why = [] if ref.why is None else [f"- why: {self._cut(ref.why)}"]
+        place = [f"- path: {self._cut(path)}", f"- lines: {lines}"]
+        notes: list[str] = []
+        if state.state is State.CHANGED:
+            notes = ["", f"> {self._cut(state.change)}"]
+        elif found is None:
+            word = "unknown" if state.state is State.UNKNOWN else "stale"
+            notes = ["", f"> {word} ref: {self._cut(state.reason or 'the code was not found')}"]
+        again = [f"{name}{CONTINUED}", *place]
+        return Item([name, *title, *place, *why, *notes], None, again, is_ref=True)
+
+    def _changed(self, doubts: Iterable[Doubt]) -> Iterator[Item]:
+        """The refs of doubtful claims, the most doubtful first, each with all that is said about it."""
+        said: dict[int, list[str]] = {}
+        refs: dict[int, tuple[Section, Ref]] = {}
+        for doubt in doubts:
+            for ref, _ in doubt.refs:
+                refs.setdefault(id(ref), (doubt.claim.section, ref))
+                sentence = f"{doubt.claim.sentence} [{doubt.claim.section.key}]"
+                said.setdefault(id(ref), []).extend([f"- {escape_structure(sentence)}"] * bool(ref.spellings))
+        for key, (section, ref) in refs.items():
+            state, sentences = self.resolve(ref), said[key]
+            item = self._ref(section, ref, state)
+            head, body = [*sentences, *([""] if sentences else []), *item.head], None
+            if state.difference is not None:
+                body = Body(_beginning(state.difference.diff), "diff")
+            elif state.former is not None:
+                head += ["", WHAT_IT_WAS]
+                body = Body(state.former.split(NEWLINE), fence_language(ref.path), ref.lines.start)
+            yield evolve(item, head=head, body=body)
+
+    def _review(self, doubts: Sequence[Doubt], heading: str) -> str:
+        """The list of what must be read again: sentences with what became of the code."""
+        lines: list[str] = []
+        most = int(self.room * REVIEW_SHARE)
+        for doubt in doubts:
+            line = f"- {doubt.claim.sentence} [{doubt.claim.section.key}]: {doubt.change}"
+            most -= size(line)
+            if most < 0:
+                lines.append(f"- and {len(doubts) - len(lines)} more: the mode diff has them all")
                 break
-        else:
-            return Rendered((top + GAP.join(shown)).removesuffix("\n"))
-        # Not everything fits: the line that leads on needs room, twice, whatever numbers it will hold.
-        reserve = 2 * (len(GAP) + size(self._trailer(Position(len(self.items), FAR))))
-        while shown and used > self.room - reserve:
-            used -= size(shown.pop()) + len(GAP)
-        index, left = start.item + len(shown), self.room - reserve - used
-        after = Position(index)
-        if not shown or left > self.room * CUT_SHARE:
-            text, after = self._shown(index, start, left, must=not shown)
-            shown += [text] if text else []
-        # Before the content, too: some clients cut the end of a long answer off.
-        line = "" if after.item == len(self.items) else GAP + self._trailer(after)
-        top = f"{joined(legend)}{line}{GAP}{layout.CONTENT}\n{above}"
-        cursor = self._cursor(after) if line else None
-        return Rendered(top + GAP.join(shown) + line, cursor)
+            lines.append(line)
+        return f"> to be read again: {heading}{GAP}{escape_structure(NEWLINE.join(lines))}"
 
-    def _shown(
-        self, index: int, start: Position, room: int | None = None, must: bool = True
-    ) -> tuple[str, Position]:
-        """An item of a page that begins at `start`, as far as it fits, and what comes after that.
 
-        Nothing is shown of one that can wait for the next page, and should.
-        """
-        item, opening = self.items[index], index == start.item
-        line = start.line if opening else 0
-        lines = [*item.heads(opening, line > 0), *item.notes]
-        body = None if item.body is None or line >= len(item.body.lines) else item.body
-        if room is not None:
-            if body is None and not must:
-                return "", Position(index)
-            gaps = len(GAP) * (1 + len(item.notes))
-            lines = shrunk(lines, room - gaps if body is None else int(self.room * HEAD_SHARE))
-            room -= size(joined(lines)) + gaps + NOTE_BYTES
-            if room < LEAST_BODY and not must:
-                return "", Position(index)
-        count = len(lines) - len(item.notes)
-        texts = [joined(lines[:count]), *map(str, lines[count:])]
-        if body is None:
-            return GAP.join(texts), Position(index + 1)
-        found = part(body, line, room)
-        after = Position(index + 1) if found.next is None else Position(index, found.next)
-        if body.style is Style.PROSE:  # it stands right under its heading
-            return f"{texts[0]}\n{found.text}", after
-        return GAP.join([*texts, *filter(None, [found.note]), found.text]), after
+def _blocks(text: str) -> Iterator[str]:
+    """The blocks of a Markdown text, each with the lines up to the next one; an empty text is one."""
+    tokens = block_parser().parse(text.replace("\r", " "))  # which the parser takes for the end of a line
+    starts = {0, *(token.map[0] for token in tokens if token.level == 0 and token.map is not None)}
+    lines = text.split(NEWLINE)
+    for low, high in pairwise([*sorted(starts), len(lines)]):
+        yield NEWLINE.join(lines[low:high]).strip(NEWLINE)
 
-    def _trailer(self, after: Position) -> str:
-        left = sum(item.is_ref for item in self.items[after.item :])
-        cursor = self._cursor(after)
-        return f'> truncated: {left} refs left; continue with output {{"cursor": "{cursor}"}}'
 
-    def _cursor(self, position: Position) -> str:
-        return Bookmark(self.pack.id, self.pack.revision, self.mode, position).encode()
+def _beginning(diff: Sequence[str]) -> Sequence[str]:
+    """A diff in a list of many: its first lines."""
+    left = len(diff) - LISTED_LINES
+    return [*diff[:LISTED_LINES], *([f"… {left} more lines of this diff"] if left > 0 else [])]
+
+
+def _counted(states: Iterable[Resolution]) -> str:
+    """How many refs there are, and how many in each state; empty while all are exact."""
+    counts = Counter(found.state for found in states)
+    if counts.total() == counts[State.EXACT]:
+        return ""
+    each = ", ".join(f"{counts[state]} {state.value}" for state in State if counts[state])
+    return f"{counts.total()} ({each})"
+
+
+def with_lines_of_today(pack: Pack, resolve: Resolve) -> Pack:
+    """The pack with where the code stands now behind each place that its prose names."""
+    named = {spelling: ref for _, ref in pack.refs for spelling in ref.spellings}
+    if not named:
+        return pack
+
+    def today(spelling: str) -> str | None:
+        ref = named.get(spelling)
+        if ref is None:
+            return None
+        found = resolve(ref).found
+        if found is None:
+            return "gone"
+        place = f"{found.path}:{found.lines}"
+        if spelling == place or spelling.replace("#L", ":").replace("-L", "-") == place:
+            return None
+        return str(found.lines) if spelling.startswith(f"{found.path}#") else place
+
+    sections = [
+        evolve(section, description=section.description and with_places(section.description, today))
+        for section in pack.sections
+    ]
+    return evolve(pack, sections=sections)

@@ -27,10 +27,9 @@ from context_pack.packs.changes import advanced
 from context_pack.packs.difference import ComparedText, difference
 from context_pack.packs.following import KeptText, Sought, Text
 from context_pack.packs.model import CodeLocation, Pack, Ref
-from context_pack.packs.pages import Body, Style
 from context_pack.packs.ports import ExcerptStore, NoExcerptStore, PackStore
 from context_pack.packs.source_files import SourceFiles
-from context_pack.packs.states import Checked, Resolution, State, fence_language
+from context_pack.packs.states import Checked, Resolution, State
 from context_pack.toolkit.call import Check, never_cancelled
 
 MOST_SOURCE_BYTES = 2 * 1024 * 1024
@@ -250,8 +249,7 @@ class Resolver:
     def _compared(self, ref: Ref, found: Resolution, kept: KeptText) -> Resolution:
         """The resolution with what its kept text says: the diff of what changed, the text of what is gone."""
         if found.state in (State.STALE, State.UNKNOWN):
-            body = Body(Style.FENCE, kept.lines, fence_language(ref.path), ref.lines.start)
-            return evolve(found, former=body)
+            return evolve(found, former=kept.text)
         if found.state is not State.CHANGED or found.excerpt is None or found.found is None:
             return found
         language = language_of(str(found.found.path))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from functools import cached_property
 from typing import Any
 
 from attrs import field, frozen
@@ -19,7 +18,6 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.packs.difference import Difference
 from context_pack.packs.model import CodeLocation, Ref, Section
-from context_pack.packs.pages import Body, Style
 from context_pack.packs.record import to_record
 
 
@@ -59,7 +57,7 @@ def fence_language(path: RelativePath) -> str:
     return "" if language == PLAIN else language
 
 
-@frozen(slots=False)
+@frozen
 class Resolution:
     """A ref's state, where its code is (if anywhere), why not (if not), and the code."""
 
@@ -71,21 +69,8 @@ class Resolution:
     """The head of the definition that was found, where that was how."""
     difference: Difference | None = field(default=None, eq=False, repr=False)
     """What changed, where the anchored text is still known."""
-    former: Body | None = field(default=None, eq=False, repr=False)
+    former: str | None = field(default=None, eq=False, repr=False)
     """What a stale ref was anchored to, where that is still known."""
-
-    @cached_property
-    def code(self) -> Body | None:
-        """The code with its line numbers, as it is shown; laid out once, however often that is."""
-        if self.excerpt is None or self.found is None:
-            return None
-        language = fence_language(self.found.path)
-        return Body(Style.FENCE, self.excerpt.split("\n"), language, self.found.lines.start)
-
-    @property
-    def diff(self) -> Body | None:
-        """The diff as it is shown."""
-        return None if self.difference is None else self.difference.body
 
     @property
     def change(self) -> str:

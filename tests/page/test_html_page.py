@@ -15,7 +15,6 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.text import LineRange
 from context_pack.packs.difference import ChangeKind, Difference
 from context_pack.packs.model import CodeLocation, Diagram, Pack, Ref, Section
-from context_pack.packs.pages import Body, Style
 from context_pack.packs.states import Resolution, State
 from context_pack_adapters.page.markup import DARK, LIGHT
 from context_pack_adapters.page.page import POLICY
@@ -122,7 +121,7 @@ def test_a_changed_ref_opens_its_diff_and_a_stale_one_what_it_was() -> None:
     assert '<details class="code diff" open><summary>What changed since it was anchored' in changed
     assert '<span class="gi">+a &lt; 2' in changed
     assert changed.index("code diff") < changed.index("1 line, as of now")
-    former = Body(Style.FENCE, ["def gone(x):", "    return x < 1"], "python", 42)
+    former = "def gone(x):\n    return x < 1"
     stale = card(page(ONE, lambda _: Resolution(State.STALE, reason="file not found", former=former)))
     assert "<strong>Stale:</strong> file not found" in stale
     assert '<details class="code former" open>' in stale

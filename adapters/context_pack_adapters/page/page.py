@@ -119,8 +119,8 @@ class RefCard:
     @property
     def former(self) -> Markup | None:
         """What a ref was anchored to whose code is not found."""
-        body = self.resolution.former
-        return None if body is None else coloured("\n".join(body.lines), language_of(str(self.ref.path)))
+        text = self.resolution.former
+        return None if text is None else coloured(text, language_of(str(self.ref.path)))
 
 
 @frozen

@@ -138,7 +138,7 @@ def read_by_lines(text: str) -> tuple[list[tuple[int, str]], list[str], int]:
     headings, landmarks, fences = [], [], 0
     fence: str | None = None
     for line in text.split("\n"):
-        opening = re.match(r"(`{3,}|~{3,})([^\n]*)$", line)
+        opening = re.match(r" {0,3}(`{3,}|~{3,})([^\n]*)$", line)
         if fence is not None:
             closing = re.match(r" {0,3}(`{3,}|~{3,})[ \t]*$", line)
             if closing and closing[1].startswith(fence):
