@@ -30,7 +30,7 @@ from context_pack.toolkit.call import Check, never_cancelled
 
 if TYPE_CHECKING:
     from context_pack.anchored_places import AnchoredPlaces
-    from context_pack.bundles.opening import BundleShelf
+    from context_pack.bundles.loading import BundleShelf
     from context_pack.bundles.ports import BundleStore
     from context_pack.change_sources import ChangeExcerpts
     from context_pack.code import grep, outline, reading, usages
@@ -202,7 +202,7 @@ class UseCases:
     @cached_property
     def bundles(self) -> BundleShelf:
         """Bundles: everything is done with the shelf that they stand on."""
-        from context_pack.bundles.opening import BundleShelf
+        from context_pack.bundles.loading import BundleShelf
 
         return BundleShelf(_there(self.ports.bundles, "bundles")())
 

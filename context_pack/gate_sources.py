@@ -29,7 +29,7 @@ from context_pack.packs.read import PackReader
 from context_pack.toolkit.call import Check, CheckedCall, never_cancelled
 
 if TYPE_CHECKING:  # whoever asks what is known of a place loads no bundles
-    from context_pack.bundles.opening import BundleShelf
+    from context_pack.bundles.loading import BundleShelf
 
 STALE_CONTEXT = "files of this folder have changed since; `contexts refresh` brings it up to date"
 
@@ -83,7 +83,7 @@ class CheckedBundles:
                 words = f"{who}: {each.message}" if who else each.message
                 yield Known("bundle", words, source, "unsound", file or ".")
             if not errors:
-                yield Known("bundle", place.description or place.id, source, "sound", place.path)
+                yield Known("bundle", place.id, source, "sound", place.path)
 
 
 @frozen

@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 
 from attrs import frozen
 
+from context_pack.bundles.loading import EntityAddress, OpenedBundle, require
 from context_pack.bundles.markdown import document
-from context_pack.bundles.model import Bundle, Edge, Entity, address_of, compact, exported
-from context_pack.bundles.opening import EntityAddress, OpenedBundle, require
-from context_pack.bundles.spelling import iso_utc
+from context_pack.bundles.model import Bundle, Edge, Entity, address_of, compact, exported, iso_utc
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.text import canonical_json, sha256_hex
 from context_pack.toolkit.arguments import arg, array, boolean, choice, integer, text

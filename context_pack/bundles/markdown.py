@@ -3,8 +3,6 @@
 Values come from files and must not forge the document: texts of several lines are contained, texts on one
 line stay on it and open no block. A reference is shown with the title of what it names. The entity is always
 shown whole; of those it is related to, the nearest as far as there is room, and the document says so.
-A diagram has a box per entity and an arrow per reference; what is no plain character in a label is written as
-a character code, so that no title can change the diagram.
 """
 
 from __future__ import annotations
@@ -17,8 +15,7 @@ from typing import Any
 
 from attrs import frozen
 
-from context_pack.bundles.model import Bundle, Entity, address_of
-from context_pack.bundles.spelling import title_of, words_of
+from context_pack.bundles.model import Bundle, Entity, address_of, title_of, words_of
 from context_pack.kernel.markdown import escape_structure
 from context_pack.kernel.text import fenced, single_line
 from context_pack.toolkit.budget import json_size

@@ -7,7 +7,9 @@ an id alone names an entity.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -15,6 +17,7 @@ from typing import Any, NamedTuple
 from attrs import frozen
 
 from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.times import file_time
 
 
 class DiagnosticSubject(StrEnum):
@@ -191,3 +194,44 @@ class Unloadable:
     def findings(self) -> Iterator[Diagnostic]:
         """Everything wrong with it."""
         yield from self.diagnostics
+
+
+# -- names and instants as people read them
+
+# Acronyms stay together (`HTTPPort` is two words), `URLs` is one, digits belong to the word before them.
+_WORD = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])[0-9]*|[A-Z]?[^\W_A-Z]+|[^\W_]+")
+_SPECIAL = {
+    "id": "ID", "ids": "IDs", "api": "API", "apis": "APIs",
+    "uri": "URI", "uris": "URIs", "url": "URL", "urls": "URLs",
+}  # fmt: skip
+
+
+def words_of(field: str) -> str:
+    """A field name in words, each with a capital: `ownerActorId` is `Owner Actor ID`."""
+    leaf = field.rpartition(".")[2]
+    words = [_SPECIAL.get(word.lower(), word[:1].upper() + word[1:]) for word in _WORD.findall(leaf)]
+    return " ".join(words) or leaf
+
+
+def title_of(schema: Any) -> str | None:
+    """The title that a schema gives to its property; None if it has none that says something."""
+    title = schema.get("title") if isinstance(schema, Mapping) else None
+    return title if isinstance(title, str) and title.strip() else None
+
+
+def iso_utc(instant: datetime) -> str:
+    """An instant as ISO 8601 in UTC, with milliseconds and `Z`."""
+    plain = instant.astimezone(UTC).replace(tzinfo=None)
+    return plain.isoformat(timespec="milliseconds") + "Z"
+
+
+def last_modified(stated: Any, modified_ns: int) -> str:
+    """What an entity's `lastModifiedDate` says, else the time of its file.
+
+    A date is its midnight, and a time without an offset is in UTC, so that no answer depends on the server.
+    """
+    try:
+        instant = datetime.fromisoformat(stated.strip().upper())
+        return iso_utc(instant if instant.tzinfo else instant.replace(tzinfo=UTC))
+    except (AttributeError, ValueError, OverflowError):
+        return iso_utc(file_time(modified_ns))

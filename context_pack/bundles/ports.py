@@ -55,8 +55,6 @@ class BundlePlace:
 
     id: str
     path: str
-    description: str | None = None
-    tags: tuple[str, ...] = ()
 
 
 @frozen

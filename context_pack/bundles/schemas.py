@@ -33,7 +33,6 @@ MOST_PROBLEMS = 20
 MOST_FLAWS = 3
 PATTERN_SECONDS = 0.2
 LONG_LIST = 500
-UNCHECKED = f"unevaluatedItems is not checked in lists of more than {LONG_LIST}"
 ENDLESS = "it refers to itself without end; nothing more is checked"
 _LIBRARY: Mapping[str, Any] = Draft202012Validator.VALIDATORS
 _extend: Any = extend
@@ -49,8 +48,6 @@ class Schemas:
         self._check = check
         self.flaws = {path: list(self._faults(value)) for path, value in documents.items()}
         self._sound = {path: _bare(value) for path, value in documents.items() if not self.flaws[path]}
-        # The library matches names by `re` to know what is evaluated, and nothing can stop that.
-        self._by_name = any("patternProperties" in part for part in _objects_in(list(self._sound.values())))
         for path, value in self._sound.items():
             lost = [
                 ref for ref in dict.fromkeys(refs_in(value)) if looked_up(self.resolver(path), ref) is None
@@ -63,8 +60,7 @@ class Schemas:
 
     def checker(self, path: str) -> SchemaChecker:
         """Checks entities by the schema in a file; where that is none, everything passes."""
-        sound = path in self._sound
-        return SchemaChecker(HOME + quote(path), self._registry, self._check, sound, self._by_name)
+        return SchemaChecker(HOME + quote(path), self._registry, self._check, path in self._sound)
 
     @cached_property
     def _registry(self) -> Any:
@@ -93,9 +89,7 @@ class Schemas:
 class SchemaChecker:
     """Checks values by one schema; `flaws` is what showed of the schema meanwhile."""
 
-    def __init__(
-        self, uri: str, registry: Any, check: Check, sound: bool = True, names_by_pattern: bool = False
-    ) -> None:
+    def __init__(self, uri: str, registry: Any, check: Check, sound: bool = True) -> None:
         self.check, self.flaws = check, list[str]()
         self._patterns: dict[str, Any] = {}
         self._given_up = not sound
@@ -105,12 +99,12 @@ class SchemaChecker:
             "patternProperties": self._pattern_properties,
             "additionalProperties": self._additional_properties,
             "uniqueItems": _unique_items,
-            "unevaluatedItems": self._unevaluated_items,
+            # To know what is evaluated, the library searches by `re`, which nothing can stop, and compares
+            # each item of a list with each.
+            "unevaluatedItems": lambda *_: (),
+            "unevaluatedProperties": lambda *_: (),
         }
-        rules = {**_LIBRARY, **own}
-        if names_by_pattern:
-            rules["unevaluatedProperties"] = lambda *_: ()
-        watched = {name: self._watched(rule) for name, rule in rules.items()}
+        watched = {name: self._watched(rule) for name, rule in {**_LIBRARY, **own}.items()}
         self._validator = _extend(Draft202012Validator, watched)({"$ref": uri}, registry=registry)
 
     def problems(self, value: Any) -> list[str]:
@@ -183,13 +177,6 @@ class SchemaChecker:
                 yield ValidationError(f"{name!r} is not a field that the schema has")
             else:
                 yield from validator.descend(inner, rest, path=name)
-
-    def _unevaluated_items(self, validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[Any]:
-        """As the library has it, but it would compare each item of a long list with each."""
-        if not isinstance(value, list) or len(value) <= LONG_LIST:
-            yield from _LIBRARY["unevaluatedItems"](validator, wanted, value, schema)
-        elif UNCHECKED not in self.flaws:
-            self.flaws.append(UNCHECKED)
 
 
 def _ref(validator: Any, ref: str, value: Any, schema: Any) -> Iterator[Any]:

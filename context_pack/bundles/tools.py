@@ -25,9 +25,9 @@ from context_pack.bundles.exports import (
     target_record,
     write_document,
 )
+from context_pack.bundles.loading import BundleShelf, OpenedBundle
 from context_pack.bundles.markdown import MORE
 from context_pack.bundles.model import Entity, compact
-from context_pack.bundles.opening import BundleShelf, OpenedBundle
 from context_pack.kernel.errors import Code, Failure, Kind, invalid
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.yaml_documents import dump

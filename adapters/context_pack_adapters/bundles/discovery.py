@@ -33,8 +33,6 @@ class Located(NamedTuple):
     place: Place
     name: str
     shown: str
-    description: str | None = None
-    tags: tuple[str, ...] = ()
 
 
 class BundleSearch:
@@ -94,16 +92,10 @@ class BundleSearch:
             why = "leads out of the source root" if found is Reason.OUTSIDE else f"has no {MANIFEST}"
             self._complain(f"{place}.path {why}", LIST_FILE)
             return None
-        own, about, tags = entry.get("id"), entry.get("description"), entry.get("tags")
+        own = entry.get("id")
         if not isinstance(own, str) or not own.strip():
             own = os.path.basename(os.path.join(self._root, prefix.rstrip("/")).rstrip("/"))
-        return Located(
-            found,
-            own,
-            prefix.rstrip("/") or ".",
-            about if isinstance(about, str) else None,
-            tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
-        )
+        return Located(found, own, prefix.rstrip("/") or ".")
 
     def _place(self, prefix: str) -> Place | Reason:
         """The place of the bundle whose manifest is below a prefix, or why there is none that may be read."""
@@ -164,7 +156,7 @@ def placed(located: Sequence[Located]) -> dict[Bundle, Place]:
             number += 1
             own = f"{name}-{number}"
         ids.add(own)
-        places[Bundle(own, _whole(one.shown), one.description, one.tags)] = one.place
+        places[Bundle(own, _whole(one.shown))] = one.place
     return places
 
 

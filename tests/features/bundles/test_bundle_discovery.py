@@ -111,17 +111,17 @@ def test_bundles_yaml_names_bundles_inside_the_source_root(tmp_path: Path) -> No
     write_files(root, bundle("top"))
     (root / "bundles.yaml").write_text(
         "bundles:\n"
-        "  - {id: first, path: ./specs/one/, tags: [x, 5, y], description: The first}\n"
+        "  - {id: first, path: ./specs/one/, }\n"
         "  - {path: unlisted}\n"
         "  - {id: top, path: .}\n"
         "  - {id: first, path: unlisted/../unlisted2}\n"
     )
     store = FileBundleStore(root, POLICY)
     places = store.discover().places
-    assert [(place.id, place.path, place.description, place.tags) for place in places] == [
-        ("first", "specs/one", "The first", ("x", "y")),
-        ("unlisted", "unlisted", None, ()),
-        ("top", ".", None, ()),
+    assert [(place.id, place.path) for place in places] == [
+        ("first", "specs/one"),
+        ("unlisted", "unlisted"),
+        ("top", "."),
     ]
     assert ids_of(BundleDesk(store=store).export("a", bundleId="first")["data"]["targets"]) == ["a"]
 

@@ -24,8 +24,8 @@ def test_a_check_finds_every_sort_of_trouble() -> None:
     found = [(one.sort, one.entity_id or one.file) for one in bundle_of(files).findings()]
     assert found == [
         (DiagnosticSubject.SCHEMA, "b"),
-        (DiagnosticSubject.DUPLICATE, "b"),
         (DiagnosticSubject.FILE, "bundle/node/9.yaml"),
+        (DiagnosticSubject.DUPLICATE, "b"),
         (DiagnosticSubject.REFERENCE, "a"),
         (DiagnosticSubject.ORPHAN, "alone"),
         (DiagnosticSubject.ORPHAN, "selfish"),

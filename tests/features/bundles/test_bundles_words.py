@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from context_pack.bundles.spelling import last_modified, words_of
+from context_pack.bundles.model import last_modified, words_of
 
 FILE_NS = 1_765_432_100_123_999_999
 
