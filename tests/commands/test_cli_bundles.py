@@ -64,9 +64,9 @@ def test_check_prints_every_finding_and_fails(shop: CommandLine, tmp_path: Path)
     assert "'ACT-gone'" in done.out
     found = shop("bundles", "check", "--json").json
     assert [one["kind"] for one in found["bundles"][0]["findings"]] == [
-        "duplicate",
         "file",
-        "schema",
+            "schema",
+            "duplicate",
         "reference",
         "orphan",
     ]
