@@ -65,8 +65,8 @@ def test_check_prints_every_finding_and_fails(shop: CommandLine, tmp_path: Path)
     found = shop("bundles", "check", "--json").json
     assert [one["kind"] for one in found["bundles"][0]["findings"]] == [
         "file",
-            "schema",
-            "duplicate",
+        "schema",
+        "duplicate",
         "reference",
         "orphan",
     ]
