@@ -13,16 +13,13 @@ CRASH, HANG, RAISE = "crash_the_grammar", "hang_the_grammar", "raise_in_the_gram
 _PACKAGE = f'''
 import ctypes, importlib.machinery, os, sys
 import tree_sitter
-from context_pack_adapters.syntax import grammars, tree_sitter_syntax
+from context_pack_adapters.syntax import tree_sitter_syntax, trees
 
 tree_sitter_syntax.SECONDS_EACH = 1.0
 
 class MarkedParser:
     def __init__(self, *given, **more):
         self.real = tree_sitter.Parser(*given, **more)
-
-    def reset(self):
-        self.real.reset()
 
     def parse(self, data):
         if b"{CRASH}" in data:
@@ -33,7 +30,7 @@ class MarkedParser:
             pass
         return self.real.parse(data)
 
-grammars.Parser = MarkedParser
+trees.Parser = MarkedParser
 here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 places = [place for place in sys.path if os.path.abspath(place) != here]
 __path__ = importlib.machinery.PathFinder.find_spec(__name__, places).submodule_search_locations

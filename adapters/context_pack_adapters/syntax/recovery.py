@@ -17,7 +17,7 @@ from tree_sitter import Node
 
 from context_pack.kernel.syntax import Definition, DefinitionKind
 from context_pack.kernel.text import one_line
-from context_pack_adapters.syntax.comments import comment_text
+from context_pack_adapters.syntax.definitions import comment_text
 from context_pack_adapters.syntax.trees import Lines, lines_of
 
 MOST_RECOVERED = 500

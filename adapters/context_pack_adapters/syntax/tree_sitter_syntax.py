@@ -1,4 +1,5 @@
-"""The `Syntax` port on tree-sitter, bounded in size and time, and the loop of the process that it works in.
+"""The `Syntax` port on tree-sitter, and the loop of the process that it works in, which is limited in
+time and memory.
 
 Components (Vue, Svelte) are parsed as their scripts, with the rest blanked.
 """
@@ -12,21 +13,26 @@ import signal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 
+from attrs import define, field
 from tree_sitter import Node, Tree
 
-from context_pack.kernel.syntax import NotParsed, Parsed, Spans
+from context_pack.kernel.syntax import Import, NotParsed, Parsed, Spans
 from context_pack_adapters.child_limits import limit_memory, limit_time
-from context_pack_adapters.syntax.captures import Match, definitions, imports, without_dead_code
-from context_pack_adapters.syntax.comments import CommentsAbove, comments_text, last_row, text_of
+from context_pack_adapters.syntax.definitions import (
+    CommentsAbove,
+    Match,
+    comments_text,
+    definitions,
+    last_row,
+    text_of,
+)
 from context_pack_adapters.syntax.languages import KNOWN
 from context_pack_adapters.syntax.recovery import misread_lines, with_recovered
 from context_pack_adapters.syntax.trees import (
     NOT_UNDERSTOOD,
-    TOOK_LONG,
     Read,
     broken_nodes,
     error_line,
-    in_time,
     matches_of,
     read,
     understood,
@@ -61,10 +67,7 @@ class TreeSitterSyntax:
             return found
         if found.errors_without_end:
             return NotParsed(NOT_UNDERSTOOD)
-        matches = matches_of(found)
-        if matches is None:
-            return NotParsed(TOOK_LONG)
-        parsed = _parsed(without_dead_code(matches), found)
+        parsed = _parsed(matches_of(found), found)
         return NotParsed(NOT_UNDERSTOOD, parsed) if found.mostly_errors else parsed
 
     def parse_all(self, texts: Iterable[tuple[str, str]]) -> Iterator[Parsed | NotParsed]:
@@ -77,9 +80,7 @@ class TreeSitterSyntax:
         if isinstance(found, NotParsed):
             return found
         grammar, tree, data = found
-        captures = in_time(lambda: grammar.spans.captures(tree.root_node))
-        if captures is None:
-            return NotParsed(TOOK_LONG)
+        captures = grammar.spans.captures(tree.root_node)
         comments, strings = (
             _characters(data, _outermost(captures.get(name, ()))) for name in ("comment", "string")
         )
@@ -209,8 +210,67 @@ def _characters(data: bytes, ranges: Sequence[tuple[int, int]]) -> tuple[tuple[i
     return tuple(found)
 
 
+MOST_IMPORTS = 20_000
+MOST_MODULES, MOST_INSIDE = 500, 64
+"""Inline modules, and how deep they are told; they nest without end."""
+_QUOTES = frozenset("\"'`")
+
+
+@define
+class _WrittenImport:
+    """The merged matches of one import specifier."""
+
+    pattern: int
+    whole: Node
+    specifier: Node
+    names: dict[str, None] = field(factory=dict)
+
+
+def imports(matches: Sequence[Match], hows: Sequence[str], above: CommentsAbove) -> list[Import]:
+    """The imports that the matches say, in order; the names taken from one specifier stand together.
+
+    `hows` says the kind of import by the number of its pattern; of several for one import the first counts.
+    """
+    found: dict[tuple[int, int], _WrittenImport] = {}
+    for pattern, captures in matches:
+        whole, specifier = captures.get("import"), captures.get("specifier")
+        if whole is None or specifier is None or len(found) >= MOST_IMPORTS:
+            continue
+        key = (whole[0].start_byte, specifier[0].start_byte)
+        written = found.setdefault(key, _WrittenImport(pattern, whole[0], specifier[0]))
+        written.pattern = min(pattern, written.pattern)
+        written.names.update(dict.fromkeys(text_of(node) for node in captures.get("imported", ())))
+    modules = sorted(_modules(matches))[:MOST_MODULES] if found else []
+    return [
+        Import(
+            _specifier(each.specifier, above),
+            tuple(each.names),
+            each.whole.start_point.row + 1,
+            hows[each.pattern],
+            tuple(name for first, end, name in modules if first < start < end)[:MOST_INSIDE],
+        )
+        for (start, _), each in sorted(found.items(), key=lambda item: item[0])
+    ]
+
+
+def _modules(matches: Iterable[Match]) -> Iterator[tuple[int, int, str]]:
+    """Where the modules are that are written inside the text."""
+    for _, captures in matches:
+        if "module" in captures and "name" in captures:
+            node = captures["module"][0]
+            yield node.start_byte, node.end_byte, text_of(captures["name"][0])
+
+
+def _specifier(node: Node, above: CommentsAbove) -> str:
+    """The text of a specifier without its quotes and comments."""
+    said = above.code(node.start_byte, node.end_byte)
+    quoted = len(said) > 1 and said[0] == said[-1] and said[0] in _QUOTES
+    return said[1:-1] if quoted else said
+
+
 IDLE_SECONDS = 60.0
-SECONDS_EACH = 10.0
+SECONDS_EACH = 5.0
+"""Of processor time: a busy machine makes no text unreadable."""
 
 
 def serve() -> None:

@@ -1,34 +1,34 @@
-"""The tree of a text, by the grammar that reads it best; bounded in size and time.
+"""The tree of a text, by the grammar that reads it best, and what a query finds in it.
 
-Time is what the thread itself used: a busy machine makes no text unreadable.
+A grammar is a wheel of its own, loaded with the first text of its language; its query file in `queries/` says
+in captures what counts as a definition, an import, a comment or a string (`queries/README.md` lists them). A
+grammar that cannot be loaded costs its language only. The process that all this runs in is limited in time.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import lru_cache, partial
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache, cached_property, lru_cache
+from importlib import import_module
 from itertools import islice
-from typing import NamedTuple, TypeVar
+from pkgutil import get_data
+from typing import NamedTuple, cast
 
-from tree_sitter import Node, Parser, Range, Tree
+from attrs import frozen
+from tree_sitter import Language, Node, Parser, Query, QueryCursor, Range, Tree
 
 from context_pack.kernel.syntax import NotParsed, no_grammar
-from context_pack_adapters.syntax.captures import Match
-from context_pack_adapters.syntax.comments import last_row
-from context_pack_adapters.syntax.grammars import QUERY_MICROS, Grammar, GrammarFailed, load_grammar
-from context_pack_adapters.syntax.languages import COMPONENTS, grammar_name, scripts_of
+from context_pack_adapters.syntax.definitions import Match, last_row
+from context_pack_adapters.syntax.languages import COMPONENTS, SOURCES, grammar_name, scripts_of
 
-T = TypeVar("T")
 Lines = tuple[int, int]
 """A first and a last line, from 1."""
 
 MOST_BYTES = 1024 * 1024
-MOST_SECONDS = 2.0
-"""How long a text may be parsed, and asked by a query."""
-MOST_TRIES = 2
+MOST_MATCHES = 65_536
+"""How many matches may be under way at once before a query gives up on the oldest."""
 MOST_PARTS = 20_000
 MOST_ERROR_STEPS = 10_000
 MOST_AGAIN = 1_000
@@ -57,8 +57,67 @@ ATTRIBUTE = re.compile(
 )
 """A macro as in `class MY_API Name {`: with it, a grammar takes the class for a function."""
 TOO_LONG = "it is larger than 1 MiB"
-TOOK_LONG = "parsing it took too long"
 NOT_UNDERSTOOD = "its grammar cannot read it"
+
+
+@frozen(eq=False)
+class Grammar:
+    """A language ready to parse: its parser and its query; other queries are made when first asked."""
+
+    name: str
+    language: Language
+    parser: Parser
+    outline: QueryCursor
+    hows: tuple[str, ...]
+    """What `(#set! how …)` says, by the number of the pattern."""
+    spans_text: str
+
+    @cached_property
+    def spans(self) -> QueryCursor:
+        """Finds comments and strings."""
+        return QueryCursor(Query(self.language, self.spans_text), match_limit=MOST_MATCHES)
+
+
+class GrammarFailed(Exception):
+    """A grammar or its query file could not be loaded."""
+
+
+@cache
+def load_grammar(name: str) -> Grammar:
+    """The grammar of that name.
+
+    Raises:
+        GrammarFailed: it is not installed, or does not fit the installed tree-sitter or our queries.
+    """
+    source = SOURCES[name]
+    try:
+        language = Language(getattr(import_module(source.module), source.function)())
+        files = (f"queries/{each}.scm" for each in (source.queries, source.shared) if each)
+        text = "\n".join((get_data(__package__, file) or b"").decode() for file in files)
+        outline = Query(language, text)
+        spans = _separate_spans(outline, text.encode())
+        parser = Parser(language)
+    except Exception as error:
+        raise GrammarFailed(name) from error
+    hows = tuple(str(outline.pattern_settings(number).get("how") or "") for number in range(_count(outline)))
+    return Grammar(name, language, parser, QueryCursor(outline, match_limit=MOST_MATCHES), hows, spans)
+
+
+def _separate_spans(outline: Query, text: bytes) -> str:
+    """The patterns for comments and strings; those for strings leave the outline: they are many, few ask."""
+    patterns = []
+    for number in range(_count(outline)):
+        pattern = text[outline.start_byte_for_pattern(number) : outline.end_byte_for_pattern(number)].decode()
+        if "@comment" in pattern or "@string" in pattern:
+            patterns.append(pattern)
+        if "@string" in pattern:
+            outline.disable_pattern(number)
+    return "\n".join(patterns)
+
+
+def _count(query: Query) -> int:
+    """How many patterns a query has; a property, though its published type says otherwise."""
+    return cast(int, query.pattern_count)
 
 
 class Read(NamedTuple):
@@ -134,48 +193,22 @@ def _by_grammar(name: str, data: bytes) -> Read | NotParsed:
         grammar = load_grammar(name)
     except GrammarFailed:
         return NotParsed(f"the grammar for {name} could not be loaded")
-    tree = _parse(grammar.parser, data)
-    return NotParsed(TOOK_LONG) if tree is None else Read(grammar, tree, data)
+    return Read(grammar, grammar.parser.parse(data), data)
 
 
-def _parse(parser: Parser, data: bytes) -> Tree | None:
-    """The tree of a text, or None if it takes too long."""
-    used = time.thread_time()
-    while time.thread_time() - used < MOST_SECONDS:
-        try:
-            return parser.parse(data)
-        except ValueError:  # the end of a slice of time
-            continue
-    parser.reset()
-    return None
-
-
-def in_time(query: Callable[[], T]) -> T | None:
-    """The matches of a query, or None if it takes too long."""
-    for _ in range(MOST_TRIES):
-        begun, used = time.monotonic(), time.thread_time()
-        found = query()
-        if time.monotonic() - begun < QUERY_MICROS / 1e6:
-            return found
-        if time.thread_time() - used > MOST_SECONDS:
-            break
-    return None
-
-
-def matches_of(found: Read) -> list[Match] | None:
-    """The matches of a grammar's query in a text, or None if that takes too long.
+def matches_of(found: Read) -> list[Match]:
+    """The matches of a grammar's query in a text.
 
     Places that are captured as `@again` (bodies of macros) are parsed as texts of their own and asked too;
     all nodes stand where they stand in the whole text.
     """
     grammar, tree, data = found
-    used = time.thread_time()
-    matches = in_time(partial(grammar.outline.matches, tree.root_node))
-    todo = list(_again(grammar, data, matches or ()))
+    matches = grammar.outline.matches(tree.root_node)
+    todo = list(_again(grammar, data, matches))
     for _ in range(MOST_AGAIN):
-        if matches is None or not todo or time.thread_time() - used > MOST_SECONDS:
+        if not todo:
             break
-        more = in_time(partial(grammar.outline.matches, todo.pop().root_node)) or []
+        more = grammar.outline.matches(todo.pop().root_node)
         matches += more
         todo += _again(grammar, data, more)
     return matches
@@ -187,9 +220,7 @@ def _again(grammar: Grammar, data: bytes, matches: Sequence[Match]) -> Iterator[
     for node in islice(nodes, MOST_AGAIN):
         first, last = node.children[0], node.children[-1]
         inner = Range(first.end_point, last.start_point, first.end_byte, last.start_byte)
-        tree = _parse(grammar.parser_for(inner), data)
-        if tree is not None:
-            yield tree
+        yield Parser(grammar.language, included_ranges=[inner]).parse(data)
 
 
 def _errors(tree: Tree) -> list[Node]:

@@ -57,10 +57,6 @@
 ((ERROR "#include" .) @import . [(string_literal) @specifier (concatenated_string . (string_literal) @specifier)])
 
 ; What is never compiled
-((preproc_if condition: (_) @_zero alternative: (_)? @live) @dead (#any-of? @_zero "0" "(0)"))
-((preproc_elif condition: (_) @_zero alternative: (_)? @live) @dead (#any-of? @_zero "0" "(0)"))
-((preproc_if condition: (_) @_one alternative: (_) @dead) (#any-of? @_one "1" "(1)"))
-((preproc_elif condition: (_) @_one alternative: (_) @dead) (#any-of? @_one "1" "(1)"))
 
 ; What stands above or beside code
 (attribute_specifier) @attribute
