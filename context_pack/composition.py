@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from context_pack.bundles.ports import BundleStore
     from context_pack.change_sources import ChangeExcerpts
     from context_pack.code import grep, outline, reading, usages
-    from context_pack.code.ports import AccessLog, CodeSearch
+    from context_pack.code.access import AccessLog
+    from context_pack.code.grep import CodeSearch
     from context_pack.contexts import queries, refresh
     from context_pack.contexts.ports import Projects
     from context_pack.documents import search, shelf

@@ -12,9 +12,9 @@ from typing import Any
 from attrs import field, frozen
 
 from context_pack.bundles.exports import EntityNeighbours, ExportedText, WrittenDocument
+from context_pack.code.grep import FoundLines
 from context_pack.code.outline import Outlined
 from context_pack.code.reading import FileRead
-from context_pack.code.search import FoundLines
 from context_pack.code.usages import Usages
 from context_pack.composition import Ports
 from context_pack.contexts.queries import CheckedContext, ContextPart, FolderListing

@@ -47,7 +47,7 @@ from context_pack_adapters.worktrees import (
 
 if TYPE_CHECKING:
     from context_pack.bundles.ports import BundleStore
-    from context_pack.code.ports import CodeSearch
+    from context_pack.code.grep import CodeSearch
     from context_pack.contexts.ports import Projects
     from context_pack.retrieval.ports import Background
     from context_pack_adapters.disk_searches import DiskSearches

@@ -7,8 +7,9 @@ that one more read brings an old file back with all its history.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from typing import Protocol
 
 from attrs import evolve, frozen
 
@@ -49,3 +50,13 @@ def ranked(items: Iterable[ContextItem], now: datetime, budget: int = ACTIVE_ITE
     scored = [evolve(item, score=score(item.count, item.last_access, now)) for item in items]
     scored.sort(key=lambda item: (-item.score, item.path))
     return [evolve(item, archived=place >= budget) for place, item in enumerate(scored)]
+
+
+class AccessLog(Protocol):
+    """Remembers which files were read; recording never waits for a disk and never fails."""
+
+    def record(self, path: RelativePath, at: datetime) -> None:
+        """Count one more read of the file."""
+
+    def items(self) -> Sequence[ContextItem]:
+        """Every file that was ever read, the best score first."""

@@ -2,7 +2,7 @@
 
 Three things keep a search of many lines quick. A plain text is looked for without `regex`. Of any other
 pattern the words that every match must have are looked for first, and only lines with them are tried. And
-watching the clock costs more than most searches, so a pattern that cannot take long on a short line is not
+watching the clock costs ten times a search, so a pattern that cannot take long on a short line is not
 watched there.
 """
 
@@ -14,15 +14,14 @@ from typing import Any
 
 import regex
 
-from context_pack.code.search import INVALID_PATTERN, FoundLines, LineHit, OutOfTime, hit_in
+from context_pack.code.grep import FoundLines, LineHit, OutOfTime, hit_in
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.patterns import check_pattern_size
 
 SLICE_SECONDS = 0.25
 """How long one line is tried before somebody asks whether that is still wanted; then twice as long."""
-LINES_AT_ONCE = 1_000
-SHORT_LINE, SHORTER_LINE = 200, 100
-"""Up to two runs cannot take long on a short line, three on a shorter one: time grows with their power."""
+SHORT_LINES = (200, 200, 200, 100)
+"""Which lines are short enough for a pattern with so many runs: its time grows with their power."""
 _PLAIN = re.compile(r"(?:[\w :;,=<>@%!\"'`/~&#-]|\\[^\w\s])+", re.ASCII)
 _BRACE = re.compile(r"(\\[pPN]\{[^}]*\}|\\.)|\{(?!\d*,?\d*\})", re.DOTALL)
 """A `{` that counts nothing; `regex` would take `{e}` for fuzzy matching."""
@@ -37,10 +36,6 @@ _SLOW = re.compile(r"\)[*+?{]|\(\*|\(\?(?!:|<?[=!]|i\)|P?<\w)")
 """Repeated groups, and what is rare: with these a short line may take for ever."""
 _RUN = re.compile(r"[*+]|,\}|\\[1-9gk]")
 _CHOICE = re.compile(r"[?|]|,\d+\}")
-_STEADY = re.compile(
-    r"\((?:\?:)?(?:\\w[+*](?:\\s|\\[^\w\s]|[ ,:;/=<>@%!~&#-])+|(?P<words>\w+(?:\|\w+)*))\)[+*]", re.ASCII
-)
-"""A repeated group that can be read in one way only: `(\\w+,)*`, `(foo|bar)+`."""
 
 
 def required_words(source: str) -> list[str]:
@@ -89,10 +84,9 @@ class Pattern:
             words = [word.lower() for word in words if word.isascii()]
         self.word, self._others = words[0] if words else "", words[1:]
         """Every match has them, in whatever case unless case matters; the first is the longest."""
-        source = _STEADY.sub(_as_runs, source)
-        runs, few = len(_RUN.findall(source)), len(_CHOICE.findall(source)) < 8
-        lengths = (SHORT_LINE, SHORT_LINE, SHORT_LINE, SHORTER_LINE)
-        self._quick = lengths[runs] if few and runs < len(lengths) and not _SLOW.search(source) else -1
+        runs = len(_RUN.findall(source))
+        is_quick = runs < len(SHORT_LINES) and len(_CHOICE.findall(source)) < 8 and not _SLOW.search(source)
+        self._quick = SHORT_LINES[runs] if is_quick else -1
         """Up to which length a line is not watched."""
 
     def find(self, text: str, check: Check, most: int) -> tuple[int, list[tuple[int, int]]]:
@@ -110,48 +104,25 @@ class Pattern:
             lines = [line for _, line in candidates]
         else:
             lines = text.split("\n")[:-1]
-        search, found = self._searcher(lines, check), []
-        for at in range(0, len(lines), LINES_AT_ONCE):
-            check()
-            some = enumerate(lines[at : at + LINES_AT_ONCE], at)
-            found += [(number, match.start()) for number, line in some if (match := search(line)) is not None]
+        search, quick, found = self.compiled.search, self._quick, []
+        for number, line in enumerate(lines):
+            match = search(line) if len(line) <= quick else self._watched(line, check)
+            if match is not None:
+                found.append((number, match.start()))
         if words is None:
             return len(found), found[:most]
         places = [candidates[number][0] + column for number, column in found[:most]]
         return len(found), list(_numbered(text, places))
 
-    def _searcher(self, lines: Sequence[str], check: Check) -> Callable[[str], Any]:
-        """How a line is searched: unwatched where none of them can take long."""
-        if not lines or max(map(len, lines)) <= self._quick:
-            return self.compiled.search  # type: ignore[no-any-return]
-        watched, search = 0, self.compiled.search
-
-        def each(line: str) -> Any:
-            nonlocal watched
-            if len(line) <= self._quick:
-                return search(line)
-            watched += 1
-            if not watched & 15:
-                check()
-            return self._watched(line, check)
-
-        return each
-
     def _watched(self, line: str, check: Check) -> Any:
         """The first match in a line; other threads run meanwhile."""
         seconds = SLICE_SECONDS
         while True:
+            check()
             try:
                 return self.compiled.search(line, timeout=seconds, concurrent=True)
             except TimeoutError:
-                check()
                 seconds *= 2
-
-
-def _as_runs(group: re.Match[str]) -> str:
-    """A repeated group as two runs, unless its words begin alike."""
-    starts = [word[:1].lower() for word in (group["words"] or "").split("|")]
-    return "++" if len({*starts}) == len(starts) else group[0]
 
 
 def compiled(text: str, case_sensitive: bool) -> Pattern:
@@ -168,7 +139,7 @@ def compiled(text: str, case_sensitive: bool) -> Pattern:
         reason = failure.message
     except (regex.error, RecursionError, OverflowError, ValueError) as error:
         reason = str(error) or "too complex"
-    raise Failure(Code.INVALID_DATA, INVALID_PATTERN, {"pattern": text, "details": reason})
+    raise Failure(Code.INVALID_DATA, "Invalid regex pattern", {"pattern": text, "details": reason})
 
 
 def search_texts(

@@ -12,9 +12,9 @@ from itertools import accumulate
 from math import inf
 from typing import Any
 
-from context_pack.code.grep import CodeSearcher, GrepCodebase, Searched
+from context_pack.code.access import AccessLog
+from context_pack.code.grep import CodeSearcher, FoundLines, GrepCodebase, LineHit
 from context_pack.code.outline import INDENT, ROOT, CodeOutline, Outlined, Outliner, outline_lines
-from context_pack.code.ports import AccessLog
 from context_pack.code.reading import (
     MAX_BYTES,
     WHOLE,
@@ -25,7 +25,6 @@ from context_pack.code.reading import (
     within_root,
 )
 from context_pack.code.roles import role_of
-from context_pack.code.search import LineHit
 from context_pack.code.usages import FindUsages, Usage, UsageFinder, Usages
 from context_pack.kernel.paths import RelativePath, module_of
 from context_pack.kernel.ports import KnownNear, nothing_known
@@ -180,8 +179,7 @@ def grep_tool(searcher: CodeSearcher) -> Tool:
     )
 
 
-def _grep_record(command: GrepCodebase, searched: Searched) -> dict[str, Any]:
-    found = searched.found
+def _grep_record(command: GrepCodebase, found: FoundLines) -> dict[str, Any]:
     over = ""
     if found.unsearched:
         over = f"the time was over after {found.files} of {found.files + found.unsearched} files; {_NARROW}"
@@ -200,7 +198,7 @@ def _grep_record(command: GrepCodebase, searched: Searched) -> dict[str, Any]:
         "pattern": command.pattern,
         "totalMatches": found.total,
         "filesSearched": found.files,
-        "searchTime": searched.milliseconds,
+        "searchTime": found.milliseconds,
     }
     how = f"{'ask with context 0, or ' if command.context else ''}{_NARROW} to see the others"
     body = fit(body, "matches", room_of(command.max_tokens), lambda _: how, cut_last=not command.context)

@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterator, Mapping
 
 from attrs import field, frozen
 
+from context_pack.code.grep import CodeSearch, LineQuery, shown
 from context_pack.code.outline import innermost
-from context_pack.code.ports import CodeSearch
 from context_pack.code.reading import LONGEST_PATH, MAX_BYTES, is_folder, read_source, within_root
-from context_pack.code.search import LineQuery, shown
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath, is_test

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from inmemory import FixedClock, MemoryAccessLog
 
-from context_pack.code.ports import AccessLog
+from context_pack.code.access import AccessLog
 from context_pack.kernel.paths import RelativePath
 from context_pack_adapters.files.private import PrivateFolder
 from context_pack_adapters.memory.access import AccessFiles

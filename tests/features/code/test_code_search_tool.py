@@ -10,8 +10,7 @@ import pytest
 from inmemory import FixedClock
 from inmemory.code_search import MemorySearch
 
-from context_pack.code.grep import CodeSearcher, GrepCodebase
-from context_pack.code.search import FoundLines, LineHit, LineQuery, hit_in, shown
+from context_pack.code.grep import CodeSearcher, FoundLines, GrepCodebase, LineHit, LineQuery, hit_in, shown
 from context_pack.code.tools import grep_tool
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.budget import tokens_of as estimate_tokens

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 from search_corpus import COUNTED, expected, lines_of, plant
 
-from context_pack.code.search import LineQuery, hit_in
+from context_pack.code.grep import LineQuery, hit_in
 from context_pack.kernel.paths import PathPolicy
 from context_pack.toolkit.call import QuietCall
-from context_pack_adapters.source.grep import FileTreeSearch
-from context_pack_adapters.source.ripgrep import find_binary
+from context_pack_adapters.source.grep import FileTreeSearch, find_binary
 
 RG = find_binary(sysconfig.get_path("scripts"))
 WITH_RG = pytest.mark.skipif(RG is None, reason="no ripgrep here")

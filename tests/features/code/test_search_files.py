@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from search_corpus import settle
 
-from context_pack.code.search import MAX_FILE_BYTES, FoundLines, LineQuery
+from context_pack.code.grep import MAX_FILE_BYTES, FoundLines, LineQuery
 from context_pack.kernel.paths import PathPolicy
 from context_pack.toolkit.call import QuietCall
 from context_pack_adapters.source.grep import ROOM_BYTES, FileTreeSearch, searched_text

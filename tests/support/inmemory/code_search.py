@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from context_pack.code.search import FoundLines, LineQuery
+from context_pack.code.grep import FoundLines, LineQuery
 from context_pack.kernel.paths import PathPolicy
 from context_pack.toolkit.call import Call
 from context_pack_adapters.source.grep import FileTreeSearch
