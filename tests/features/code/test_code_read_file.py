@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,8 +23,6 @@ from context_pack.app import build
 from context_pack.code.reading import (
     BUDGET_CHARS,
     MAX_BYTES,
-    FileReader,
-    ReadFile,
     count_lines,
     numbered_lines,
     paged,
@@ -40,7 +37,6 @@ from context_pack.toolkit.budget import json_size as weight
 from context_pack.toolkit.budget import tokens_of as estimate_tokens
 from context_pack.toolkit.call import Cancelled, QuietCall
 from context_pack.toolkit.registry import Registry
-from context_pack_adapters.source.tree import DiskSourceTree
 
 Files = dict[str, str | bytes]
 MODIFIED = 1_736_931_600_123_456_789
@@ -434,36 +430,6 @@ def test_a_cancelled_call_stops_between_dependencies() -> None:
         Reading({**PYTHON}).registry.call(
             "read_file", {"path": "app/main.py", "includeDeps": True}, Withdrawn()
         )
-
-
-@pytest.mark.clause("CD-09")
-def test_a_cancelled_call_stops_while_imports_are_resolved() -> None:
-    asked: list[str] = []
-
-    class Asked(MemorySourceTree):
-        def is_file(self, path: RelativePath) -> bool:
-            asked.append(path.value)
-            return super().is_file(path)
-
-    def check() -> None:
-        if len(asked) > 3:
-            raise Cancelled("read_file")
-
-    files: dict[str, str | bytes] = {f"f{number}/x.js": "" for number in range(50)}
-    files["a.js"] = "".join(f'import "./f{number}/y";' for number in range(50))
-    with pytest.raises(Cancelled):
-        FileReader(Asked(files), SYNTAX).read(ReadFile(path="a.js", include_deps=True), check)
-    assert len(asked) == 4
-
-
-@pytest.mark.clause("CD-10")
-def test_an_imported_file_that_is_ignored_is_found_beside_others(tmp_path: Path) -> None:
-    (tmp_path / ".gitignore").write_text("_version.py\n")
-    (tmp_path / "_version.py").write_text("version = 1\n")
-    (tmp_path / "use.py").write_text("import _version\n")
-    reader = FileReader(DiskSourceTree(tmp_path, PathPolicy()), SYNTAX)
-    found = reader.read(ReadFile(path="use.py", include_deps=True)).dependencies
-    assert [each.path for each in found] == ["_version.py"]
 
 
 @pytest.mark.clause("CD-10")
