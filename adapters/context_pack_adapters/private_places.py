@@ -21,8 +21,8 @@ from typing import NamedTuple
 from platformdirs import PlatformDirs
 
 from context_pack.kernel.errors import Code, Failure
+from context_pack_adapters.files.folder import PrivateFolder
 from context_pack_adapters.files.opening import Place
-from context_pack_adapters.files.private import PrivateFolder
 from context_pack_adapters.settings import Settings
 
 NAME = "context-pack"

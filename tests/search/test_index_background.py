@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from waiting import is_alive, until
 
-from context_pack_adapters.files.private import PrivateFolder
+from context_pack_adapters.files.folder import PrivateFolder
 from context_pack_adapters.index.background import (
     ChildBackground,
     task_lock,
@@ -39,7 +39,7 @@ sys.exit(task.perform(sys.argv[1], Settings({root!r}, {root!r}, cache={root!r} +
 PARENT = """
 import sys
 sys.path[:] = {path!r}
-from context_pack_adapters.files.private import PrivateFolder
+from context_pack_adapters.files.folder import PrivateFolder
 from context_pack_adapters.index.background import ChildBackground
 background = ChildBackground([sys.executable, {child!r}], {{}}, folder=PrivateFolder({folder!r}))
 assert background.start("documents")

@@ -12,7 +12,7 @@ from inmemory import FixedClock, MemoryAccessLog
 
 from context_pack.code.access import AccessLog
 from context_pack.kernel.paths import RelativePath
-from context_pack_adapters.files.private import PrivateFolder
+from context_pack_adapters.files.folder import PrivateFolder
 from context_pack_adapters.memory.access import AccessFiles
 
 A, B = RelativePath("src/a.py"), RelativePath("src/größe b.py")

@@ -64,13 +64,16 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_temporary_one(tmp_path: P
 
 @pytest.mark.clause("ST-22")
 @pytest.mark.parametrize("linking", [os.link, no_links])
-def test_of_many_exclusive_creates_one_succeeds(tmp_path: Path, linking: Callable[..., None]) -> None:
+def test_of_many_exclusive_creates_one_succeeds(
+    tmp_path: Path, linking: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "link", linking)
     start = threading.Barrier(8)
     results: list[bool] = []
 
     def create(content: bytes) -> None:
         start.wait()
-        results.append(Folder(tmp_path).create("file", content, link=linking))
+        results.append(Folder(tmp_path).create("file", content))
 
     threads = [threading.Thread(target=create, args=(bytes([index]),)) for index in range(8)]
     for thread in threads:

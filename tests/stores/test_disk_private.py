@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from private_folders import modes
 
-from context_pack_adapters.files.private import PrivateFolder
+from context_pack_adapters.files.folder import PrivateFolder
 
 
 def mode(path: Path) -> int:

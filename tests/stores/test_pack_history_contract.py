@@ -12,7 +12,7 @@ from sample_packs import maker
 
 from context_pack.packs.model import Pack
 from context_pack.packs.ports import KEPT_REVISIONS, PackHistory, PackStore
-from context_pack_adapters.files.private import PrivateFolder
+from context_pack_adapters.files.folder import PrivateFolder
 from context_pack_adapters.packs.history import FilePackHistory
 from context_pack_adapters.packs.store import FilePackStore
 

@@ -14,7 +14,7 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.memory.discovery import uuid_of
 from context_pack.memory.session import Session, summary
 from context_pack.memory.stores import SessionLog
-from context_pack_adapters.files.private import PrivateFolder
+from context_pack_adapters.files.folder import PrivateFolder
 from context_pack_adapters.memory.sessions import SessionFiles
 
 Open = Callable[[int], SessionLog]

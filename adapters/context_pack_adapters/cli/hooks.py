@@ -34,7 +34,7 @@ from context_pack.packs.model import Pack
 from context_pack.toolkit.budget import cut_text
 from context_pack_adapters.cli.app import App, command
 from context_pack_adapters.cli.transcripts import FilesOfSession, files_in, read_end
-from context_pack_adapters.files.private import PrivateFolder
+from context_pack_adapters.files.folder import PrivateFolder
 from context_pack_adapters.private_places import open_places
 
 START, COMPACT, END = "start", "compact", "end"

@@ -35,18 +35,20 @@ from context_pack.documents.model import DocumentText, Failed, Survey
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.retrieval.upkeep import File
-from context_pack_adapters.files.ignore import (
+from context_pack_adapters.files.opening import AnyPlace, Place
+from context_pack_adapters.files.rooted import Rooted
+from context_pack_adapters.files.signature import stamp_of
+from context_pack_adapters.files.walking import (
     IGNORE_FILES,
     NO_RULES,
     IgnoredPaths,
     IgnoreRules,
+    Level,
     ignore_text_at,
     ignore_texts,
+    visit,
+    walk,
 )
-from context_pack_adapters.files.opening import AnyPlace, Place
-from context_pack_adapters.files.rooted import Rooted
-from context_pack_adapters.files.signature import stamp_of
-from context_pack_adapters.files.walking import Level, visit, walk
 
 MOST_SKIPPED = 10_000
 

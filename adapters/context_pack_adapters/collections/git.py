@@ -34,8 +34,8 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.collections.git_process import Git, failed, kill
 from context_pack_adapters.files.faults import translated
-from context_pack_adapters.files.ignore import MAX_IGNORE_BYTES, IgnoredPaths
-from context_pack_adapters.files.private import FOLDER_MODE
+from context_pack_adapters.files.folder import FOLDER_MODE
+from context_pack_adapters.files.walking import MAX_IGNORE_BYTES, IgnoredPaths
 
 MAX_ENTRIES = 200_000
 CURRENT = "refs/context-pack/current"

@@ -21,7 +21,7 @@ from pathlib import Path
 from attrs import frozen
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack_adapters.files.private import FOLDER_MODE
+from context_pack_adapters.files.folder import FOLDER_MODE
 
 FETCH_SECONDS = 300.0
 QUICK_SECONDS = 30.0

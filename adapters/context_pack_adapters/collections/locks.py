@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from threading import Lock
 
 from context_pack_adapters.files.faults import translated
-from context_pack_adapters.files.private import PrivateFolder
+from context_pack_adapters.files.folder import PrivateFolder
 
 LONGEST_WAIT = 3600.0
 

@@ -44,8 +44,8 @@ from context_pack_adapters.collections.config import ConfigFile, ProjectPlaces
 from context_pack_adapters.collections.folders import FolderSource
 from context_pack_adapters.collections.git import GitSource, GitStore
 from context_pack_adapters.files.faults import io_failure, translated
+from context_pack_adapters.files.folder import PrivateFolder
 from context_pack_adapters.files.opening import Place, scan
-from context_pack_adapters.files.private import PrivateFolder
 from context_pack_adapters.files.rooted import Rooted
 from context_pack_adapters.files.walking import ways_to
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from context_pack.contexts.model import CONTEXT_FILE
 from context_pack.contexts.ports import FileRow
+from context_pack_adapters.files.folder import is_temporary
 from context_pack_adapters.files.opening import Handle, open_file
-from context_pack_adapters.files.writing import is_temporary
 
 CHUNK = 1024 * 1024
 LARGEST_HASHED = 64 * CHUNK

@@ -23,6 +23,7 @@ from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason, decode
 from context_pack_adapters.contexts.folder import FolderContents, digest_of, is_decodable, look
 from context_pack_adapters.files.faults import translated
+from context_pack_adapters.files.folder import put, sweep
 from context_pack_adapters.files.opening import (
     Handle,
     Place,
@@ -36,7 +37,6 @@ from context_pack_adapters.files.opening import (
 from context_pack_adapters.files.rooted import Rooted, reason_of
 from context_pack_adapters.files.signature import is_settled
 from context_pack_adapters.files.walking import Level, walk
-from context_pack_adapters.files.writing import put, sweep
 
 MAX_BYTES = 1024 * 1024
 """Of a context, of the rules of a scan, and of a source that is summed up."""

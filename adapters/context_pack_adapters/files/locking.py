@@ -24,9 +24,6 @@ from context_pack.toolkit.call import check_call
 from context_pack_adapters.files.opening import Handle, Place, Refused, status_of
 
 _OPEN = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_FIRST_WAIT = 0.001
-_LONGEST_WAIT = 0.02
-
 
 Held = Callable[[], AbstractContextManager[Handle]]
 """Gives a folder, open for a while."""
@@ -53,16 +50,13 @@ class PathLock:
     def acquire(self, waiting: Callable[[], None] = check_call) -> None:
         """Take the lock, waiting until the timeout; what `waiting` raises meanwhile ends the wait."""
         deadline = time.monotonic() + self._timeout
-        wait = _FIRST_WAIT
         while not self.attempt():
             waiting()
             left = deadline - time.monotonic()
             if left <= 0:
                 raise _timed_out(self._name, self._timeout)
-            # Waiters that wake in step would starve one another; a process's own jitter spreads them.
-            jitter = 0.5 + os.urandom(1)[0] / 255
-            time.sleep(min(wait * jitter, left))
-            wait = min(wait * 2, _LONGEST_WAIT)
+            # Waiters that wake in step would starve one another: each waits from 1 to 18 ms.
+            time.sleep(min(0.001 + os.urandom(1)[0] / 15_000, left))
 
     def attempt(self) -> bool:
         """Take the lock if it is free; never waits."""

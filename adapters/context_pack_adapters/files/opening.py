@@ -23,8 +23,6 @@ Handle = int
 """The descriptor of an open folder."""
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-# To go through a folder, not to list it: quicker, and enough where it may be entered and not read.
-_THROUGH = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 _EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
@@ -59,17 +57,9 @@ def _refuse_if_exhausted(error: OSError) -> None:
         raise io_failure(error, "files") from error
 
 
-def enter_top(path: str, through: bool = False) -> Handle:
-    """A folder that a person or a setting named; it may be a link, which is their choice.
-
-    One that is gone `through` cannot be listed or flushed.
-    """
-    return _open(path, _THROUGH if through else _FOLDER)
-
-
-def enter(folder: Handle, name: str, through: bool = False) -> Handle:
+def enter(folder: Handle, name: str) -> Handle:
     """The folder of that name in an open folder; a link is none."""
-    return _open(name, (_THROUGH if through else _FOLDER) | os.O_NOFOLLOW, folder)
+    return _open(name, _FOLDER | os.O_NOFOLLOW, folder)
 
 
 def leave(folder: Handle) -> None:
@@ -129,20 +119,15 @@ def read_opened(opened: Opened, max_bytes: int) -> bytes:
         Refused: more than `max_bytes`.
     """
     expected = opened.status.st_size
-    if expected > max_bytes:
+    data = b""
+    if expected <= max_bytes:
+        with open(opened.descriptor, "rb", closefd=False) as stream:
+            # One byte more than expected: a file may grow meanwhile.
+            if len(data := stream.read(expected + 1)) > expected:
+                data += stream.read(max_bytes)
+    if max(expected, len(data)) > max_bytes:
         raise Refused(Reason.TOO_LARGE, errno.EFBIG)
-    # One byte more than expected, so that the common case ends with the first, short read.
-    data = os.read(opened.descriptor, expected + 1)
-    if len(data) == expected:
-        return data
-    chunks = [data]
-    total = len(data)
-    while total <= max_bytes and (chunk := os.read(opened.descriptor, 65536)):
-        chunks.append(chunk)
-        total += len(chunk)
-    if total > max_bytes:
-        raise Refused(Reason.TOO_LARGE, errno.EFBIG)
-    return b"".join(chunks)
+    return data
 
 
 def link_target(folder: Handle, name: str) -> str | None:
@@ -197,7 +182,7 @@ class Place(NamedTuple):
     @contextmanager
     def held(self) -> Iterator[Handle]:
         """The folder, open while the block runs."""
-        folder = way_down(self.top, self.inside)
+        folder = self.open()
         try:
             yield folder
         finally:
@@ -221,12 +206,12 @@ def way_inside(root: str, path: str) -> tuple[str, ...] | None:
     return way_from(os.path.realpath(root), path) if inside is None else inside
 
 
-def way_down(top: str, names: Sequence[str], through: bool = False) -> Handle:
+def way_down(top: str, names: Sequence[str]) -> Handle:
     """The folder that the names lead to from a named one; a link among them is no folder (ENOTDIR)."""
-    folder = enter_top(top, through or bool(names))
+    folder = _open(top, _FOLDER)
     try:
-        for number, name in enumerate(names, 1):
-            below = enter(folder, name, through or number < len(names))
+        for name in names:
+            below = enter(folder, name)
             leave(folder)
             folder = below
     except BaseException as error:
@@ -245,7 +230,7 @@ def first_link(root: Place, parts: Sequence[str]) -> tuple[int, str] | None:
             target = link_target(folder, part)
             if target is not None:
                 return number, target
-            below = enter(folder, part, through=True)
+            below = enter(folder, part)
             leave(folder)
             folder = below
     except OSError:

@@ -103,7 +103,7 @@ class Rooted:
         while len(seen) <= MAX_LINKS:
             seen.add(parts)
             try:
-                folder = way_down(self.root.top, (*self.root.inside, *parts[:-1]), through=True)
+                folder = way_down(self.root.top, (*self.root.inside, *parts[:-1]))
                 try:
                     return last(folder, parts[-1]), parts
                 finally:

@@ -56,11 +56,6 @@ def stamp_of(status: os.stat_result, now_ns: int) -> str:
     return as_text(status) + young
 
 
-def is_young(stamp: str) -> bool:
-    """Whether a stamp was taken so soon after a change that another change could go unseen."""
-    return stamp.endswith(YOUNG)
-
-
 class FileCache(Generic[T]):
     """What was made of files, by key, for as long as each file is the same; safe to share between threads.
 

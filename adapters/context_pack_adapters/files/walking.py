@@ -1,27 +1,183 @@
-"""The one walk of a tree: folders opened one from the other, so that no swap leads it out of the root.
+"""The one walk of a tree, and which files of it count: ignore files, the path policy, folders by name.
 
-`walk` shows every folder to a visitor, who says which folders in it to enter. `visit` is the walk with ignore
-files, path policy and excluded folders, for those who look for files.
+`walk` shows every folder to a visitor, who says which folders in it to enter; they are opened one from the
+other, so that no swap leads the walk out of the root. `visit` is the walk for those who look for files.
+
+`.gitignore` and `.ignore` are read in each folder on the way down. A deeper file wins over a higher one,
+and any `.ignore` over any `.gitignore`, as ripgrep has it; what lies in an ignored folder cannot be taken
+back. Hidden files count; symbolic links, and names that no relative path can spell, do not.
 """
 
 from __future__ import annotations
 
+import logging
 import os
+import re
 from collections.abc import Callable, Collection, Iterable
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
-from context_pack.kernel.paths import PathPolicy
-from context_pack_adapters.files.ignore import (
-    IGNORE_FILES,
-    MAX_DEPTH,
-    NO_RULES,
-    FixedExclusions,
-    IgnoreRules,
-    ignore_texts,
+from attrs import evolve, frozen
+
+from context_pack.kernel.errors import Failure
+from context_pack.kernel.gitignore import MOST_PATTERNS, IgnoreFile
+from context_pack.kernel.paths import PathPolicy, RelativePath
+from context_pack_adapters.files.opening import (
+    AnyPlace,
+    Handle,
+    Place,
+    enter,
+    leave,
+    read_file,
+    scan,
+    way_from,
 )
-from context_pack_adapters.files.opening import AnyPlace, Handle, Place, enter, leave, scan, way_from
 
 S = TypeVar("S")
+
+IGNORE_FILES = (".gitignore", ".ignore")
+MAX_IGNORE_BYTES = 1024 * 1024
+MAX_DEPTH = 128
+
+# Names that need no closer look to be parts of a path.
+_EASY = re.compile(r"[A-Za-z0-9_.+@=,~#%-][A-Za-z0-9_.+@=,~#% ()-]{0,199}")
+_SURE_CHARS = 250
+
+
+@lru_cache(maxsize=64)
+def _compiled(text: str) -> IgnoreFile:
+    """A compiled ignore file, cached because every search walks the tree again."""
+    rules = IgnoreFile(text)
+    if rules.patterns > MOST_PATTERNS:
+        words = "an ignore file has %d patterns: the first %d count, and all plain names and paths"
+        logging.getLogger("context_pack").warning(words, rules.patterns, MOST_PATTERNS)
+    return rules
+
+
+class _ParentIgnoreFile(IgnoreFile):
+    """An ignore file of a folder above the root; `lead` is the path from there to the root."""
+
+    def __init__(self, lead: str, text: str) -> None:
+        super().__init__(text)
+        self._lead = lead
+
+    def verdict(self, path: str, is_folder: bool) -> bool | None:
+        """Whether a path relative to the root is ignored."""
+        return super().verdict(self._lead + path, is_folder)
+
+
+Levels = tuple[tuple[int, IgnoreFile], ...]
+
+
+@frozen
+class IgnoreRules:
+    """The ignore files that apply in one folder, the strongest first; entering a folder gives new rules."""
+
+    _kinds: tuple[Levels, ...] = ((), ())
+
+    def entered(self, prefix: str, texts: tuple[str | None, ...], lead: str = "") -> IgnoreRules:
+        """The rules in the folder with this prefix (empty, or ending in a slash), given its ignore files.
+
+        A folder above the root has no prefix but a `lead`, which is what leads from it to the root.
+        """
+        if not any(text is not None for text in texts):
+            return self
+
+        def level(text: str) -> tuple[int, IgnoreFile]:
+            return len(prefix), _ParentIgnoreFile(lead, text) if lead else _compiled(text)
+
+        return evolve(
+            self,
+            kinds=tuple(
+                levels if text is None else (level(text), *levels)
+                for levels, text in zip(self._kinds, texts, strict=True)
+            ),
+        )
+
+    def ignores(self, path: str, is_folder: bool) -> bool:
+        """Whether a path relative to the root is ignored, given that its folder is not."""
+        for levels in reversed(self._kinds):
+            for base, rules in levels:
+                verdict = rules.verdict(path[base:], is_folder)
+                if verdict is not None:
+                    return verdict
+        return False
+
+
+NO_RULES = IgnoreRules()
+
+
+class IgnoredPaths:
+    """Whether single paths are ignored; `text` gives an ignore file by its path, and is asked once."""
+
+    def __init__(self, text: Callable[[str], str | None], above: IgnoreRules = NO_RULES) -> None:
+        self._text = text
+        self._above = above
+        self._known: dict[str, IgnoreRules] = {}
+
+    def ignores(self, path: str, inside: str = "") -> bool:
+        """Whether the path or a folder on the way is ignored; folders up to `inside` are not asked about."""
+        rules, at = self._entered("", self._above), path.find("/")
+        while at >= 0:
+            if at >= len(inside) and rules.ignores(path[:at], True):
+                return True
+            rules, at = self._entered(path[: at + 1], rules), path.find("/", at + 1)
+        return rules.ignores(path, False)
+
+    def _entered(self, prefix: str, rules: IgnoreRules) -> IgnoreRules:
+        if prefix not in self._known:
+            self._known[prefix] = rules.entered(
+                prefix, tuple(self._text(prefix + name) for name in IGNORE_FILES)
+            )
+        return self._known[prefix]
+
+
+class FixedExclusions:
+    """Paths left out regardless of ignore files: by the policy, by a folder's name or by its path."""
+
+    def __init__(
+        self, policy: PathPolicy, excluded: Collection[str] = (), except_for: Collection[str] = ()
+    ) -> None:
+        self._policy = policy
+        self._excluded = frozenset(excluded)
+        self._except_for = frozenset(except_for)
+
+    def closed(self, name: str, path: str, is_folder: bool) -> bool:
+        """Whether an entry of this name at this path is left out."""
+        if is_folder and (name in self._excluded or path in self._except_for):
+            return True
+        folder = path[: -len(name) - 1].rpartition("/")[2]
+        if self._policy.denies_name(name) or self._policy.denies_entry(folder, name, is_folder):
+            return True
+        if not self._policy.paths and len(path) < _SURE_CHARS and _EASY.fullmatch(name):
+            return False
+        try:
+            return self._policy.denies(RelativePath(path), is_folder)
+        except Failure:
+            return True
+
+
+def ignore_texts(folder: Handle, present: Collection[str]) -> tuple[str | None, ...]:
+    """The texts of an open folder's ignore files, of those that are there; one unreadable has no lines."""
+    return tuple(ignore_text(folder, name) if name in present else None for name in IGNORE_FILES)
+
+
+def ignore_text(folder: Handle, name: str) -> str | None:
+    """The text of an ignore file in an open folder; None if it cannot be read."""
+    try:
+        return read_file(folder, name, MAX_IGNORE_BYTES)[0].decode("utf-8", "surrogateescape")
+    except OSError:
+        return None
+
+
+def ignore_text_at(root: Place, path: str) -> str | None:
+    """The text of the ignore file at a path from the root; None if it cannot be read."""
+    *folders, name = path.split("/")
+    try:
+        with root.below(*folders).held() as folder:
+            return ignore_text(folder, name)
+    except OSError:
+        return None
 
 
 class Level(NamedTuple):
@@ -88,20 +244,18 @@ def visit(
     go_on: Callable[[], bool] = lambda: True,
     passed: Passed = lambda _, __, ___: None,
     shut: Shut = lambda _, __: None,
-    entered: Callable[[Level], None] = lambda _: None,
 ) -> None:
     """Show every file that counts, and every link if some are wanted, to `seen`, folder by folder.
 
     `wants` is asked first, of files; `rules` hold from above the root. `excluded` are folder names that are
     not entered at any depth, `except_for` folders by path. `go_on` is asked before each folder; once it says
-    no, the walk ends. `passed` hears of what does not count, `entered` of each folder before what is in it.
+    no, the walk ends. `passed` hears of what does not count.
     """
     closed = FixedExclusions(policy, excluded, except_for).closed
 
     def look(level: Level, rules: IgnoreRules) -> Iterable[tuple[str, IgnoreRules]]:
         if not go_on():
             return []
-        entered(level)
         present = {entry.name for entry in level.entries if entry.name in IGNORE_FILES}
         if present:
             rules = rules.entered(level.prefix, ignore_texts(level.handle, present))

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from subprocess import DEVNULL, PIPE, Popen
 from threading import Lock, Thread
 
+from context_pack_adapters.files.folder import PrivateFolder
 from context_pack_adapters.files.locking import PathLock
-from context_pack_adapters.files.private import PrivateFolder
 from context_pack_adapters.system import python_environment
 
 MOST_SAID = 300

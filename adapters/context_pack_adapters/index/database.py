@@ -19,8 +19,8 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.retrieval.ports import DAMAGED
 from context_pack.toolkit.call import check_call
 from context_pack_adapters.files.faults import translated
+from context_pack_adapters.files.folder import FILE_MODE, PrivateFolder
 from context_pack_adapters.files.opening import AnyPlace
-from context_pack_adapters.files.private import FILE_MODE, PrivateFolder
 
 T = TypeVar("T")
 VERSION = 5

@@ -22,7 +22,7 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.times import format_instant, parse_instant
 from context_pack_adapters.files.events import Event, EventKind, Tell
-from context_pack_adapters.files.private import PrivateFolder
+from context_pack_adapters.files.folder import PrivateFolder
 
 FORMAT = 1
 FILE, BROKEN, LOCK = "items.json", "items.broken.json", ".lock"

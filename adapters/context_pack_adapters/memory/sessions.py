@@ -22,7 +22,7 @@ from context_pack.kernel.ports import Clock
 from context_pack.memory.discovery import is_id
 from context_pack.memory.session import Session, from_record, summary, to_record
 from context_pack_adapters.files import front_matter
-from context_pack_adapters.files.private import PrivateFolder
+from context_pack_adapters.files.folder import PrivateFolder
 
 SUFFIX = ".md"
 FIRST_SECONDS, NEXT_SECONDS = 0.2, 5.0

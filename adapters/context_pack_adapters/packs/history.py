@@ -12,7 +12,7 @@ from contextlib import suppress
 from context_pack.kernel.errors import Failure
 from context_pack.packs.model import Pack
 from context_pack.packs.ports import KEPT_REVISIONS
-from context_pack_adapters.files.private import PrivateFolder
+from context_pack_adapters.files.folder import PrivateFolder
 from context_pack_adapters.packs import pack_format
 
 SUFFIX = ".md"

@@ -16,10 +16,9 @@ from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import is_pack_id
 from context_pack.packs.model import Pack
 from context_pack_adapters.files.faults import io_failure
-from context_pack_adapters.files.folder import Folder
+from context_pack_adapters.files.folder import Folder, is_temporary, sweep
 from context_pack_adapters.files.opening import Handle, Refused, read_file, scan, status_of
 from context_pack_adapters.files.signature import FileCache, Signature, signature
-from context_pack_adapters.files.writing import is_temporary, sweep
 from context_pack_adapters.packs import pack_format
 
 SUFFIX = ".md"

@@ -11,10 +11,9 @@ from pathlib import Path
 
 from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy, RelativePath
 from context_pack.kernel.ports import FileNames, FolderNames, Reason, SourceFile, Unreadable, decode
-from context_pack_adapters.files.ignore import FixedExclusions
 from context_pack_adapters.files.opening import scan
 from context_pack_adapters.files.rooted import Rooted
-from context_pack_adapters.files.walking import files_below, ways_to
+from context_pack_adapters.files.walking import FixedExclusions, files_below, ways_to
 
 NAMES_SECONDS = 1.0
 NAMES_FILES = 1_000_000

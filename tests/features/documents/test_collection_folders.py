@@ -15,7 +15,7 @@ from context_pack.documents.model import DocumentText, Failed, Survey
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.collections.sources import DiskCollections
-from context_pack_adapters.files.private import PrivateFolder
+from context_pack_adapters.files.folder import PrivateFolder
 
 
 def collections(root: Path, url: str = "./docs", deny: tuple[str, ...] = ()) -> DiskCollections:

@@ -15,7 +15,7 @@ from stdio_client import ROOT, environment
 from waiting import PATIENCE
 
 from context_pack.kernel.paths import RelativePath
-from context_pack_adapters.files.private import PrivateFolder
+from context_pack_adapters.files.folder import PrivateFolder
 from context_pack_adapters.memory.access import AccessFiles
 
 A = RelativePath("a.py")
@@ -69,7 +69,7 @@ def test_a_new_log_goes_on_where_the_last_one_ended(tmp_path: Path) -> None:
 WORKER = """
 import sys
 from context_pack.kernel.paths import RelativePath
-from context_pack_adapters.files.private import PrivateFolder
+from context_pack_adapters.files.folder import PrivateFolder
 from context_pack_adapters.system import SystemClock
 from context_pack_adapters.memory import access as access_files
 from context_pack_adapters.memory.access import AccessFiles

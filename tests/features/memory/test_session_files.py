@@ -11,7 +11,7 @@ from waiting import until
 
 from context_pack.kernel.paths import RelativePath
 from context_pack.memory.discovery import uuid_of
-from context_pack_adapters.files.private import PrivateFolder
+from context_pack_adapters.files.folder import PrivateFolder
 from context_pack_adapters.memory import sessions as session_files
 from context_pack_adapters.memory.sessions import SessionFiles
 

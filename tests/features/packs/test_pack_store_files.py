@@ -18,8 +18,7 @@ from sample_packs import maker, sample_pack
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.packs.model import Pack
-from context_pack_adapters.files.folder import Folder
-from context_pack_adapters.files.private import PrivateFolder
+from context_pack_adapters.files.folder import Folder, PrivateFolder
 from context_pack_adapters.packs import pack_format
 from context_pack_adapters.packs.pack_files import PackFiles
 from context_pack_adapters.packs.store import FilePackStore

@@ -8,8 +8,7 @@ from datetime import datetime
 from context_pack.code.access import ContextItem, ranked
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock, IdSource
-from context_pack_adapters.files.folder import Folder
-from context_pack_adapters.files.private import PrivateFolder
+from context_pack_adapters.files.folder import Folder, PrivateFolder
 from context_pack_adapters.packs.excerpts import FileExcerptStore
 from context_pack_adapters.packs.history import FilePackHistory
 from context_pack_adapters.packs.store import LOCK_SECONDS, FilePackStore
