@@ -26,6 +26,8 @@ DEFAULT_LIMIT, MOST_LIMIT = 50, 500
 LEAST_QUESTION, MOST_QUESTION = 3, 500
 DRAFT_TOKENS = 8_000
 TEXT_CHARS = 400_000
+MOST_LINES = 10_000
+"""Of a text that is written: what is in them takes time, and a call has an end."""
 ID_CHARS = values.NAME_HIGH + 80
 """An id or a name with room for white space around it."""
 
@@ -98,6 +100,10 @@ class Write:
     name: str | None = arg(*NAME, default=None)
     ttl_minutes: int | None = arg(*TTL, default=None)
     expected_revision: int | None = arg(integer(), "The revision you last saw", default=None)
+
+    def __attrs_post_init__(self) -> None:
+        if self.text.count("\n") > MOST_LINES:
+            raise invalid(f"'text' has more than {MOST_LINES} lines; make several packs of it", "text")
 
 
 @frozen(kw_only=True)

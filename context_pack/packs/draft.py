@@ -21,7 +21,7 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.text import MAX_LINES, LineRange, single_line
 from context_pack.packs import commands, values
 from context_pack.packs.changes import new_pack
-from context_pack.packs.handover import key_of
+from context_pack.packs.handover import Keys
 from context_pack.packs.model import Pack, Ref, Section
 from context_pack.packs.ports import Excerpt, Excerpted, Excerpts
 from context_pack.packs.render import render
@@ -85,7 +85,7 @@ def is_own(ref: Ref) -> bool:
     """Whether a person described the ref: wrote a reason, or changed its generated title."""
     if ref.why is None or own_why(ref) is not None:
         return True
-    base = key_of(ref.title or "")
+    base = Keys().free(ref.title or "")
     return re.fullmatch(rf"{re.escape(base)}(-[0-9]+)?", ref.key) is None
 
 
@@ -253,8 +253,8 @@ class _Chooser:
         assert item.path is not None
         title = values.one_line(cut_text(item.title, values.TITLE_CHARS // 2), "title")
         here = [part.shown for part in self.parts if part.kind == item.kind]
-        keys = {part.key for part in here if isinstance(part, Ref)}
-        key, why = key_of(title or "", keys), reason(self.query, item.what)
+        keys = Keys(part.key for part in here if isinstance(part, Ref))
+        key, why = keys.free(title or ""), reason(self.query, item.what)
         lines = min(item.end - item.start + 1, MAX_LINES)
         while True:
             place = LineRange(item.start, item.start + lines - 1)

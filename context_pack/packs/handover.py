@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import count
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
-from attrs import field, frozen
+from attrs import define, field
 
 from context_pack.kernel.markdown import block_parser
 from context_pack.kernel.text import fence_for
 from context_pack.packs import values
-from context_pack.packs.model import Diagram, Pack, Section
+from context_pack.packs.model import Pack, Section
 
 OPENING = "Overview"
 """The title of prose that stands above all headings of a text without a title."""
@@ -33,8 +33,7 @@ _DIAGRAMS = "Diagrams"
 _CLOSING = re.compile(r"(?:(?<= )|^)(#+)$")
 
 
-@frozen
-class WrittenDiagram:
+class WrittenDiagram(NamedTuple):
     """A Mermaid fence of a text, with its key, title and reason where the text gives them."""
 
     source: str
@@ -43,8 +42,7 @@ class WrittenDiagram:
     why: str | None = None
 
 
-@frozen
-class WrittenRef:
+class WrittenRef(NamedTuple):
     """A ref that a text writes out."""
 
     key: str
@@ -56,39 +54,9 @@ class WrittenRef:
     group: str | None = None
 
 
-@frozen
-class HandOverPart:
-    """A heading with what stands under it: its Markdown without what is written out, and these parts."""
-
-    title: str
-    text: str
-    diagrams: tuple[WrittenDiagram, ...] = ()
-    key: str | None = None
-    refs: tuple[WrittenRef, ...] = ()
-
-
-@frozen
-class HandOver:
-    """A whole text: its title, if it begins with one, and its chapters."""
-
-    title: str | None
-    chapters: tuple[HandOverPart, ...]
-
-
-@frozen
-class _Piece:
-    """A heading and the lines under it, up to the next heading; `head` is None before the first."""
-
-    level: int
-    head: str | None
-    raw: str
-    lines: tuple[str, ...]
-    fences: tuple[str, ...]
-
-
-@frozen
-class _SectionInProgress:
-    """A section while its pieces are read."""
+@define
+class Chapter:
+    """A heading, the prose under it without what is written out, and its diagrams and refs."""
 
     title: str
     key: str | None = None
@@ -96,53 +64,62 @@ class _SectionInProgress:
     diagrams: list[WrittenDiagram] = field(factory=list)
     refs: list[WrittenRef] = field(factory=list)
 
-    def part(self) -> HandOverPart:
-        """What was read."""
-        text = values.without_blank_ends("\n".join(self.prose))
-        return HandOverPart(self.title, text, tuple(self.diagrams), self.key, tuple(self.refs))
+    @property
+    def text(self) -> str:
+        """Its prose as Markdown."""
+        return values.without_blank_ends("\n".join(self.prose))
+
+    def take(self, piece: _Piece) -> None:
+        """Add what stands under a heading."""
+        self.prose.extend(piece.lines)
+        self.diagrams.extend(map(WrittenDiagram, piece.fences))
 
 
-def read_hand_over(text: str) -> HandOver:
-    """The chapters of a Markdown text; a first heading of the first level is its title."""
-    pieces = list(_pieces(text.replace("\r\n", "\n").replace("\r", "\n").split("\n")))
-    opening, *rest = pieces
+class _Piece(NamedTuple):
+    """A heading and the lines under it, up to the next heading; before the first it has no words."""
+
+    level: int
+    head: str
+    raw: str
+    lines: Sequence[str]
+    fences: Sequence[str]
+
+    @property
+    def blank(self) -> bool:
+        """Whether nothing stands under it."""
+        return not any(map(str.strip, self.lines))
+
+
+def read_hand_over(text: str) -> tuple[str | None, list[Chapter]]:
+    """The title and the chapters of a Markdown text; a first heading of the first level is its title."""
+    opening, *rest = _pieces(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
     title = None
-    if rest and rest[0].level == 1 and not any(map(str.strip, opening.lines)):
+    if rest and rest[0].level == 1 and opening.blank:
         opening, *rest = rest
-        title = opening.head
-    sections = [_SectionInProgress(title or OPENING)]
-    _fill(sections[0], opening)
+        title = opening.head or None
+    chapters = [Chapter(title or OPENING)]
+    chapters[0].take(opening)
     group: str | None = None
     for piece in rest:
-        inside = sections[-1]
-        keyed = _KEYED.fullmatch(piece.head or "")
-        if piece.level > 2 and (piece.head or "").startswith(_GROUP) and not any(map(str.strip, piece.lines)):
-            group = (piece.head or "").removeprefix(_GROUP)
-        elif piece.level > 2 and piece.head == _DIAGRAMS and not any(map(str.strip, piece.lines)):
-            group = None
-        elif piece.level > 2 and (ref := _ref_of(piece, group)) is not None:
+        inside, keyed = chapters[-1], _KEYED.fullmatch(piece.head)
+        below = piece.level > 2
+        if below and piece.blank and (piece.head.startswith(_GROUP) or piece.head == _DIAGRAMS):
+            group = piece.head.removeprefix(_GROUP) if piece.head.startswith(_GROUP) else None
+        elif below and (ref := _ref_of(piece, group)) is not None:
             inside.refs.append(ref)
-        elif piece.level > 2 and keyed is not None and piece.fences:
-            why = dict(_fields(piece.lines)).get("why")
+        elif below and keyed is not None and piece.fences:
+            why = _fields(piece.lines).get("why")
             inside.diagrams.append(WrittenDiagram(piece.fences[0], keyed["key"], keyed["title"], why))
-        elif piece.level > 2 and keyed is None and inside.key is not None:
+        elif below and keyed is None and inside.key is not None:
             inside.prose.append(piece.raw)
-            _fill(inside, piece)
+            inside.take(piece)
         else:
-            name = piece.head or OPENING
-            sections.append(
-                _SectionInProgress(name if keyed is None else keyed["title"], keyed and keyed["key"])
-            )
-            _fill(sections[-1], piece)
+            head = piece.head or OPENING
+            chapters.append(Chapter(head) if keyed is None else Chapter(keyed["title"], keyed["key"]))
+            chapters[-1].take(piece)
             group = None
-    parts = [section.part() for section in sections]
-    first = parts[0]
-    return HandOver(title, tuple(parts if first.text or first.diagrams else parts[1:]))
-
-
-def _fill(section: _SectionInProgress, piece: _Piece) -> None:
-    section.prose.extend(piece.lines)
-    section.diagrams.extend(map(WrittenDiagram, piece.fences))
+    first = chapters[0]
+    return title, chapters if first.text or first.diagrams else chapters[1:]
 
 
 def _pieces(lines: Sequence[str]) -> Iterator[_Piece]:
@@ -158,74 +135,73 @@ def _pieces(lines: Sequence[str]) -> Iterator[_Piece]:
         for token in tokens
         if token.type == "fence" and token.level == 0 and token.map and token.info.strip() == "mermaid"
     ]
-    starts: list[tuple[int, int, int, str | None]] = [(0, 0, 0, None), *heads]
+    starts = [(0, 0, 0, ""), *heads]
     opens = [fence[0] for fence in fences]
     for index, (level, first, begin, content) in enumerate(starts):
         end = starts[index + 1][1] if index + 1 < len(starts) else len(lines)
         inside = fences[bisect_left(opens, begin) : bisect_left(opens, end)]
         dropped = {line for low, high, _ in inside for line in range(low, high)}
-        prose = tuple(lines[line] for line in range(begin, end) if line not in dropped)
-        drawn = tuple(source for _, _, source in inside if source.strip())
-        yield _Piece(level, content and _one_line(content), "\n".join(lines[first:begin]), prose, drawn)
+        prose = [lines[line] for line in range(begin, end) if line not in dropped]
+        drawn = [source for _, _, source in inside if source.strip()]
+        yield _Piece(level, _heading_text(content), "\n".join(lines[first:begin]), prose, drawn)
 
 
-def _one_line(content: str) -> str | None:
+def _heading_text(content: str) -> str:
     """A heading as a title: one line, without what may not stand in one."""
     line = " ".join("".join(char for char in content if char.isprintable()).split())
-    return re.sub(r"\\(#+)$", r"\1", line) or None
+    return re.sub(r"\\(#+)$", r"\1", line)
 
 
-def _fields(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
-    yield from ((found["name"], found["value"]) for line in lines if (found := _FIELD.fullmatch(line)))
+def _fields(lines: Iterable[str]) -> dict[str, str]:
+    return {found["name"]: found["value"] for line in lines if (found := _FIELD.fullmatch(line))}
 
 
 def _ref_of(piece: _Piece, group: str | None) -> WrittenRef | None:
     """The ref that a heading opens, if a path and lines stand under it."""
-    fields = dict(_fields(piece.lines))
-    place, key = _RANGE.fullmatch(fields.get("lines", "")), (piece.head or "").partition(" [")[0]
+    fields = _fields(piece.lines)
+    place, key = _RANGE.fullmatch(fields.get("lines", "")), piece.head.partition(" [")[0]
     if place is None or "path" not in fields or re.fullmatch(values.KEY_PATTERN, key) is None:
         return None
-    titles = [found["title"] for line in piece.lines if (found := _TITLE.fullmatch(line))]
+    title = next((found["title"] for line in piece.lines if (found := _TITLE.fullmatch(line))), None)
     start = int(place["start"])
-    title = titles[0] if titles else None
     return WrittenRef(key, fields["path"], start, int(place["end"] or start), title, fields.get("why"), group)
 
 
-def key_of(name: str, taken: Collection[str] = (), numbers: dict[str, int] | None = None) -> str:
-    """A key made from a heading or a name, none of those that are taken.
+class Keys(set[str]):
+    """The keys that are taken."""
 
-    Whoever makes many keys hands on `numbers`: below them, all keys of a name are taken.
-    """
-    words = re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-_")[:KEY_CHARS].rstrip("-_")
-    words = words if len(words) > 1 else f"{words or 'part'}-1"
-    first = 1 if numbers is None else numbers.get(words, 1)
-    keys = ((words if number == 1 else f"{words}-{number}", number) for number in count(first))
-    key, number = next(each for each in keys if each[0] not in taken)
-    if numbers is not None:
-        numbers[words] = number
-    return key
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        super().__init__(taken)
+        self._next: dict[str, int] = {}
+
+    def free(self, name: str) -> str:
+        """A key made from a heading or a name that is not taken: the name, or the name with a number."""
+        words = re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-_")[:KEY_CHARS].rstrip("-_")
+        words = words if len(words) > 1 else f"{words or 'part'}-1"
+        number = self._next.get(words, 1)  # all below are taken
+        while (key := words if number == 1 else f"{words}-{number}") in self:
+            number += 1
+        self._next[words] = number
+        return key
 
 
-def diagram_key(section_key: str, taken: Collection[str], numbers: dict[str, int] | None = None) -> str:
-    """The key of a diagram that a text does not name."""
-    return key_of(f"{section_key[:40]} diagram", taken, numbers)
+def diagram_name(section_key: str) -> str:
+    """What a diagram that a text does not name is called, before that is made a key."""
+    return f"{section_key[:40]} diagram"
 
 
 def markdown_of(pack: Pack) -> str:
     """The pack as a text that reads back as its sections, refs and diagrams."""
     parts = [f"# {ended(pack.title)}"] if pack.title is not None else []
-    keys: set[str] = set()
-    numbers: dict[str, int] = {}
+    keys = Keys()
     for index, section in enumerate(pack.sections):
-        plain = section.key == key_of(section.title, keys, numbers) and not _needs_key(section)
+        plain = section.key == keys.free(section.title) and not _needs_key(section)
         keys.add(section.key)
         if index or not (plain and section.title == pack.title and section.description):
-            mark = "" if plain else f" [{section.key}]"
-            parts.append(f"## {ended(section.title) if plain else section.title}{mark}")
+            parts.append(f"## {ended(section.title) if plain else f'{section.title} [{section.key}]'}")
         parts += [] if section.description is None else [section.description]
-        parts += _diagrams_of(section, written=False)
-        parts += _refs_of(section)
-        titled = list(_diagrams_of(section, written=True))
+        fences, titled = _diagrams_of(section)
+        parts += [*fences, *_refs_of(section)]
         parts += [f"### {_DIAGRAMS}", *titled] if titled else []
     return "\n\n".join(parts) + "\n"
 
@@ -251,22 +227,20 @@ def _refs_of(section: Section) -> Iterator[str]:
                 yield "\n".join([f"#### {ref.key}", *title, *place, *why])
 
 
-def _diagrams_of(section: Section, *, written: bool) -> Iterator[str]:
-    """The diagrams that a plain fence says, or those that need their key and title beside it."""
-    taken: set[str] = set()
-    numbers: dict[str, int] = {}
+def _diagrams_of(section: Section) -> tuple[list[str], list[str]]:
+    """The diagrams that a plain fence says, and those that have their key and title beside it."""
+    keys, plain, titled = Keys(), list[str](), list[str]()
     for diagram in section.diagrams:
-        plain = (diagram.key, diagram.title) == (diagram_key(section.key, taken, numbers), section.title)
-        taken.add(diagram.key)
-        if (plain and diagram.why is None) != written:
-            yield from _diagram_lines(diagram, written)
-
-
-def _diagram_lines(diagram: Diagram, written: bool) -> Iterator[str]:
-    if written:
-        yield f"#### {diagram.title} [{diagram.key}]" + (f"\n- why: {diagram.why}" if diagram.why else "")
-    fence = fence_for(diagram.mermaid)
-    yield f"{fence}mermaid\n{diagram.mermaid}\n{fence}"
+        fence = fence_for(diagram.mermaid)
+        drawn = f"{fence}mermaid\n{diagram.mermaid}\n{fence}"
+        given = (keys.free(diagram_name(section.key)), section.title, None)
+        keys.add(diagram.key)
+        if (diagram.key, diagram.title, diagram.why) == given and not titled:
+            plain.append(drawn)
+        else:
+            why = f"\n- why: {diagram.why}" if diagram.why else ""
+            titled.append(f"#### {diagram.title} [{diagram.key}]{why}\n\n{drawn}")
+    return plain, titled
 
 
 def ended(text: str) -> str:

@@ -6,9 +6,9 @@ was, or whose sentence is: only a sentence that was written anew says that it wa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from attrs import evolve, field, frozen
+from attrs import define, evolve, field, frozen
 
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.paths import RelativePath
@@ -21,18 +21,16 @@ from context_pack.packs.claims import NamedPlace, blocks_of, claims_of
 from context_pack.packs.commands import NamedPack, Write, ttl_required
 from context_pack.packs.definitions import definition_count, find_definition, warning_of
 from context_pack.packs.handover import (
-    HandOver,
-    HandOverPart,
+    Chapter,
+    Keys,
     WrittenRef,
-    diagram_key,
-    key_of,
+    diagram_name,
     markdown_of,
     read_hand_over,
 )
 from context_pack.packs.listing import located as pack_named
 from context_pack.packs.model import Diagram, Pack, Ref, Section
 from context_pack.packs.resolving import PackAccess, Resolver
-from context_pack.packs.states import Resolution
 from context_pack.toolkit.call import Check, never_cancelled
 
 MOST_TITLE = values.TITLE_CHARS
@@ -56,8 +54,8 @@ def write_text(access: PackAccess, command: Write, check: Check = never_cancelle
             `expected_revision`, and what a change raises.
     """
     old = _present(access, command)
-    hand_over = read_hand_over(command.text)
-    if not hand_over.chapters:
+    title, chapters = read_hand_over(command.text)
+    if not chapters:
         raise invalid("'text' holds no prose and no diagram", "text")
     now = access.clock.now()
     if old is None:
@@ -74,7 +72,7 @@ def write_text(access: PackAccess, command: Write, check: Check = never_cancelle
     resolver = Resolver.over(access, check, (ref for _, ref in base.refs))
     author = _Author(base, resolver)
     same = old is not None and command.text.strip() == markdown_of(old).strip()
-    written = base if same else author.write(hand_over)
+    written = base if same else author.write(title, chapters)
     access.excerpts.put(resolver.anchored_texts)
     if old is None:
         stored = access.store.create(lambda pack_id: evolve(written, id=pack_id), written.name, check)
@@ -97,6 +95,13 @@ def _present(access: PackAccess, command: Write) -> Pack | None:
         return None
 
 
+@define
+class _NamedRef:
+    """A ref of the pack that is written."""
+
+    ref: Ref
+
+
 @frozen
 class _Author:
     """Writes a text into a pack, with what was known of the places that the pack named before."""
@@ -104,22 +109,19 @@ class _Author:
     before: Pack
     resolver: Resolver
     faults: dict[str, str] = field(factory=dict)
-    _refs: dict[str, Ref] = field(factory=dict)
-    """The refs by the spellings of their places."""
-    _twins: dict[tuple[RelativePath, LineRange], str] = field(factory=dict)
-    """Where each ref was first named."""
-    _known: dict[str, Ref] = field(factory=dict)
-    """The refs of the pack before, by their spellings."""
-    _taken: set[str] = field(factory=set)
-    _numbers: dict[str, int] = field(factory=dict)
-    """Of keys of refs: those that are taken, and `key_of`'s numbers."""
+    _by_spelling: dict[str, _NamedRef] = field(factory=dict)
+    _by_place: dict[tuple[RelativePath, LineRange], _NamedRef] = field(factory=dict)
+    _keys: Keys = field(factory=Keys)
+    _old: dict[tuple[str, RelativePath, LineRange], Ref] = field(factory=dict)
+    """The refs of the pack before, by key and place."""
 
-    def write(self, hand_over: HandOver) -> Pack:
+    def write(self, title: str | None, chapters: Sequence[Chapter]) -> Pack:
         """The pack with the text in place of its sections."""
-        for _, ref in self.before.refs:
-            self._taken.add(ref.key)
-            self._known.update({name: ref for name in ref.spellings if name not in self._known})
-        blocks = [list(blocks_of(chapter.text)) for chapter in hand_over.chapters]
+        self._keys.update(ref.key for _, ref in self.before.refs)
+        self._old.update({(ref.key, ref.path, ref.lines): ref for _, ref in self.before.refs})
+        earlier = {section.key: section for section in self.before.sections}
+        known = {name: ref for _, ref in reversed(self.before.refs) for name in ref.spellings}
+        blocks = [list(blocks_of(chapter.text)) for chapter in chapters]
         places = [place for each in blocks for block in each for place in block.places]
         if len({place.spelling for place in places}) > MOST_NAMED:
             raise invalid(f"'text' names more than {MOST_NAMED} places; make several packs of it", "text")
@@ -128,128 +130,109 @@ class _Author:
         sentences = {
             block.text for section in self.before.sections for block in blocks_of(section.description)
         }
-        homes: list[list[Ref]] = []
-        for chapter, each in zip(hand_over.chapters, blocks, strict=True):
-            named = [(place, block.text in sentences) for block in each for place in block.places]
-            spellings = [place.spelling for place, same in named if self._add(place, same)]
-            for written in chapter.refs:
-                self._write_out(written, spellings)
-            homes.append([self._refs[spelling] for spelling in dict.fromkeys(spellings)])
-        sections: list[Section] = []
-        taken: set[str] = set()
-        numbers: dict[str, int] = {}
-        latest = {ref.key: ref for ref in self._refs.values()}
-        earlier = {section.key: section for section in self.before.sections}
-        for chapter, home in zip(hand_over.chapters, homes, strict=True):
-            key = chapter.key
-            if not key or key in taken:
-                key = key_of(chapter.title, taken, numbers)
-            taken.add(key)
+        homes = [list(map(self._written_out, chapter.refs)) for chapter in chapters]
+        for home, each in zip(homes, blocks, strict=True):
+            for block in each:
+                for place in block.places:
+                    home.append(self._named(place, known.get(place.spelling), block.text in sentences))
+        keys, sections = Keys(), list[Section]()
+        for chapter, home in zip(chapters, homes, strict=True):
+            self.resolver.check()
+            key = chapter.key if chapter.key and chapter.key not in keys else keys.free(chapter.title)
+            keys.add(key)
             old = earlier.get(key) or Section(key, chapter.title[:MOST_TITLE])
-            sections.append(self._section(chapter, [latest[ref.key] for ref in home], old))
-        title = hand_over.title[:MOST_TITLE] if hand_over.title else self.before.title
-        return evolve(self.before, title=title, sections=sections)
+            sections.append(_section(chapter, [each.ref for each in home if each], old))
+        return evolve(
+            self.before, title=(title and title[:MOST_TITLE]) or self.before.title, sections=sections
+        )
 
-    def _section(self, chapter: HandOverPart, refs: Iterable[Ref], old: Section) -> Section:
-        diagrams: list[Diagram] = []
-        drawn: set[str] = set()
-        numbers: dict[str, int] = {}
-        earlier = {diagram.key: diagram for diagram in old.diagrams}
-        for each in chapter.diagrams:
-            name = each.key if each.key and each.key not in drawn else diagram_key(old.key, drawn, numbers)
-            drawn.add(name)
-            title = (each.title or chapter.title)[:MOST_TITLE]
-            known = earlier.get(name)
-            diagrams.append(Diagram(name, title, each.source, each.why, extra=known.extra if known else {}))
-        # Refs stay in the order that they had.
-        places = {ref.key: place for place, ref in enumerate(old.refs)}
-        ordered = sorted(refs, key=lambda ref: places.get(ref.key, len(places)))
-        title, text = chapter.title[:MOST_TITLE], chapter.text or None
-        return evolve(old, title=title, description=text, refs=ordered, diagrams=diagrams)
-
-    def _write_out(self, written: WrittenRef, spellings: list[str]) -> None:
-        """Make a ref that the text writes out; one that prose names, too, only gets its words from there."""
-        named = next((ref for ref in self._refs.values() if ref.key == written.key), None)
-        if named is not None:
-            self._keep(_with_words(named, written))
-            return
+    def _written_out(self, written: WrittenRef) -> _NamedRef | None:
+        """The ref that a text writes out; None, with a fault, for a place that cannot be."""
         spelling = f"{written.path}:{written.start}-{written.end} {written.key}"
-        old = next((ref for _, ref in self.before.refs if ref.key == written.key), None)
         try:
             path, lines = values.path(written.path), LineRange(written.start, written.end)
         except Failure as failure:
             self.faults[spelling] = failure.message
-            return
-        if old is not None and (old.path, old.lines) == (path, lines):
-            ref = evolve(old, spellings=())
-        else:
+            return None
+        ref = self._old.get((written.key, path, lines))
+        if ref is None:
             ref = self.resolver.anchored(Ref(written.key, path, lines))
             if (warning := warning_of(ref, self.resolver)) is not None:
                 self.faults[spelling] = warning
-        self._twins.setdefault((ref.path, ref.lines), spelling)
-        self._taken.add(ref.key)
-        self._refs[spelling] = _with_words(ref, written)
-        spellings.append(spelling)
+        return self._add(evolve(ref, title=written.title, why=written.why, group=written.group, spellings=()))
 
-    def _keep(self, ref: Ref) -> None:
-        self._refs.update({name: ref for name, each in self._refs.items() if each.key == ref.key})
+    def _add(self, ref: Ref) -> _NamedRef:
+        self._keys.add(ref.key)
+        named = _NamedRef(ref)
+        self._by_place.setdefault((ref.path, ref.lines), named)
+        return named
 
-    def _add(self, place: NamedPlace, same_sentence: bool) -> bool:
-        """Make the ref of a place; whether it is one that no block before has named."""
-        if place.spelling in self._refs or place.spelling in self.faults:
-            return False
-        old = self._known.get(place.spelling)
-        if old is not None and (same_sentence or self._trusted(old)):
-            ref: Ref | None = evolve(old, spellings=(place.spelling,))
-        else:
-            ref = self._made(place, old)
+    def _named(self, place: NamedPlace, old: Ref | None, same_sentence: bool) -> _NamedRef | None:
+        """The ref of a place that prose names; None if it has one already, or there is no such code."""
+        if place.spelling in self._by_spelling or place.spelling in self.faults:
+            return None
+        kept = old is not None and (same_sentence or self.resolver(old).trusted)
+        ref = old if kept else self._found(place, old)
         if ref is None:
-            return False
-        first = self._twins.setdefault((ref.path, ref.lines), place.spelling)
-        twin = self._refs.get(first)
-        if twin is not None:
-            self._refs[place.spelling] = twin
-            self._keep(evolve(twin, spellings=(*twin.spellings, place.spelling)))
-            return False
-        self._refs[place.spelling] = ref
-        self._taken.add(ref.key)
-        return True
+            return None
+        named = self._by_place.get((ref.path, ref.lines))
+        if named is None and old is not None:
+            named = self._by_place.get((old.path, old.lines))
+        made = None
+        if named is None:
+            named = made = self._add(evolve(ref, spellings=()))
+        elif not kept and not named.ref.spellings:  # what is written out was read again here
+            named.ref = evolve(named.ref, path=ref.path, lines=ref.lines, anchor=ref.anchor)
+        for each in (ref, old or ref):
+            self._by_place.setdefault((each.path, each.lines), named)
+        named.ref = evolve(named.ref, spellings=(*named.ref.spellings, place.spelling))
+        self._by_spelling[place.spelling] = named
+        return made
 
-    def _trusted(self, ref: Ref) -> bool:
-        found: Resolution = self.resolver(ref)
-        return found.trusted
-
-    def _made(self, place: NamedPlace, old: Ref | None) -> Ref | None:
+    def _found(self, place: NamedPlace, old: Ref | None) -> Ref | None:
         """The ref of a place that is looked for; None, with a fault, where there is no such code."""
         try:
-            if place.symbol is not None:
-                if place.path is None and not any(
-                    definition_count(name, self.resolver) for name in (place.symbol, *_owner(place.symbol))
+            path = None if place.path is None else values.path(place.path)
+            if place.symbol is None and path is not None:
+                lines = LineRange(place.start or 0, place.end or 0)
+            else:
+                symbol = place.symbol or ""
+                if path is None and not any(
+                    definition_count(name, self.resolver) for name in (symbol, *_owner(symbol))
                 ):
                     return None  # words in backticks that are no definition here
-                path, lines = find_definition(
-                    place.symbol, None if place.path is None else values.path(place.path), self.resolver
-                )
-            else:
-                path, lines = values.path(place.path), LineRange(place.start or 0, place.end or 0)
+                path, lines = find_definition(symbol, path, self.resolver)
         except Failure as failure:
             self.faults[place.spelling] = failure.message
             return None
-        key = key_of(place.name, self._taken, self._numbers) if old is None else old.key
-        ref = self.resolver.anchored(Ref(key, path, lines, spellings=(place.spelling,)))
+        key = self._keys.free(place.name) if old is None else old.key
+        ref = self.resolver.anchored(Ref(key, path, lines))
         if ref.anchor is None:
             self.faults[place.spelling] = warning_of(ref, self.resolver) or "its lines cannot be read"
             return None
         return ref
 
 
+def _section(chapter: Chapter, refs: Iterable[Ref], old: Section) -> Section:
+    """A section with what a chapter says; refs stay in the order that they had."""
+    diagrams: list[Diagram] = []
+    keys = Keys()
+    earlier = {diagram.key: diagram for diagram in old.diagrams}
+    for each in chapter.diagrams:
+        key = each.key if each.key and each.key not in keys else keys.free(diagram_name(old.key))
+        keys.add(key)
+        title = (each.title or chapter.title)[:MOST_TITLE]
+        extra = earlier[key].extra if key in earlier else {}
+        diagrams.append(Diagram(key, title, each.source, each.why, extra=extra))
+    places = {ref.key: place for place, ref in enumerate(old.refs)}
+    ordered = sorted(refs, key=lambda ref: places.get(ref.key, len(places)))
+    title, text = chapter.title[:MOST_TITLE], chapter.text or None
+    return evolve(old, title=title, description=text, refs=ordered, diagrams=diagrams)
+
+
 def _owner(symbol: str) -> list[str]:
     """What the definition of that name is in, if the name says so."""
     return list(name_parts(symbol)[-2:-1])
-
-
-def _with_words(ref: Ref, written: WrittenRef) -> Ref:
-    return evolve(ref, title=written.title, why=written.why, group=written.group)
 
 
 def places_by_file(pack: Pack) -> dict[str, str]:

@@ -6,12 +6,20 @@ import json
 from typing import Any
 
 import pytest
+from attrs import evolve
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from inmemory import MemoryExcerptStore
 
 from context_pack.composition import Ports
 from context_pack.kernel.errors import Failure
-from context_pack.packs.commands import NamedPack, Rename
+from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.text import LineRange
+from context_pack.packs.changes import new_pack
+from context_pack.packs.commands import NamedPack, Rename, Write
 from context_pack.packs.handover import markdown_of
+from context_pack.packs.model import Diagram, Pack, Ref, Section
+from context_pack.packs.write_text import write_text
 from context_pack.toolkit.budget import tokens_of
 from context_pack_adapters.syntax import shared_syntax
 
@@ -294,9 +302,67 @@ def test_a_text_of_very_many_places_is_answered_within_the_budget(shop: Any) -> 
 
 
 @pytest.mark.clause("PK-80")
-def test_a_text_that_names_too_many_places_is_refused_with_what_to_do(shop: Any) -> None:
-    text = "".join(f"Say src/long.py:{number}.\n\n" for number in range(1, 3002))
+@pytest.mark.parametrize(
+    "text", ["".join(f"Say src/long.py:{number}.\n\n" for number in range(1, 3002)), "# One\n" * 10_001]
+)
+def test_a_text_that_is_too_much_is_refused_with_what_to_do(shop: Any, text: str) -> None:
     error = shop.refused("input", action="write", name="much", text=text, ttl_minutes=60)
     assert (error["code"], error["details"]["field"]) == ("invalid_data", "text")
     assert "make several packs" in error["message"]
     assert shop.store.all() == []
+
+
+WORDS = (
+    st.text("abXY 019é_*`[]()#|<>&!-.:/", max_size=30).map(lambda text: " ".join(text.split())).filter(bool)
+)
+KEYS = st.sampled_from(["aa", "core", "core-2", "app-py-3-4", "core-diagram", "a_b"])
+PLACES = st.sampled_from(["src/app.py:3-4", "`src/app.py:7`", "[it](src/app.py#L9-L12)", "src/gone.py:1"])
+BLOCKS = st.one_of(
+    st.tuples(WORDS, PLACES).map(lambda pair: f"Of {pair[0]} says {pair[1]}."),
+    PLACES.map(lambda place: f"- {place} is one\n- and nothing"),
+    st.sampled_from(["### Deeper", "```python\n## no heading\n```", "| a | b |\n|---|---|\n| 1 | 2 |"]),
+)
+REFS = st.builds(
+    lambda key, start, more, title, why, group: Ref(
+        key, RelativePath("src/app.py"), LineRange(start, start + more), title, why, group
+    ),
+    KEYS,
+    st.integers(1, 90),
+    st.integers(0, 9),
+    *[st.none() | WORDS] * 3,
+)
+SOURCES = st.sampled_from(["graph TD\n a-->b", "pie\n```\n"])
+DIAGRAMS = st.builds(Diagram, KEYS, WORDS, SOURCES, st.none() | WORDS)
+SECTIONS = st.builds(
+    Section,
+    KEYS,
+    WORDS,
+    st.none() | st.lists(BLOCKS, min_size=1, max_size=4).map("\n\n".join),
+    st.lists(REFS, max_size=4, unique_by=lambda ref: ref.key),
+    st.lists(DIAGRAMS, max_size=3, unique_by=lambda diagram: diagram.key),
+)
+
+
+def words_of(section: Section) -> set[Any]:
+    """What the refs of a section say."""
+    return {(ref.key, ref.path, ref.lines, ref.title, ref.why, ref.group) for ref in section.refs}
+
+
+@pytest.mark.clause("PK-83")
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.none() | WORDS, st.lists(SECTIONS, min_size=1, max_size=3, unique_by=lambda each: each.key))
+def test_any_pack_reads_back_from_its_markdown(desk: Any, title: str | None, sections: list[Section]) -> None:
+    def written(text: str, pack: Pack | None = None) -> Pack:
+        seen = {"ttl_minutes": 60} if pack is None else {"id": pack.id, "expected_revision": pack.revision}
+        return write_text(desk.cases.packs.writer, Write(text=text, **seen)).pack
+
+    made = evolve(new_pack(desk.clock.now(), 60, None), title=title, sections=sections)
+    read = written(markdown_of(made))
+    assert read.title == title
+    for old, new in zip(made.sections, read.sections, strict=True):
+        assert (new.key, new.title, new.description, new.diagrams) == (
+            old.key, old.title, old.description, old.diagrams
+        )  # fmt: skip
+        assert words_of(old) <= words_of(new)  # the prose names places of its own
+    edited = written(f"{markdown_of(read)}\n## One more\n\nA sentence.\n", read)
+    assert edited.sections[:-1] == read.sections
