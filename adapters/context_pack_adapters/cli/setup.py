@@ -17,9 +17,14 @@ import click
 
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
-from context_pack_adapters.cli.client_file import ClientFile
-from context_pack_adapters.cli.config_text import Edit, UnreadableConfig, block_edit, hooks_edit, server_edit
-from context_pack_adapters.files.folder import Folder
+from context_pack_adapters.cli.client_files import (
+    ClientFile,
+    Edit,
+    UnreadableConfig,
+    block_edit,
+    hooks_edit,
+    server_edit,
+)
 
 NAME = "context-pack"
 ENVIRON = {"CONTEXT_PACK_TOOLS": "auto"}
@@ -50,6 +55,10 @@ class Hooks(NamedTuple):
     project: str
     events: Mapping[str, str]
     note: str = ""
+
+    def place(self, project: bool) -> str:
+        """Where they are."""
+        return self.project if project else self.user
 
 
 class Client(NamedTuple):
@@ -143,7 +152,6 @@ context-pack tools (sub-agents often have none), the command does the same:
 class SetupOptions(NamedTuple):
     """What is asked of every client."""
 
-    named: bool
     project: bool
     show: bool
     remove: bool
@@ -151,28 +159,20 @@ class SetupOptions(NamedTuple):
 
 
 @command("setup", anywhere=True)
-@click.argument("clients", nargs=-1, metavar="[CLIENT]...")
-@click.option("--user", "where", flag_value="user", help="For every project of this user (the default).")
-@click.option("--project", "where", flag_value="project", help="For this project, in files to share.")
+@click.argument("clients", nargs=-1, type=click.Choice(list(CLIENTS)), metavar="[CLIENT]...")
+@flag("--project", "For this project, in files to share, instead of for all projects of yours.")
 @flag("--hooks", "Also tell each session what is known here, and keep what it did.")
 @flag("--agents-md", "Write how to ask us into AGENTS.md of this project, for agents without our tools.")
 @flag("--print", "Print what would be written or removed, and change nothing.", "show")
 @flag("--remove", "Take it out again.")
 def setup(
-    app: App,
-    clients: tuple[str, ...],
-    where: str | None,
-    hooks: bool,
-    agents_md: bool,
-    show: bool,
-    remove: bool,
+    app: App, clients: tuple[str, ...], project: bool, hooks: bool, agents_md: bool, show: bool, remove: bool
 ) -> int:
     """Write this server into the configuration of your agents.
 
     Without names, every client is set up whose folder is in your home. Clients with a command of their own
     for this (claude, codex, gemini, code) are asked to do it; files of the others are changed. Everything
-    else in those files stays, and what a file held before is kept beside it under the name
-    FILE.before-context-pack. Where your own file is a link to one in your home folder, that one is changed.
+    else in those files stays. Where your own file is a link to one in your home folder, that one is changed.
     A file with comments in JSON, and any other link, is left alone, and what to paste is printed. Doing it
     twice changes nothing. --remove takes out the server and the hooks wherever they are.
 
@@ -184,28 +184,22 @@ def setup(
       context-pack setup --agents-md            ten lines in AGENTS.md
       context-pack setup --remove               take it out of all of them
     """
-    named = [name.lower() for name in clients]
-    options = SetupOptions(bool(named), where == "project", show, remove, hooks)
-    with_hooks = [name for name, client in CLIENTS.items() if client.hooks is not None]
-    for name in named:
-        if name not in CLIENTS:
-            raise click.UsageError(f"unknown client {name!r}; there are {', '.join(CLIENTS)}")
-        if hooks and name not in with_hooks:
-            words = f"{name} has no hooks that we know; those that have: {', '.join(with_hooks)}"
-            raise click.UsageError(words)
+    options = SetupOptions(project, show, remove, hooks)
+    without = [name for name in clients if hooks and CLIENTS[name].hooks is None]
+    if without:
+        raise click.UsageError(f"{without[0]} has no hooks that we know")
     if agents_md:
-        done = _change(
-            AGENTS_FILE, AGENTS_FILE, block_edit(AGENTS_BLOCK), options._replace(project=True), app
-        )
-        if not named:
+        file = ClientFile.in_project(app.settings.source_root, AGENTS_FILE)
+        done = _change(AGENTS_FILE, file, block_edit(AGENTS_BLOCK), options)
+        if not clients:
             return 0 if done else 1
-    chosen = named or [name for name, client in CLIENTS.items() if _is_meant(client, options)]
+    chosen = clients or [name for name, client in CLIENTS.items() if _is_meant(client, options)]
     if not chosen:
         output.complain(f"no client was found; name one of: {', '.join(CLIENTS)}")
         return 1
-    results = [_set_up(CLIENTS[name], options, app) for name in chosen]
+    results = [_set_up(CLIENTS[name], options, app.settings.source_root) for name in chosen]
     if any(results) and not (remove or show):
-        output.note((SHARED if options.project else "") + NEXT)
+        output.note((SHARED if project else "") + NEXT)
     return 0 if all(results) else 1
 
 
@@ -231,8 +225,14 @@ def user_place(relative: str) -> str:
     return os.path.join(given if os.path.isabs(given) else os.path.expanduser(f"~/{top}"), rest).rstrip("/")
 
 
-def _set_up(client: Client, options: SetupOptions, app: App) -> bool:
+def _set_up(client: Client, options: SetupOptions, source_root: str) -> bool:
     """Change the configuration of one client and report it; False if that failed."""
+
+    def file_at(place: str) -> ClientFile:
+        if options.project:
+            return ClientFile.in_project(source_root, place)
+        return ClientFile.of_user(user_place(place))
+
     place = client.project if options.project else client.user
     if place is None:
         output.complain(f"{client.title} has no configuration of a project; leave --project out")
@@ -240,19 +240,21 @@ def _set_up(client: Client, options: SetupOptions, app: App) -> bool:
     start = [NAME] if options.project else command_line()
     entry = client.entry(start)
     edit = server_edit(place, client.section, NAME, entry)
-    hooks = client.hooks
-    if hooks is not None and (options.hooks or options.remove):
-        place_of_hooks = hooks.project if options.project else hooks.user
-        if place_of_hooks == place:
-            edit = edit.then(_hooks_edit(hooks, start))
-        elif not _change(f"{client.title}, hooks", place_of_hooks, _hooks_edit(hooks, start), options, app):
+    if client.hooks is not None and (options.hooks or options.remove):
+        hooks_place, more = client.hooks.place(options.project), _hooks_edit(client.hooks, start)
+        if hooks_place == place:
+            edit = edit.then(more)
+        elif not _change(f"{client.title}, hooks", file_at(hooks_place), more, options):
             return False
-        if hooks.note and not options.remove:
-            output.note(hooks.note)
-    own = client.remove if options.remove else client.add
-    if options.show or (options.project and "SCOPE" not in own):
-        own = ""
-    return _change(client.title, place, edit, options, app, own, entry)
+        if client.hooks.note and not options.remove:
+            output.note(client.hooks.note)
+    file, own = file_at(place), client.remove if options.remove else client.add
+    asked = False
+    if own and not options.show and ("SCOPE" in own or not options.project):
+        where = source_root if options.project else os.path.expanduser("~")
+        with suppress(UnreadableConfig, OSError):
+            asked = _ask_client(own, entry, file, edit, options, where)
+    return _change(client.title, file, edit, options, " by its own command" if asked else "")
 
 
 def _hooks_edit(hooks: Hooks, start: list[str]) -> Edit:
@@ -262,63 +264,42 @@ def _hooks_edit(hooks: Hooks, start: list[str]) -> Edit:
     return Edit(lambda _: plugin.replace("COMMAND", json.dumps(start)), lambda _: "")
 
 
-def _change(
-    title: str,
-    place: str,
-    edit: Edit,
-    options: SetupOptions,
-    app: App,
-    own: str = "",
-    entry: Mapping[str, Any] | None = None,
-) -> bool:
+def _change(title: str, file: ClientFile, edit: Edit, options: SetupOptions, done: str = "") -> bool:
     """Change one file, or print what would be changed, and say so; False if that failed.
 
-    `own` is the client's own command for it; what that leaves undone is done by us.
+    `done` says who has changed it already; what that left undone is done here.
     """
-    if options.project:
-        *inside, name = place.split("/")
-        path = os.path.join(app.settings.source_root, place)
-        file = ClientFile.in_folder(Folder(app.settings.source_root).below(*inside), name, edit)
-    else:
-        path = user_place(place)
-        file = ClientFile.of_user(path, edit)
     try:
         if options.show and not options.remove:
-            output.line(f"# {title}: {path}")
+            output.line(f"# {title}: {file.path}")
             output.raw(edit.put(""))
         elif options.show:
-            if file.has_part():
-                output.line(f"{title}: would be removed from {path}")
-        else:
-            asked = own and _ask_client(own, entry or {}, file, options, app)
-            by = " by its own command" if asked else ""
-            if file.change(remove=options.remove) or asked:
-                output.line(f"{title}: {'removed from' if options.remove else 'written to'} {path}{by}")
-            elif not options.remove:
-                output.line(f"{title}: {path} is as it should be")
-            elif options.named:
-                output.line(f"{title}: it is not in {path}")
+            if file.has_part(edit):
+                output.line(f"{title}: would be removed from {file.path}")
+        elif file.change(edit, remove=options.remove) or done:
+            output.line(f"{title}: {'removed from' if options.remove else 'written to'} {file.path}{done}")
+        elif not options.remove:
+            output.line(f"{title}: {file.path} is as it should be")
     except UnreadableConfig as fault:
-        output.complain(f"{title}: {path} cannot be changed: {fault}")
+        output.complain(f"{title}: {file.path} cannot be changed: {fault}")
         if not options.remove:
-            output.line(f"# put this into {path} by hand:")
+            output.line(f"# put this into {file.path} by hand:")
             output.raw(edit.put(""))
         return False
     except OSError as error:
-        output.complain(f"{title}: {path}: {error.strerror or error}; see --print")
+        output.complain(f"{title}: {file.path}: {error.strerror or error}; see --print")
         return False
     return True
 
 
 def _ask_client(
-    own: str, entry: Mapping[str, Any], file: ClientFile, options: SetupOptions, app: App
+    own: str, entry: Mapping[str, Any], file: ClientFile, edit: Edit, options: SetupOptions, where: str
 ) -> bool:
     """Let a client that is installed change its own file; whether it did: if not, we do it."""
     program, *template = own.split()
-    installed = shutil.which(program)
-    if installed is None or (not file.has_part() if options.remove else file.is_complete()):
+    installed, text = shutil.which(program), file.read()
+    if installed is None or (edit.drop(text) == text if options.remove else edit.put(text) == text):
         return False
-    file.keep_copy()
     values = {
         "SCOPE": ["project" if options.project else "user"],
         "COMMAND": [entry.get("command"), *entry.get("args", ())],
@@ -328,10 +309,10 @@ def _ask_client(
     with suppress(OSError, subprocess.TimeoutExpired):
         subprocess.run(
             [installed, *(word for part in template for word in values.get(part, [part]))],
-            cwd=app.settings.source_root if options.project else os.path.expanduser("~"),
+            cwd=where,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=CLIENT_SECONDS,
             check=False,
         )
-    return file.has_part() is not options.remove
+    return file.has_part(edit) is not options.remove

@@ -1,13 +1,14 @@
-"""Our part of a configuration, put in or taken out: a server, hooks, or a block of Markdown.
+"""Files of clients and of the project, and our part of them: a server, hooks, or a block of Markdown.
 
-TOML keeps its comments, JSON its order. JSON with comments is refused, because they would be lost: `setup`
-then shows the part to paste. A text that has our part already is given back as it is. Pure text: who reads
-and writes the files is elsewhere.
+TOML keeps its comments, JSON its order and its indentation. JSON with comments is refused, because they would
+be lost: `setup` then shows the part to paste. A text that has our part already is given back as it is.
 """
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -15,6 +16,10 @@ from typing import Any, NamedTuple
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
+from context_pack_adapters.files.folder import Folder
+
+MOST_BYTES = 16 * 1024 * 1024
+LINK = "it is a link; only one in your own configuration that leads to a file in your home folder is followed"
 _INDENT = re.compile(r"^([ \t]+)\"", re.MULTILINE)
 _OURS = re.compile(r"context[-_]pack\b.* hook (start|compact|end)$")
 BLOCK_START, BLOCK_END = "<!-- context-pack -->", "<!-- /context-pack -->"
@@ -34,6 +39,61 @@ class Edit(NamedTuple):
     def then(self, other: Edit) -> Edit:
         """Both, one after the other."""
         return Edit(lambda text: other.put(self.put(text)), lambda text: other.drop(self.drop(text)))
+
+
+class ClientFile(NamedTuple):
+    """A file that we may add a part to."""
+
+    path: str
+    folder: Folder
+    name: str
+
+    @classmethod
+    def in_project(cls, project: str, place: str) -> ClientFile:
+        """A file of a project; a link is refused, because a project may be a stranger's."""
+        *inside, name = place.split("/")
+        return cls(os.path.join(project, place), Folder(project).below(*inside), name)
+
+    @classmethod
+    def of_user(cls, path: str) -> ClientFile:
+        """A file of the user, who may keep it elsewhere in the home folder and link to it: the link stays."""
+        target, home = os.path.realpath(path), os.path.realpath(os.path.expanduser("~"))
+        is_theirs = target.startswith(os.path.join(home, "")) and os.path.isfile(target)
+        folder, name = os.path.split(target if os.path.islink(path) and is_theirs else path)
+        return cls(path, Folder(folder), name)
+
+    def read(self) -> str:
+        """The text of the file, exactly; empty if there is none."""
+        try:
+            return self.folder.read(self.name, MOST_BYTES)[0].decode("utf-8")
+        except FileNotFoundError:
+            return ""
+        except UnicodeDecodeError:
+            raise UnreadableConfig("it is not UTF-8") from None
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise UnreadableConfig(LINK) from None
+            raise
+
+    def has_part(self, edit: Edit) -> bool:
+        """Whether the file has a part of ours, be it an older one."""
+        text = self.read()
+        return edit.drop(text) != text
+
+    def change(self, edit: Edit, *, remove: bool) -> bool:
+        """Put our part in, or take it out, and say whether anything changed; an empty file is removed."""
+        before = self.read()
+        after = edit.drop(before) if remove else edit.put(before)
+        if after == before:
+            return False
+        if after.strip() in ("", "{}") and not os.path.islink(self.path):
+            self.folder.remove(self.name)
+            self.folder.remove_if_empty()
+        else:
+            self.folder.make()
+            mode = self.folder.status(self.name).st_mode & 0o777 if before else None
+            self.folder.write(self.name, after.encode(), mode)
+        return True
 
 
 def server_edit(file: str, section: str, name: str, entry: Mapping[str, Any]) -> Edit:
@@ -79,17 +139,14 @@ def hooks_edit(commands: Mapping[str, str]) -> Edit:
     def drop(text: str) -> str:
         config = _json(text)
         hooks = config.get("hooks")
-        ours = {
-            event: [group for group in groups if _runs_us(group)]
-            for event, groups in (hooks.items() if isinstance(hooks, dict) else ())
-            if isinstance(groups, list)
-        }
-        if not any(ours.values()):
+        for event, groups in list(hooks.items()) if isinstance(hooks, dict) else ():
+            if isinstance(groups, list) and any(map(_runs_us, groups)):
+                hooks[event] = [group for group in groups if not _runs_us(group)]
+                if not hooks[event]:
+                    del hooks[event]
+        if config == _json(text):
             return text
-        for event in filter(ours.get, ours):
-            hooks[event] = [group for group in hooks[event] if group not in ours[event]]
-        config["hooks"] = {event: groups for event, groups in hooks.items() if groups or not ours.get(event)}
-        if not config["hooks"]:
+        if not hooks:
             del config["hooks"]
         return _json_text(config, text)
 
@@ -143,4 +200,4 @@ def _toml(text: str) -> Any:
 
 
 def _toml_text(config: Any, _: str) -> str:
-    return tomlkit.dumps(config)
+    return tomlkit.dumps(config).rstrip("\n") + "\n"

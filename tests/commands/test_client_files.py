@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from context_pack_adapters.cli.config_text import Edit, UnreadableConfig, server_edit
+from context_pack_adapters.cli.client_files import Edit, UnreadableConfig, server_edit
 
 ENTRY = {"command": "/bin/x", "args": ["-m"], "env": {"A": "b"}}
 
