@@ -20,21 +20,18 @@ from context_pack_adapters.index.background import (
 from context_pack_adapters.private_places import project_key
 
 CHILD = """
-import os, sys, threading
+import os, sys
 sys.path[:] = {path!r}
-from context_pack_adapters.cli import task
-from context_pack_adapters.settings import Settings
-stop = threading.Event()
-task.follow_parent(stop)
-task.give_way()
-def run(settings, stop):
+from context_pack_adapters.cli import dispatch, index
+os.environ["CONTEXT_PACK_CACHE"] = {root!r} + "/private"
+def run(cases, stop):
     with open({told!r}, "a") as file:
         file.write(f"{{os.getpid()}} {{os.nice(0)}} {{os.environ.get('CONTEXT_PACK_LOG')}}\\n")
     while not stop() and {busy}:
         pass
     return {code}
-task.TASKS[sys.argv[1]] = run
-sys.exit(task.perform(sys.argv[1], Settings({root!r}, {root!r}, cache={root!r} + "/private"), stop.is_set))
+index.TASKS[sys.argv[1]] = run
+sys.exit(dispatch.run(["--root", {root!r}, "--source-root", {root!r}, "task", sys.argv[1]]))
 """
 PARENT = """
 import sys

@@ -14,8 +14,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-import click
-
 from context_pack.code.imports import TreeFiles, imports_of, knows_imports
 from context_pack.code.roles import Role, role_of
 from context_pack.kernel.errors import Failure
@@ -76,8 +74,6 @@ def demo(app: App) -> None:
       context-pack demo
       context-pack demo --source-root ~/src/shop
     """
-    if not os.path.isdir(app.settings.source_root):
-        raise click.UsageError(f"{app.settings.source_root} is not a folder; --source-root says where it is")
     places = look_at(app)
     name = re.sub(r"[^\w.-]+", " ", os.path.basename(app.settings.source_root)).strip() or "this folder"
     text = PACK.format(name=name, places="\n".join(map(_statement, places)) or EMPTY)
@@ -108,22 +104,16 @@ def _edit(app: App, pack_id: str, place: SurveyedPlace, file: Path) -> None:
     lines = file.read_text("utf-8").splitlines(keepends=True)
     output.line(("bold", f"\n— In a copy, three lines are written at the top of {place.path}: it follows"))
     file.write_text("\n\n\n" + "".join(lines), "utf-8")
-    _print_state(app, pack_id, place)
-    middle = [number for number in range(place.start, place.end) if any(map(str.isalpha, lines[number]))]
-    if not middle:
-        return
-    gone = middle[len(middle) // 2]
-    output.line(("bold", f"\n— then {lines[gone].strip()!r} is taken out of it: it says what to read again"))
-    file.write_text("\n\n\n" + "".join(lines[:gone] + lines[gone + 1 :]), "utf-8")
-    output.markdown(app.workspace.packs.document(pack_id, mode="diff"))
-
-
-def _print_state(app: App, pack_id: str, place: SurveyedPlace) -> None:
     for ref in ask(app, "verify", id=pack_id)["refs"]:
         if ref["path"] == place.path:
-            reason = f" ({ref['reason']})" if ref["reason"] else ""
-            state = ("blue" if ref["state"] == "moved" else "yellow", ref["state"])
-            output.line("  ", state, f"  {way_of(ref)}{reason}")
+            output.line("  ", ("blue", ref["state"]), f"  {way_of(ref)}")
+    middle = [number for number in range(place.start, place.end) if any(map(str.isalpha, lines[number]))]
+    if middle:
+        gone = middle[len(middle) // 2]
+        then = f"\n— then {lines[gone].strip()!r} is taken out of it: it says what to read again"
+        output.line(("bold", then))
+        file.write_text("\n\n\n" + "".join(lines[:gone] + lines[gone + 1 :]), "utf-8")
+        output.markdown(app.workspace.packs.document(pack_id, mode="diff"))
 
 
 def look_at(app: App) -> list[SurveyedPlace]:
@@ -144,38 +134,38 @@ def look_at(app: App) -> list[SurveyedPlace]:
     }
     places = []
     readme = next((path for path in paths if "/" not in path and path.lower().startswith("readme")), None)
-    if readme is not None and (lines := _opening(_text(app, readme), LONGEST_README)):
-        places.append(SurveyedPlace(readme, *lines, "what the project says about itself"))
+    if readme is not None and (end := _opening(_text(app, readme), LONGEST_README)):
+        places.append(SurveyedPlace(readme, 1, end, "what the project says about itself"))
     entry = _entry(imports)
     if entry is not None:
-        lines = _start_of(texts[entry], parsed[entry])
-        places.append(SurveyedPlace(entry, *lines, "the entry point, which reaches most of the project"))
+        what = "the entry point, which reaches most of the project"
+        functions = [each for each in parsed[entry].definitions if each.kind is DefinitionKind.FUNCTION]
+        main = next((each for each in functions if not each.depth and _MAIN.match(each.name)), None)
+        start, end = (1, _opening(texts[entry], LONGEST)) if main is None else (main.start, main.end)
+        places.append(SurveyedPlace(entry, start, min(end, start + LONGEST - 1), what))
     importers = {path: sum(path in each for each in imports.values()) for path in parsed}
-    central = sorted((path for path in parsed if path != entry), key=lambda path: -importers[path])
-    chosen = next(((path, each) for path in central if (each := _longest(parsed[path]))), None)
-    if chosen is not None:
-        path, definition = chosen
-        what = f"definition of {definition.qualified}, in a file that is imported by {importers[path]} others"
-        places.append(SurveyedPlace(path, *_lines(definition), what))
+    for path in sorted((path for path in parsed if path != entry), key=lambda path: -importers[path]):
+        definition = _longest(parsed[path])
+        if definition is not None:
+            named, count = definition.qualified, importers[path]
+            what = f"definition of {named}, in a file that is imported by {count} others"
+            return [*places, SurveyedPlace(path, definition.start, definition.end, what)]
     return places
 
 
 def _is_code(path: str) -> bool:
     hidden = any(part.startswith(".") for part in path.split("/"))
-    role = role_of(RelativePath.lenient(path), language_of(path))
-    return (
-        not hidden and role is not Role.TEST and not ASIDE.search(path) and knows_imports(language_of(path))
-    )
+    is_aside = _role(path) is Role.TEST or ASIDE.search(path)
+    return not hidden and not is_aside and knows_imports(language_of(path))
+
+
+def _role(path: str) -> Role:
+    return role_of(RelativePath.lenient(path), language_of(path))
 
 
 def _entry(imports: Mapping[str, Sequence[str]]) -> str | None:
     """The file that reaches most others, of those that are named like an entry or that nobody imports."""
     imported = {each for paths in imports.values() for each in paths}
-    candidates = [
-        path
-        for path in imports
-        if path not in imported or role_of(RelativePath.lenient(path), language_of(path)) is Role.ENTRY
-    ]
 
     def rank(path: str) -> tuple[int, bool, int, str]:
         reached, todo = {path}, [path]
@@ -183,19 +173,10 @@ def _entry(imports: Mapping[str, Sequence[str]]) -> str | None:
             new = set(imports.get(todo.pop(), ())) - reached
             reached |= new
             todo += new
-        named = role_of(RelativePath.lenient(path), language_of(path)) is Role.ENTRY
-        return -len(reached), not named, path.count("/"), path
+        return -len(reached), _role(path) is not Role.ENTRY, path.count("/"), path
 
+    candidates = [path for path in imports if path not in imported or _role(path) is Role.ENTRY]
     return min(candidates, key=rank, default=None)
-
-
-def _start_of(text: str, parsed: Parsed) -> tuple[int, int]:
-    """The lines of the function of an entry point that starts it, else the first lines of the file."""
-    functions = [
-        each for each in parsed.definitions if not each.depth and each.kind is DefinitionKind.FUNCTION
-    ]
-    main = next((each for each in functions if _MAIN.match(each.name)), None)
-    return (_opening(text, LONGEST) or (1, 1)) if main is None else _lines(main)
 
 
 def _longest(parsed: Parsed) -> Definition | None:
@@ -208,14 +189,9 @@ def _longest(parsed: Parsed) -> Definition | None:
     return max(fitting, key=lambda each: each.end - each.start, default=None)
 
 
-def _lines(definition: Definition) -> tuple[int, int]:
-    return definition.start, min(definition.end, definition.start + LONGEST - 1)
-
-
-def _opening(text: str, most: int) -> tuple[int, int] | None:
-    """The first lines of a file, without blank ones at their end."""
-    last = max((number for number, line in enumerate(split_lines(text)[:most], 1) if line.strip()), default=0)
-    return (1, last) if last else None
+def _opening(text: str, most: int) -> int:
+    """The last of the first lines of a file that is not blank."""
+    return max((number for number, line in enumerate(split_lines(text)[:most], 1) if line.strip()), default=0)
 
 
 def _text(app: App, path: str) -> str:

@@ -115,7 +115,7 @@ MODULES: Mapping[str, Mapping[str, str]] = {
     },
 }
 """Every command: the module that it is in, and what it is for."""
-HIDDEN: Mapping[str, str] = {"task": "task", "hook": "hooks"}
+HIDDEN: Mapping[str, str] = {"task": "index", "hook": "hooks"}
 """Commands that no help lists, and their modules."""
 COMMANDS: Mapping[str, str] = {name: about for each in MODULES.values() for name, about in each.items()}
 HOMES: Mapping[str, str] = {name: module for module, each in MODULES.items() for name in each} | dict(HIDDEN)

@@ -1,10 +1,14 @@
 """`context-pack hook`: what a client runs at the start of a session, before compaction, and at its end.
 
 At the start a short text goes to the model: which packs there are, what must be read again, what the last
-session changed. Before compaction and at the end a draft pack is made of what the session read and changed.
-Clients discard what a hook prints before compaction, so what was kept then is told at the next start, which
-clients also announce after compaction. A session that was killed has no end: the next start finds that it has
-none, and makes its pack then.
+session changed. Before compaction and at the end a draft pack is made of what the session read and changed,
+by the transcript that its client keeps. Clients discard what a hook prints before compaction, so what was
+kept then is told at the next start, which clients also announce after compaction. A session that was killed
+has no end: the next start finds that it has none, and makes its pack then.
+
+Clients write transcripts as JSON (one object, or one a line) in forms of their own that change. What they
+share is a call of a tool with its arguments, somewhere inside: a name, and a path among the arguments. Only
+these paths are taken, and of our own tools the names of packs; what was said is never looked at.
 
 A hook never fails its agent: whatever happens, it ends with 0, and it says nothing where there is nothing.
 """
@@ -13,6 +17,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import stat
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +39,6 @@ from context_pack.packs.commands import ListPacks
 from context_pack.packs.model import Pack
 from context_pack.toolkit.budget import cut_text
 from context_pack_adapters.cli.app import App, command
-from context_pack_adapters.cli.transcripts import FilesOfSession, files_in, read_end
 from context_pack_adapters.files.folder import PrivateFolder
 from context_pack_adapters.private_places import open_places
 
@@ -48,6 +53,17 @@ DRAFT_MINUTES = 14 * 24 * 60
 FOLDER, DRAFTS = "client-sessions", "session-"
 KEPT_RECORDS = 20
 
+MOST_BYTES = 64 << 20
+CUT = f"Its transcript has more than {MOST_BYTES >> 20} MiB: files that only its beginning names are missing."
+_PATH_KEYS = ("file_path", "absolute_path", "filePath", "notebook_path", "path")
+_ARGUMENT_KEYS = ("input", "args", "arguments", "parameters")
+_OURS = re.compile(r"context[-_]pack\w*_(input|output)$")
+"""Our tools of packs, behind the name that a client gives the server."""
+_PACK_KEYS = ("name", "id")
+_CHANGING = re.compile(r"edit|write|replace|patch|create", re.IGNORECASE)
+_PATCHED = re.compile(r"^\*\*\* (?:Update|Add) File: (.+)$", re.MULTILINE)
+"""How a patch of Codex names its files."""
+
 
 @frozen(kw_only=True)
 class ClientSession:
@@ -60,8 +76,8 @@ class ClientSession:
     pack: str | None = None
     """The name of its draft pack."""
     ended: bool = False
-    trouble: str = ""
-    """What the draft lacks, and why."""
+    lines: Sequence[str] = ()
+    """What it did, and what its draft lacks."""
 
     @property
     def file(self) -> str:
@@ -82,37 +98,31 @@ def hook(app: App, event: str) -> None:
     Reads the client's JSON on stdin (`session_id`, `transcript_path`, `cwd`).
     """
     with suppress(Exception):  # an agent must never fail because of its notes
-        words = _stdin()
-        if isinstance(words.get("cwd"), str) and not (
-            app.source_root or "CONTEXT_PACK_SOURCE_ROOT" in os.environ
-        ):
+        words = json.loads(sys.stdin.buffer.read(MOST_INPUT) or b"{}")
+        named = app.source_root or "CONTEXT_PACK_SOURCE_ROOT" in os.environ
+        if isinstance(words.get("cwd"), str) and not named:
             app.source_root = words["cwd"]
         answer(app, event, words)
 
 
-def _stdin() -> Mapping[str, Any]:
-    body = json.loads(sys.stdin.buffer.read(MOST_INPUT) or b"{}")
-    return body if isinstance(body, Mapping) else {}
-
-
 def answer(app: App, event: str, words: Mapping[str, Any]) -> None:
     """Do what an event asks for; at the start, print what the model is to know."""
-    records = SessionRecords(open_places(app.settings).state.below(FOLDER))
-    now = app.ports.clock.now()
+    folder = open_places(app.settings).state.below(FOLDER)
     name, transcript = str(words.get("session_id") or "unnamed"), str(words.get("transcript_path") or "")
-    session = records.of(name) or ClientSession(id=name, started=format_instant(now), base=_head(app))
+    started = format_instant(app.ports.clock.now())
+    session = _read(folder, ClientSession(id=name, started="").file)
+    session = session or ClientSession(id=name, started=started, base=_head(app))
     session = evolve(session, transcript=transcript)
     if event != START:
-        session = drafted(app, session)
-        records.keep(evolve(session, ended=event == END))
+        _keep(folder, evolve(drafted(app, session), ended=event == END))
         return
-    records.keep(evolve(session, ended=False))
-    others = [each for each in records.all() if each.id != session.id]
+    _keep(folder, evolve(session, ended=False))
+    others = [each for each in _records(folder) if each.id != session.id]
     for index, other in enumerate(others[:3]):
         if not other.ended and other.pack is None:
             others[index] = drafted(app, other)
-            records.keep(others[index])
-    last = next((each for each in (session, *others) if each.pack or each.trouble), None)
+            _keep(folder, others[index])
+    last = next((each for each in (session, *others) if each.pack or each.lines), None)
     text = briefing(app, last)
     if text:
         event_name = str(words.get("hook_event_name") or "SessionStart")
@@ -120,37 +130,25 @@ def answer(app: App, event: str, words: Mapping[str, Any]) -> None:
         sys.stdout.write(json.dumps(body, ensure_ascii=False) + "\n")
 
 
-@frozen
-class SessionRecords:
-    """The records of sessions, one file each, in the user's private state folder."""
+def _records(folder: PrivateFolder) -> list[ClientSession]:
+    """The records of sessions in the user's private state folder, the last begun first."""
+    names = [name for name in folder.names() if name.endswith(".json")]
+    records = [record for name in names if (record := _read(folder, name)) is not None]
+    return sorted(records, key=lambda record: record.started, reverse=True)
 
-    folder: PrivateFolder
 
-    def of(self, session: str) -> ClientSession | None:
-        """The record of a session."""
-        return self._read(ClientSession(id=session, started="").file)
+def _read(folder: PrivateFolder, name: str) -> ClientSession | None:
+    try:
+        return ClientSession(**json.loads(folder.read(name, MOST_RECORD)[0]))
+    except (OSError, ValueError, TypeError):
+        return None
 
-    def all(self) -> list[ClientSession]:
-        """Every record, the last begun first."""
-        try:
-            names = [name for name in self.folder.names() if name.endswith(".json")]
-        except OSError:
-            return []
-        records = [record for name in names if (record := self._read(name)) is not None]
-        return sorted(records, key=lambda record: record.started, reverse=True)
 
-    def keep(self, session: ClientSession) -> None:
-        """Write a record, and remove those that are too old to be told of."""
-        self.folder.write(session.file, json.dumps(asdict(session)).encode())
-        for old in self.all()[KEPT_RECORDS:]:
-            with suppress(OSError):
-                self.folder.remove(old.file)
-
-    def _read(self, name: str) -> ClientSession | None:
-        try:
-            return ClientSession(**json.loads(self.folder.read(name, MOST_RECORD)[0]))
-        except (OSError, ValueError, TypeError):
-            return None
+def _keep(folder: PrivateFolder, session: ClientSession) -> None:
+    """Write a record, and remove those that are too old to be told of."""
+    folder.write(session.file, json.dumps(asdict(session)).encode())
+    for old in _records(folder)[KEPT_RECORDS:]:
+        folder.remove(old.file)
 
 
 def _head(app: App) -> str | None:
@@ -163,66 +161,127 @@ def _head(app: App) -> str | None:
 def drafted(app: App, session: ClientSession) -> ClientSession:
     """The session with a draft pack of the files that it read and changed, if it did either."""
     try:
-        transcript, trouble = read_end(session.transcript)
+        transcript, trouble = _transcript(session.transcript)
     except (OSError, ValueError):
         return session
-    session = evolve(session, trouble=trouble)
-    text = session_text(app, session, files_in(transcript, app.settings.source_root))
-    if text is None:
+    did = what_was_done(app, session, transcript)
+    lines = [cut_text(f"{heading.lower()}: {', '.join(rows)}", 400) for heading, rows in did.items()]
+    session = evolve(session, lines=[*lines, *filter(None, [trouble])])
+    if not did.keys() - {"Packs"}:
         return session
-    name = session.pack or session.draft_name
-    revision = None
+    text = [f"# Session of {session.started[:16].replace('T', ' ')}", "", trouble]
+    for heading, rows in did.items():
+        text += ["", f"## {heading}", "", *(f"- {row}" for row in rows[:MOST_FILES])]
+        if len(rows) > MOST_FILES:
+            text.append(f"- and {len(rows) - MOST_FILES} more")
+    name, revision = session.pack or session.draft_name, None
     with suppress(Failure):
         revision = app.workspace.packs.get(name).revision
-    order = {"action": "write", "name": name, "text": text, "expected_revision": revision}
+    order = {"action": "write", "name": name, "text": "\n".join(text), "expected_revision": revision}
     done = app.call("input", **order, ttl_minutes=None if revision else DRAFT_MINUTES)
     return session if done.is_error else evolve(session, pack=name)
 
 
-def session_text(app: App, session: ClientSession, files: FilesOfSession) -> str | None:
-    """What a session did, as the Markdown of a pack; None if it read and changed nothing here."""
-    recorded = _recorded_since(app, session.started)
-    if not (files.changed or files.read or recorded):
+def what_was_done(app: App, session: ClientSession, transcript: str) -> dict[str, Sequence[str]]:
+    """What a session changed, read, touched and recorded, each in the order in which it first did."""
+    changed: dict[str, None] = {}
+    read: dict[str, None] = {}
+    packs: dict[str, None] = {}
+    for name, named in _calls(transcript):
+        if _OURS.search(name):
+            packs[clip(named)] = None
+        elif (inside := _inside(named, app.settings.source_root)) is not None:
+            (changed if _CHANGING.search(name) else read)[inside] = None
+    places = list(_changed_places(app, session.base, list(changed)))
+    placed = {place.partition("#")[0] for place in places}
+    kinds: dict[str, Sequence[str]] = {
+        "Changed": [f"`{place}`" for place in places] + [path for path in changed if path not in placed],
+        "Read": [path for path in read if path not in changed],
+        "Packs": list(packs),
+        "Recorded": _recorded_since(app, session.started),
+    }
+    return {heading: rows for heading, rows in kinds.items() if rows}
+
+
+def _transcript(path: str) -> tuple[str, str]:
+    """The text of a transcript, of a very large one its end; and what is missing then, in words."""
+    status = os.stat(path)
+    if not stat.S_ISREG(status.st_mode):
+        raise ValueError("it is no file")
+    with open(path, "rb") as file:
+        file.seek(max(0, status.st_size - MOST_BYTES))
+        text = file.read(MOST_BYTES).decode("utf-8", "replace")
+    return text, CUT if status.st_size > MOST_BYTES else ""
+
+
+def _calls(transcript: str) -> Iterator[tuple[str, str]]:
+    """The tools that were called, each with the paths, or of ours the packs, that its arguments name."""
+    whole = _json(transcript)
+    for entry in [whole] if whole is not None else map(_json, transcript.splitlines()):
+        for call in _objects(entry):
+            name = call.get("name") or call.get("tool")
+            arguments = next((call[key] for key in _ARGUMENT_KEYS if key in call), None)
+            if not isinstance(name, str):
+                continue
+            texts = [arguments] if isinstance(arguments, str) else []
+            if isinstance(arguments, str):
+                arguments = _json(arguments)
+            if isinstance(arguments, Mapping):
+                texts += [value for value in arguments.values() if isinstance(value, str)]
+                values = map(arguments.get, _PACK_KEYS if _OURS.search(name) else _PATH_KEYS)
+                yield from ((name, value) for value in values if isinstance(value, str))
+            for text in texts:
+                yield from ((name, path) for path in _PATCHED.findall(text.replace("\\n", "\n")))
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
         return None
-    places = list(_changed_places(app, session.base, files.changed))
-    named = {place.partition("#")[0] for place in places}
-    changed = [f"`{place}`" for place in places] + [path for path in files.changed if path not in named]
-    lines = [f"# Session of {session.started[:16].replace('T', ' ')}", "", session.trouble]
-    packs = list(map(clip, files.packs))
-    kinds = {"Changed": changed, "Read": files.read, "Packs": packs, "Recorded": recorded}
-    for heading, rows in kinds.items():
-        if rows:
-            lines += ["", f"## {heading}", "", *(f"- {row}" for row in rows[:MOST_FILES])]
-        if len(rows) > MOST_FILES:
-            lines.append(f"- and {len(rows) - MOST_FILES} more")
-    return "\n".join(lines)
+
+
+def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Every object inside a value."""
+    if isinstance(value, Mapping):
+        yield value
+        value = list(value.values())
+    for each in value if isinstance(value, list) else ():
+        yield from _objects(each)
+
+
+def _inside(path: str, project: str) -> str | None:
+    """The path from the project on; None for one that is elsewhere, is refused or is no file."""
+    relative = os.path.relpath(os.path.join(project, path), project).replace(os.sep, "/")
+    try:
+        name = RelativePath(relative).value
+    except Failure:
+        return None
+    return name if os.path.isfile(os.path.join(project, name)) else None
 
 
 def _changed_places(app: App, base: str | None, changed: Sequence[str]) -> Iterator[str]:
     """The definitions of changed files that differ from the commit that the session began at."""
     if base is None or not changed:
         return
-    knowledge = app.cases.knowledge
-    files = []
+    knowledge, seen = app.cases.knowledge, set()
     with suppress(Failure):
-        files = [file for file in knowledge.files_of(base) if file.new in set(changed)]
-    seen: set[str] = set()
-    for file in files:
-        for hunk in file.hunks:
-            around = None
-            with suppress(Failure):
+        for file in knowledge.files_of(base):
+            for hunk in file.hunks if file.new in changed else ():
                 around = knowledge.definitions.around(RelativePath(str(file.new)), max(1, hunk.new_start))
-            place = f"{file.new}#{around[0]}" if around is not None else ""
-            if place and place not in seen:
-                seen.add(place)
-                yield place
+                place = f"{file.new}#{around[0]}" if around is not None else ""
+                if place and place not in seen:
+                    seen.add(place)
+                    yield place
 
 
 def _recorded_since(app: App, started: str) -> list[str]:
     """The discoveries that were made since a moment."""
-    begin, made = parse_instant(started), []
-    with suppress(Failure):
-        made = [] if app.ports.discoveries is None else list(app.ports.discoveries.all())
+    begin = parse_instant(started)
+    try:
+        made = app.ports.discoveries.all()
+    except Failure:
+        return []
     return [
         f"{each.type.value}: {cut_text(' '.join(each.content.split()), 200)}"
         for each in made
@@ -251,7 +310,7 @@ def briefing(app: App, last: ClientSession | None) -> str:
     if last is not None:
         when = f"The session of {last.started[:16].replace('T', ' ')}"
         parts.append(f"{when} left the draft pack `{last.pack}`:" if last.pack else f"{when}:")
-        parts += [f"- {line}" for line in (*_last_lines(app, last), last.trouble) if line]
+        parts += [f"- {line}" for line in last.lines]
     if not parts:
         return ""
     return cut_text("\n".join(["context-pack knows about this project:", *parts]), MOST_TEXT)
@@ -270,22 +329,13 @@ def _failing(app: App) -> Sequence[Known]:
         if time.monotonic() > end:
             raise Failure(Code.TIMED_OUT, "a start does not wait")
 
-    cases, discoveries = app.cases, app.ports.discoveries
-    sources: list[KnownSource] = [KnownByPacks(cases.packs.reader, drafted=True)]
-    if discoveries is not None:
-        sources.append(KnownByDiscoveries(discoveries, cases.places))
+    cases = app.cases
+    sources: list[KnownSource] = [
+        KnownByPacks(cases.packs.reader, drafted=True),
+        KnownByDiscoveries(app.ports.discoveries, cases.places),
+    ]
     try:
         rows = ranked((row for source in sources for row in source.known(None, check)), ())
         return [row for row in rows if not row.holds and not row.source.startswith(f"pack {DRAFTS}")]
     except Failure:
         return ()
-
-
-def _last_lines(app: App, session: ClientSession) -> list[str]:
-    """What a session changed and read, by its draft pack."""
-    lines = []
-    with suppress(Failure):
-        for section in app.workspace.packs.get(session.pack or "").sections if session.pack else ():
-            text = " ".join((section.description or "").replace("\n- ", ", ").split())
-            lines.append(cut_text(f"{section.key}: {text.removeprefix('- ')}", 400))
-    return lines

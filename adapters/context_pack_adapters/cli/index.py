@@ -1,19 +1,40 @@
-"""The command `index`: index the code for searches now, in the foreground."""
+"""Indexing: in the foreground (`index`), and in a process that a server starts for it (the hidden `task`).
+
+Everything a task does is remembered by the index alone, so that it can be killed at any moment and goes on
+with the next run.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
 import time
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable
+from threading import Event, Thread
 from typing import Any
 
+import click
+
+from context_pack.composition import UseCases
+from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.text import counted
-from context_pack.memory.entries import CODE, FAILED, NOTES, SKIPPED
+from context_pack.memory.entries import CODE, NOTES, SKIPPED
+from context_pack.memory.ports import MemoryPorts
 from context_pack.memory.refresh import CodeIndexer
 from context_pack.retrieval.model import Scope
 from context_pack.retrieval.ports import EmbedderFailed
+from context_pack.retrieval.upkeep import IndexPlan
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
+from context_pack_adapters.index.background import task_lock
+from context_pack_adapters.private_places import open_places
+
+Stop = Callable[[], bool]
+NICENESS = 10
+GRACE_SECONDS = 2.0
+"""How long a task may take to notice that it should stop."""
+MOST_ROUNDS = 5
+"""A tree may change while it is indexed; one that always does must not keep the task for ever."""
 
 
 @command("index", walks=True)
@@ -31,72 +52,129 @@ def index(app: App, dry_run: bool) -> int:
     start = time.monotonic()
     memory = app.cases.memory.ports
     indexer = CodeIndexer.over(memory)
-    before, facts = memory.index.known(CODE), memory.index.facts(CODE)
     # What failed is tried again, and what turned out to be no text to index is skipped, now and later.
-    plan = indexer.plan({path: each for path, each in before.items() if not facts.get(path, {}).get(FAILED)})
-    left_out = {**plan.skipped, **memory.tree.left_out()}
-    gone = [path for path in plan.gone if SKIPPED not in facts.get(path, {})]
+    failed = indexer.failed()
+    plan = indexer.plan({path: each for path, each in memory.index.known(CODE).items() if path not in failed})
     if dry_run:
-        found = {path: memory.tree.read(path).skipped for path in plan.changed}
-        kept = {path: str(facts[path][SKIPPED]) for path in before if SKIPPED in facts.get(path, {})}
-        kept = {path: why for path, why in kept.items() if path not in plan.changed and path not in plan.gone}
-        skipped = {**left_out, **kept, **{path: why for path, why in found.items() if why is not None}}
-        todo = [path for path, why in found.items() if why is None]
-        _show_plan(app, todo, gone, dict(sorted(skipped.items())))
+        _show_plan(app, memory, plan)
         return 0
-    trouble, semantic = None, None
+    body: dict[str, Any] = {}
     with output.progress("indexing") as report:
         indexer.carry_out(plan, report=lambda now: report(now.done, now.total))
         try:
             if memory.searching.semantic is not None:
-                semantic = memory.searching.fill(
+                done = memory.searching.fill(
                     Scope(NOTES), lambda: False, lambda now: report(now.done, now.total, "embedding")
                 )
-        except EmbedderFailed as failed:
-            trouble = str(failed)
-    after, facts = memory.index.known(CODE), memory.index.facts(CODE)
-    held = {path: str(each[SKIPPED]) for path, each in facts.items() if SKIPPED in each}
-    changed = [path for path in plan.changed if path in after and path not in held]
-    new = [path for path in changed if path not in before or before[path].digest != after[path].digest]
-    body: dict[str, Any] = {
-        "files": len(after) - len(held),
-        "indexed": len(new),
-        "removed": len(gone),
-        "skipped": len(left_out | held),
-        "reasons": _reasons(left_out | held),
-        "failed": _named(indexer.failed()),
-        "seconds": round(time.monotonic() - start, 3),
-    }
-    if semantic is not None:
-        body["semantic"] = {"done": semantic.done, "total": semantic.total}
-    for warning in filter(None, (trouble, memory.warning)):
-        body["warning"] = warning
+                body["semantic"] = {"done": done.done, "total": done.total} if done else None
+        except EmbedderFailed as error:
+            body["warning"] = str(error)
+    skipped = _skipped(memory, plan)
+    held = memory.index.known(CODE).keys() - skipped.keys()
+    body |= {"files": len(held), "skipped": len(skipped), "failed": _named(indexer.failed())}
+    for warning in filter(None, (body.get("warning"), memory.warning)):
         output.complain(warning)
     for each in body["failed"]:
         output.complain(f"{each['path']}: {each['reason']}")
     for notice in memory.index.notices():
         output.note(notice)
-    embedded = f"{semantic.done} of {semantic.total} pieces embedded, " if semantic is not None else ""
-    counts = f"{len(new)} indexed, {len(gone)} removed, {body['skipped']} skipped"
-    app.tell(body, f"{counted(body['files'], 'file')}: {counts}, {embedded}in {body['seconds']:.1f} s")
-    return 1 if trouble else 0
+    spent = f"{time.monotonic() - start:.1f} s"
+    app.tell(body, f"{counted(len(held), 'file')} indexed, {len(skipped)} skipped, in {spent}")
+    return 1 if "warning" in body else 0
 
 
-def _show_plan(app: App, changed: list[str], gone: list[str], skipped: Mapping[str, str]) -> None:
-    body: dict[str, Any] = {"dryRun": True, "index": changed, "remove": gone, "skip": _named(skipped)}
-    body |= {"skipped": len(skipped), "reasons": _reasons(skipped)}
-    lines = [f"index   {path}" for path in changed] + [f"remove  {path}" for path in gone]
-    app.tell(body, *lines, *(f"skip    {path}: {reason}" for path, reason in skipped.items()))
-    if not app.json:
-        reasons = ", ".join(f"{count} {reason}" for reason, count in body["reasons"].items())
-        output.note(f"{counted(len(changed), 'file')} to index, {len(gone)} to remove; skipped: {reasons}")
+def _skipped(memory: MemoryPorts, plan: IndexPlan) -> dict[str, str]:
+    """What is not indexed, and why."""
+    facts = memory.index.facts(CODE)
+    known = {path: str(each[SKIPPED]) for path, each in facts.items() if SKIPPED in each}
+    return {**plan.skipped, **memory.tree.left_out(), **known}
 
 
-def _reasons(files: Mapping[str, str]) -> dict[str, int]:
-    """How many there are of each reason, the most frequent first."""
-    return dict(Counter(files.values()).most_common())
+def _show_plan(app: App, memory: MemoryPorts, plan: IndexPlan) -> None:
+    found = {path: memory.tree.read(path).skipped for path in plan.changed}
+    before = _skipped(memory, plan)
+    gone = [path for path in plan.gone if path not in before]
+    skip = {path: why for path, why in before.items() if path not in plan.changed and path not in plan.gone}
+    skip = dict(sorted({**skip, **{path: why for path, why in found.items() if why is not None}}.items()))
+    todo = [path for path, why in found.items() if why is None]
+    lines = [f"index   {path}" for path in todo] + [f"remove  {path}" for path in gone]
+    body = {"dryRun": True, "index": todo, "remove": gone, "skip": _named(skip)}
+    app.tell(body, *lines, *(f"skip    {path}: {reason}" for path, reason in skip.items()))
 
 
-def _named(files: Mapping[str, str]) -> list[dict[str, str]]:
+def _named(files: dict[str, str]) -> list[dict[str, str]]:
     """Files with their reasons."""
     return [{"path": path, "reason": reason} for path, reason in files.items()]
+
+
+@command("task")
+@click.argument("kind", type=click.Choice(["documents", "memory"]))
+def task(app: App, kind: str) -> int:
+    """Do long work for a server that started this process, until it is done or the server is gone.
+
+    Not meant to be started by hand: 'context-pack docs sync' does the same in the foreground.
+
+    Example:
+      context-pack task documents
+    """
+    stop = Event()
+    Thread(target=_await_end_of_parent, args=(stop,), daemon=True).start()
+    os.nice(NICENESS)
+    folder = open_places(app.settings).cache
+    folder.make()
+    try:
+        with task_lock(folder, kind):
+            return TASKS[kind](app.cases, stop.is_set)
+    except EmbedderFailed as failed:  # whoever searches is told; it is tried again later
+        sys.stdout.write(f"{failed}\n")
+        return 1
+    except Failure as failure:
+        if failure.code is Code.LOCK_TIMEOUT and failure.details.get("lock") == f"{kind}.lock":
+            return 0  # another process does it
+        raise
+
+
+def _await_end_of_parent(stop: Event) -> None:
+    """Exit when the parent does: its end closes our standard input."""
+    try:
+        while os.read(0, 4096):
+            pass
+    except OSError:
+        pass  # a standard input that cannot be read has no one at its other end
+    stop.set()
+    Event().wait(GRACE_SECONDS)
+    os._exit(0)
+
+
+def _documents(cases: UseCases, stop: Stop) -> int:
+    """Index and embed local collections, never fetch."""
+    shelf, finder = cases.documents
+    chosen = shelf.chosen(())
+    for collection in chosen:
+        if stop():
+            return 0
+        shelf.syncing.sync(collection, fetch=False, stop=stop)
+        shelf.freshness.forget(collection)
+    if chosen and shelf.ports.semantic is not None:
+        finder.fill(Scope(corpora=tuple(collection.id for collection in chosen)), stop)
+    shelf.ports.index.tend(stop)
+    return 0
+
+
+def _memory(cases: UseCases, stop: Stop) -> int:
+    """Index the code that changed and embed it, until there is nothing to do or `stop` says so."""
+    memory = cases.memory.ports
+    indexer = CodeIndexer.over(memory)
+    for _ in range(MOST_ROUNDS):
+        plan = indexer.plan()
+        if stop() or not (plan.changed or plan.gone):
+            break
+        indexer.carry_out(plan, stop)
+    if not stop():
+        memory.searching.fill(Scope(NOTES), stop, lambda _: None)
+    memory.index.tend(stop)
+    return 0
+
+
+TASKS: dict[str, Callable[[UseCases, Stop], int]] = {"documents": _documents, "memory": _memory}
+"""Each asks `stop()` between small units of work."""

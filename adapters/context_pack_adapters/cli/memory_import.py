@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import click
 
 from context_pack.kernel.errors import Failure
 from context_pack.memory.discovery import DiscoveryType
-from context_pack.memory.notes import Note, notes_in
+from context_pack.memory.notes import Note, PassedOver, notes_in
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
 from context_pack_adapters.cli.names import MODULE
@@ -19,14 +19,6 @@ from context_pack_adapters.files.folder import read_named
 
 SUFFIXES = (".md", ".markdown", ".mdx")
 MOST_BYTES = 4 * 1024 * 1024
-
-
-class ImportOptions(NamedTuple):
-    """What holds for every note."""
-
-    kind: str | None
-    module: str | None
-    dry_run: bool
 
 
 @command("memory import")
@@ -54,18 +46,44 @@ def import_notes(
       context-pack memory import NOTES.md --type pattern --module billing
       context-pack memory import docs/adr --dry-run
     """
-    options = ImportOptions(kind, module, dry_run)
     rows: list[dict[str, Any]] = []
-    failed = False
+    of_type = None if kind is None else DiscoveryType(kind)
     rehearsed: set[str] = set()
     for file in [file for path in paths for file in _markdown(path)]:
         try:
-            rows += _imported(file, read_named(file, MOST_BYTES).decode("utf-8-sig"), options, app, rehearsed)
+            text = read_named(file, MOST_BYTES).decode("utf-8-sig")
+            for note in notes_in(text, os.path.basename(file), of_type):
+                done = _imported(app, note, module, dry_run, rehearsed)
+                rows.append({"file": file, "line": note.line, **done})
         except (OSError, UnicodeDecodeError, Failure) as error:
-            failed = True
             rows.append({"file": file, "line": 0, "outcome": "failed", "reason": _reason(error)})
-    _show(rows, options, app)
-    return 1 if failed else 0
+    counts = Counter(row["outcome"] for row in rows)
+    lines = [
+        f"{row['file']}:{row['line']}: {row['outcome']}: {row.get('reason') or _content(row)}" for row in rows
+    ]
+    app.tell({"dryRun": dry_run, "counts": counts, "notes": rows}, *lines)
+    if not app.json:
+        output.note(", ".join(f"{count} {what}" for what, count in counts.items()) or "0 notes")
+    return 1 if counts["failed"] else 0
+
+
+def _content(row: Mapping[str, Any]) -> str:
+    return f"{row['type']}: {row['content']}"
+
+
+def _imported(
+    app: App, note: Note | PassedOver, module: str | None, dry_run: bool, rehearsed: set[str]
+) -> dict[str, Any]:
+    """What becomes of a note; `rehearsed` are the ids that a dry run would have recorded."""
+    if not isinstance(note, Note):
+        return {"outcome": "skipped", "reason": note.reason}
+    recorder = app.cases.recorder
+    order = recorder.of_note(note, module or note.module)
+    done = recorder.rehearse(order) if dry_run else recorder.record(order)
+    merged = done.merged or done.discovery.id in rehearsed
+    rehearsed.update({done.discovery.id} if dry_run else ())
+    outcome = ("would be " if dry_run else "") + ("merged" if merged else "recorded")
+    return {"type": note.type.value, "content": note.content, "outcome": outcome, "id": done.discovery.id}
 
 
 def _markdown(path: str) -> Iterator[str]:
@@ -80,44 +98,7 @@ def _markdown(path: str) -> Iterator[str]:
         yield from (file for file in files if os.path.isfile(file) and not os.path.islink(file))
 
 
-def _imported(
-    file: str, text: str, options: ImportOptions, app: App, rehearsed: set[str]
-) -> Iterator[dict[str, Any]]:
-    """The outcome of each note of a file; `rehearsed` are the ids that a dry run would have recorded."""
-    kind = None if options.kind is None else DiscoveryType(options.kind)
-    recorder = app.cases.recorder
-    for note in notes_in(text, os.path.basename(file), kind):
-        row: dict[str, Any] = {"file": file, "line": note.line}
-        if not isinstance(note, Note):
-            yield {**row, "outcome": "skipped", "reason": note.reason}
-            continue
-        module = options.module or note.module
-        row |= {"type": note.type.value, "content": note.content}
-        command = recorder.of_note(note, module)
-        if options.dry_run:
-            would = recorder.rehearse(command)
-            merged = would.merged or would.discovery.id in rehearsed
-            rehearsed.add(would.discovery.id)
-            yield {**row, "outcome": "would be merged" if merged else "would be recorded"}
-            continue
-        recorded = recorder.record(command)
-        outcome = "merged" if recorded.merged else "recorded"
-        yield {**row, "outcome": outcome, "id": recorded.discovery.id}
-
-
 def _reason(error: Exception) -> str:
     if isinstance(error, Failure):
         return error.message
     return "not UTF-8" if isinstance(error, UnicodeDecodeError) else str(getattr(error, "strerror", error))
-
-
-def _show(rows: list[dict[str, Any]], options: ImportOptions, app: App) -> None:
-    counts = Counter({"would be recorded": 0} if options.dry_run else {})
-    counts.update(row["outcome"] for row in rows)
-    if app.json:
-        output.value({"dryRun": options.dry_run, "counts": counts, "notes": rows})
-        return
-    for row in rows:
-        said = row.get("reason") or f"{row['type']}: {row['content']}"
-        output.line(f"{row['file']}:{row['line']}: {row['outcome']}: {said}")
-    output.note(", ".join(f"{count} {what}" for what, count in counts.items()) or "0 notes")

@@ -21,7 +21,7 @@ from context_pack.toolkit.spec import Answer, Tool
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command
 from context_pack_adapters.cli.names import TOOL
-from context_pack_adapters.cli.words import nearest
+from context_pack_adapters.cli.words import nearest, refusal_in_words
 from context_pack_adapters.registries import load_registry
 from context_pack_adapters.server.jsonrpc import ProtocolError, answer_fields, decode
 
@@ -118,7 +118,7 @@ def read_arguments(words: Sequence[str], properties: Mapping[str, Mapping[str, A
     Raises:
         click.UsageError: they are neither one JSON object nor key=value words.
     """
-    if len(words) == 1 and words[0] == "-":
+    if words == ("-",):
         return _object(_all_of_stdin(), "stdin")
     if len(words) == 1 and words[0].lstrip()[:1] in {"{", "["}:
         return _object(words[0].encode("utf-8", "surrogateescape"), "the argument")
@@ -127,27 +127,21 @@ def read_arguments(words: Sequence[str], properties: Mapping[str, Mapping[str, A
         match = _WORD.fullmatch(word)
         if match is None:
             raise click.UsageError(f"{word!r} is neither key=value nor, alone, a JSON object")
-        name, value = match.groups()
+        name, text = match.groups()
         if name in arguments:
             raise click.UsageError(f"{name!r} is given twice")
-        arguments[name] = _value(value, properties.get(name, {}).get("type"))
+        try:
+            value = decode(text.encode("utf-8", "surrogateescape"))
+        except ProtocolError:
+            value = text
+        wanted = properties.get(name, {}).get("type")  # where text is wanted, only a quoted one is unwrapped
+        arguments[name] = text if wanted == "string" and not isinstance(value, str) else value
     return arguments
 
 
 def _all_of_stdin() -> bytes:
     """Everything on stdin; read piece by piece, because an interrupt is only noticed between two of them."""
-    if sys.stdin is None:
-        return b""
-    return b"".join(iter(lambda: os.read(sys.stdin.fileno(), STDIN_BYTES), b""))
-
-
-def _value(text: str, wanted: object) -> Any:
-    """JSON where it reads as JSON, else the text; where text is wanted, only a quoted one is unwrapped."""
-    try:
-        value = decode(text.encode("utf-8", "surrogateescape"))
-    except ProtocolError:
-        return text
-    return text if wanted == "string" and not isinstance(value, str) else value
+    return b"".join(iter(lambda: os.read(0, STDIN_BYTES), b""))
 
 
 def _object(body: bytes, where: str) -> dict[str, Any]:
@@ -155,9 +149,8 @@ def _object(body: bytes, where: str) -> dict[str, Any]:
     try:
         value = decode(body)
     except ProtocolError as fault:
-        raise click.UsageError(
-            f"{where} is not JSON: {fault.message.removeprefix('Parse error: ')}"
-        ) from None
+        words = fault.message.removeprefix("Parse error: ")
+        raise click.UsageError(f"{where} is not JSON: {words}") from None
     if not isinstance(value, dict):
         raise click.UsageError(f'{where} must be a JSON object, like \'{{"name": "auth"}}\'')
     return value
@@ -168,33 +161,24 @@ def _show(answer: Answer, raw: bool) -> None:
     if raw:
         output.value(json.loads(f"{{{answer_fields(answer)}}}"))  # exactly as the server would send it
         return
-    if output.interactive() and (parsed := _as_json(answer.text)) is not None:
-        output.value(parsed)
-        return
-    # For programs JSON is one line: its own line breaks stand only between values.
-    text = answer.text if _as_json(answer.text) is None else answer.text.replace("\n", "")
-    output.raw(text if text.endswith("\n") else text + "\n")
+    try:
+        body = json.loads(answer.text)
+    except ValueError:
+        body = None
+    if body is None:
+        output.raw(answer.text.rstrip("\n") + "\n")
+    elif output.interactive():
+        output.value(body)
+    else:  # for programs JSON is one line: its own line breaks stand only between values
+        output.line(answer.text.replace("\n", ""))
     if answer.is_error and not output.interactive():
-        refusal = _as_json(answer.text)
-        output.complain(answer.text if refusal is None else _in_words(refusal))
+        output.complain(answer.text if body is None else _in_words(body))
 
 
 def _in_words(refusal: Mapping[str, Any]) -> str:
     """A refusal in one line, whatever the shape of its family."""
     error = refusal.get("error")
-    inner = error if isinstance(error, Mapping) else refusal
-    message = error if isinstance(error, str) else inner.get("message", "the tool refused the call")
-    faults = refusal.get("details") if isinstance(error, str) else None
-    told = [fault["message"] for fault in faults] if isinstance(faults, list) else []
-    message = ": ".join([message, *(["; ".join(told)] if told and told[0] not in message else [])])
-    code = inner.get("code")
-    return f"{code}: {message}" if code else str(message)
-
-
-def _as_json(text: str) -> dict[str, Any] | None:
-    """The object that the text is, if it is one."""
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) else None
+    if isinstance(error, str):
+        return refusal_in_words(refusal)
+    told = error if isinstance(error, Mapping) else refusal
+    return f"{told['code']}: {told['message']}"

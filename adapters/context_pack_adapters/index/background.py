@@ -2,7 +2,7 @@
 
 A child is held by its standard input: when this process ends, however it ends, the pipe closes and the child
 sees it. On its standard output it says in one line why it failed. What a child does is a task, known by name
-(`commands/task.py`); a lock file per task lets one process at a time do it.
+(`cli/index.py`); a lock file per task lets one process at a time do it.
 """
 
 from __future__ import annotations
