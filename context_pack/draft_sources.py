@@ -26,8 +26,7 @@ from context_pack.memory.entries import CODE, DISCOVERY, PACK
 from context_pack.memory.excerpts import MOST_LINES, WITHIN
 from context_pack.memory.search import ContextSearch, MemorySearcher
 from context_pack.packs.ports import Excerpt, Excerpted
-from context_pack.retrieval.model import FoundPiece
-from context_pack.retrieval.searching import Ranked
+from context_pack.retrieval.model import FoundPiece, Ranked
 from context_pack.retrieval.words import tokens
 from context_pack.toolkit.call import Check, CheckedCall, never_cancelled
 

@@ -18,9 +18,9 @@ from context_pack.documents.ports import Check
 from context_pack.documents.shelf import NOTHING_CONFIGURED, DocumentShelf
 from context_pack.documents.sync import TASK, IndexFreshness
 from context_pack.kernel.errors import Failure, invalid
-from context_pack.retrieval.model import Progress, Scope
+from context_pack.retrieval.model import Progress, Question, Ranked, Ranking, Scope
 from context_pack.retrieval.ports import Stop
-from context_pack.retrieval.searching import Question, Ranked, Ranking, Searching, budget_beside
+from context_pack.retrieval.searching import Searching, budget_beside
 from context_pack.retrieval.upkeep import embed_rest
 
 AHEAD = 3

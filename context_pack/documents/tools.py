@@ -19,7 +19,6 @@ from context_pack.documents.shelf import NOTHING_CONFIGURED, DocumentShelf, sync
 from context_pack.documents.sync import IndexFreshness
 from context_pack.kernel.errors import Code, Failure
 from context_pack.retrieval.model import IndexEntry
-from context_pack.retrieval.searching import retry_if_damaged
 from context_pack.toolkit.budget import MORE, fit, json_size, room_of, shrunk
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.spec import FETCHES, Answer, FailedCall, Family, Tool, json_answer, shape, tool
@@ -104,8 +103,7 @@ def build(shelf: DocumentShelf, finder: Finder) -> tuple[Tool, ...]:
     def make(
         name: str, title: str, about: str, command: type, run: _Run, shape: Body, **options: Any
     ) -> Tool:
-        serve = retry_if_damaged(run)
-        return tool(f"documents_{name}", title, about, FAMILY, command, serve, output_schema=shape, **options)
+        return tool(f"documents_{name}", title, about, FAMILY, command, run, output_schema=shape, **options)
 
     return (
         make(

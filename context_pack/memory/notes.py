@@ -15,8 +15,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from attrs import frozen
 
 from context_pack.memory.discovery import LEAST_CHARS, MOST_CHARS, DiscoveryType
-from context_pack.retrieval.front_matter import front_matter_end
-from context_pack.retrieval.headings import Block, Structure, document, heading_list, title_of
+from context_pack.retrieval.headings import (
+    Block,
+    Structure,
+    document,
+    front_matter,
+    heading_list,
+    title_of,
+)
 
 _WORDS: Mapping[str, DiscoveryType] = {
     "pattern": DiscoveryType.PATTERN,
@@ -38,7 +44,6 @@ _WORDS: Mapping[str, DiscoveryType] = {
 }
 _LABEL = re.compile(r"[*_`]*(?P<word>[A-Za-z]+)[*_`]*\s*:[*_`]*\s+(?P<text>\S.*)", re.DOTALL)
 _MARKER = re.compile(r"[\s>]*+(?:[-+*]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
-_SETTING = re.compile(r"(?P<name>type|module)\s*+:\s*+[\"']?(?P<value>[^\"'#\n]++)[\"']?\s*+(?:#.*)?$")
 _NUMBER = re.compile(r"(?:ADR[-\s]?)?(?<!\d)\d++\s*+[.:–—-]\s*", re.IGNORECASE)
 _RECORD = re.compile(r"decision(?: outcome)?s?|what we decided", re.IGNORECASE)
 _BESIDE = re.compile(
@@ -103,10 +108,9 @@ def notes_in(text: str, name: str, kind: DiscoveryType | None = None) -> list[No
 
 
 def _settings(lines: Sequence[str]) -> dict[str, str]:
-    head = lines[1 : max(1, front_matter_end(list(lines)) - 1)]
-    return {
-        match["name"]: match["value"].rstrip() for match in map(_SETTING.match, head) if match is not None
-    }
+    """The settings in the front matter that are texts."""
+    _, settings = front_matter(list(lines))
+    return {name: value for name, value in settings.items() if isinstance(value, str)}
 
 
 def _type_in(words: str) -> DiscoveryType | None:

@@ -11,8 +11,7 @@ from math import log
 
 from attrs import frozen
 
-from context_pack.retrieval.short_forms import synonyms
-from context_pack.retrieval.words import split_identifier, tokens
+from context_pack.retrieval.words import split_identifier, synonyms, tokens
 
 MANY_WORDS = 7
 LEAST_PREFIX = 4

@@ -30,8 +30,8 @@ from context_pack.memory.question_words import (
     said_in,
     shares_of_words,
 )
-from context_pack.retrieval.answering import FLOOR
 from context_pack.retrieval.model import FoundPiece, Ranked
+from context_pack.retrieval.ranking import FLOOR
 from context_pack.retrieval.words import tokens
 
 MEANING = 0.7  # 0.022 against the 0.2 of documents: the share of the vectors in the score of code

@@ -24,8 +24,9 @@ from context_pack.memory.ranking import (
 )
 from context_pack.memory.refresh import TASK, Refresher, Tell
 from context_pack.memory.stores import CodePlaces
-from context_pack.retrieval.model import Progress, Scope
-from context_pack.retrieval.searching import DOUBTFUL, FLOOR, Question, Ranked, Ranking
+from context_pack.retrieval.model import Progress, Question, Ranked, Ranking, Scope
+from context_pack.retrieval.ranking import FLOOR
+from context_pack.retrieval.searching import DOUBTFUL
 from context_pack.retrieval.upkeep import embed_rest
 from context_pack.toolkit.arguments import arg, array, choice, integer, text
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS, LEAST_TOKENS, MOST_TOKENS

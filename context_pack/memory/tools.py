@@ -24,8 +24,7 @@ from context_pack.memory.record import (
     Recorder,
 )
 from context_pack.memory.search import ContextSearch, FoundInMemory, MemorySearcher, check_query
-from context_pack.retrieval.model import FoundPiece, Progress
-from context_pack.retrieval.searching import Ranked, retry_if_damaged
+from context_pack.retrieval.model import FoundPiece, Progress, Ranked
 from context_pack.retrieval.words import tokens
 from context_pack.toolkit.budget import fit, room_of
 from context_pack.toolkit.call import Call
@@ -124,7 +123,7 @@ def search_tool(searcher: MemorySearcher, near: KnownNear = nothing_known) -> To
         def tell(done: int, total: int) -> None:
             call.progress(done, total, f"indexing: {done} of {total} files")
 
-        found = retry_if_damaged(searcher.search)(command, call.check, tell)
+        found = searcher.search(command, call.check, tell)
         return json_answer(_searched(command, found, partial(_known_of, near, call.check)))
 
     return Tool(

@@ -2,19 +2,19 @@
 
 A section that fits is one passage; a heading with nothing of its own below it goes with what follows. A
 longer section is cut where it hurts least: between blocks, then between list items, lines or sentences, last
-inside a fence or a table; what follows a cut begins with the last sentences before it. A passage is always
-one stretch of the document's own characters.
+inside a fence or a table. A passage is always one stretch of the document's own characters. Sizes are tokens,
+estimated as bytes / 4.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from context_pack.kernel.text import split_lines
-from context_pack.retrieval.cutting import BLOCK, CODE, FENCE, ITEM, LINE, NESTED, Cut, cut
 from context_pack.retrieval.headings import (
     Heading,
     Structure,
@@ -26,13 +26,25 @@ from context_pack.retrieval.headings import (
 )
 from context_pack.retrieval.model import Piece
 
-CHUNKER = "sections-400-80/3"
+CHUNKER = "sections-400/4"
 """Another value, other passages: an index made with another one is made anew."""
 MOST_TITLE = 1000
 MOST_HEADING = 1000
 """How much of a heading goes with its passages: all lines above a rule of dashes are one, however many."""
 MOST_PATH = 6 * MOST_HEADING
 """How much of all headings above a passage: Markdown has six levels, other formats as many as they like."""
+TARGET = 400
+LIMIT = 560
+"""What still counts as about 400 tokens: a section of this size stays whole."""
+
+# What a cut costs, from between blocks to inside a word.
+BLOCK, ITEM, NESTED, LINE, CODE, WORD, FENCE, ANYWHERE = range(8)
+
+_LEAST = TARGET // 2
+_SENTENCE = re.compile(r"[.!?…][\"')\]*_]{0,3}[ \t]+|[。！？；]")
+_WORD = re.compile(r"[ \t]+")
+# A longer line is looked at in parts, and a part without a blank in it is cut at this many characters.
+_LONG_LINE, _UNBROKEN = 320, 300
 
 
 class Chunked(NamedTuple):
@@ -169,3 +181,109 @@ def _paragraph_costs(lines: list[str]) -> list[int]:
             costs.append(NESTED if line[:1] in (" ", "\t") else BLOCK)
         blank = not line.strip()
     return costs
+
+
+class Cut(NamedTuple):
+    """A stretch of characters, and what a cut before it costs."""
+
+    begin: int
+    end: int
+    cost: int
+
+
+def size(text: str) -> float:
+    """The estimated tokens of a text."""
+    return len(text) / 4 if text.isascii() else len(text.encode("utf-8", "surrogatepass")) / 4
+
+
+def cut(text: str, lines: list[Cut]) -> Iterator[tuple[int, int]]:
+    """The stretches of a section, without blank lines around them; one when the section fits."""
+    if not lines:
+        return
+    begin, end = lines[0].begin, min(lines[-1].end, len(text))
+    whole = _trimmed(text, begin, end)
+    if whole is None:
+        return
+    if size(text[whole[0] : whole[1]]) <= LIMIT:
+        yield whole
+        return
+    yield from _stretches(text, [part for line in lines for part in _parts(text, line)])
+
+
+def _stretches(text: str, parts: list[Cut]) -> Iterator[tuple[int, int]]:
+    """The stretches of a section too long for one."""
+    reach = [0.0]
+    for part in parts:
+        reach.append(reach[-1] + size(text[part.begin : part.end]))
+    start = 0
+    while start < len(parts):
+        after = _next_cut(parts, reach, start)
+        stretch = _trimmed(text, parts[start].begin, parts[after - 1].end)
+        if stretch is not None:
+            yield stretch
+        start = after
+
+
+def _next_cut(parts: list[Cut], reach: list[float], start: int) -> int:
+    """Where the stretch from `start` ends: within the limit, at the cheapest place."""
+    left = reach[-1] - reach[start]
+    if left <= LIMIT:
+        return len(parts)
+    aim = min(TARGET, left / 2) if left < 2 * TARGET else TARGET
+    best, best_rank = start + 1, (2, 0, 0.0)
+    for at in range(start + 1, len(parts) + 1):
+        length = reach[at] - reach[start]
+        if length > LIMIT:
+            break
+        cost = parts[at].cost if at < len(parts) else BLOCK
+        # Short stretches are better than a cut inside a sentence or a fence, and worse than any other.
+        short = length < _LEAST and cost <= CODE
+        rank = (int(short) if cost <= CODE else 1 + (cost > WORD), cost, abs(aim - length))
+        if rank <= best_rank or at == start + 1:
+            best, best_rank = at, rank
+    return best
+
+
+def _parts(text: str, line: Cut) -> Iterator[Cut]:
+    """A line as it is, or in parts when it is long."""
+    if size(text[line.begin : line.end]) <= _LONG_LINE / 4:
+        yield line
+        return
+    fenced = line.cost == FENCE
+    begin, cost = line.begin, line.cost
+    for end, next_cost in _breaks(text, line, fenced):
+        yield Cut(begin, end, cost)
+        begin, cost = end, next_cost
+    if begin < line.end:
+        yield Cut(begin, line.end, cost)
+
+
+def _breaks(text: str, line: Cut, fenced: bool) -> Iterator[tuple[int, int]]:
+    """The places where a long line may be cut, in order, each with its cost."""
+    ends = {match.end() for match in _SENTENCE.finditer(text, line.begin, line.end)} if not fenced else set()
+    last = line.begin
+    for stop in (*sorted(ends), line.end):
+        blanks = (
+            [match.end() for match in _WORD.finditer(text, last, stop)] if stop - last > _UNBROKEN else []
+        )
+        for place in (*blanks, stop):
+            while place - last > _UNBROKEN:
+                last += _UNBROKEN
+                yield last, ANYWHERE
+            if place < stop and place - last > _UNBROKEN // 3:
+                last = place
+                yield place, FENCE if fenced else WORD
+        if stop < line.end:
+            last = stop
+            yield stop, LINE
+
+
+def _trimmed(text: str, begin: int, end: int) -> tuple[int, int] | None:
+    """The stretch without blank lines at its beginning and blanks at its end; None when nothing is left."""
+    body = text[begin:end]
+    end = begin + len(body.rstrip())
+    lead = len(body) - len(body.lstrip())
+    if begin + lead >= end:
+        return None
+    # The indentation of the first line stays: it may be code.
+    return begin + text.rfind("\n", begin, begin + lead) - begin + 1 if "\n" in body[:lead] else begin, end

@@ -1,9 +1,12 @@
-"""The blocks of a Markdown document, the headings of any document, and its title.
+"""The blocks of a Markdown document, the headings of any document, its title and its front matter.
 
 Markdown has CommonMark's ATX and underlined headings at the document's level; reStructuredText has underlined
 ones, whose levels are told by the order in which the underlines first appear; plain text has none. A heading
 is shown as plain text. `markdown-it-py` reads the blocks, of which only leaves are kept, and those headings
 that have emphasis, code, links, pictures, HTML, entities or escapes.
+
+Front matter is YAML between lines of `---` (ended by `---` or `...`) or TOML between lines of `+++`, from the
+very first line. What holds no settings is none: two rules with a heading between them are just that.
 """
 
 from __future__ import annotations
@@ -13,9 +16,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from context_pack.kernel.markdown import commonmark
-from context_pack.kernel.text import split_lines
-from context_pack.retrieval.front_matter import front_matter_end, front_matter_title
-from context_pack.retrieval.restructured import sections
+from context_pack.kernel.text import split_lines, toml_of
+from context_pack.kernel.yaml_documents import Malformed, load
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -37,6 +39,23 @@ _LEAVES: Mapping[str, Kind] = {
     "hr": "rule",
 }
 _CONTAINERS = frozenset({"blockquote", "list_item"})
+_FRONT_MATTER_ENDS = {"---": ("---", "..."), "+++": ("+++",)}
+# A document may begin with a rule and never end it: the search for the end stops somewhere.
+_LONGEST_FRONT_MATTER = 2000
+_SETTING = re.compile(r"[\w\"'.-]+\s*[:=]")
+
+_ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*+\Z")
+# Bullets, fields, directives, doctests and line blocks are never the text of a title.
+_BODY = re.compile(r"[-*+•] |:[^:\s][^:]*: |\.\. |>>> |\| |__ ")
+_SHORTEST = 4
+# Roles, links and literals before emphasis: their marks enclose text that may hold the others.
+_INLINE = (
+    re.compile(r"``(.+?)``"),
+    re.compile(r"(?::[\w.+:-]+:)?`~?([^`<]+?)(?:\s*<[^`>]*>)?`_{0,2}"),
+    re.compile(r"\*\*([^*]+)\*\*"),
+    re.compile(r"(?<![\w*\\])\*([^*\s](?:[^*]*[^*\s])?)\*(?![\w*])"),
+    re.compile(r"\\(.)"),
+)
 
 
 class Block(NamedTuple):
@@ -77,7 +96,7 @@ def is_markdown(name: str) -> bool:
 def headings(text: str, name: str = ".md") -> list[Heading]:
     """The headings of the document of that name in order; empty ones are listed with ""."""
     if name.lower().endswith(".rst"):
-        return [Heading(*found) for found in sections(split_lines(text.removeprefix("\ufeff")))]
+        return list(_restructured(split_lines(text.removeprefix("\ufeff"))))
     return heading_list(document(text)) if is_markdown(name) else []
 
 
@@ -85,7 +104,7 @@ def document(text: str) -> Structure:
     """The blocks of a Markdown document; its front matter and its byte order mark belong to none."""
     text = text.removeprefix("\ufeff")
     lines = split_lines(text)
-    first = front_matter_end(lines) if text.startswith(("---", "+++")) else 0
+    first, _ = front_matter(lines)
     # A lone carriage return ends a line for the package, but not for us.
     body = "\n".join((*[""] * first, *lines[first:])).replace("\r", " ")
     tokens: list[Token] = []
@@ -135,11 +154,29 @@ def title_of(text: str, name: str, found: list[Heading] | None = None, ending: s
     for heading in headings(text, ending or name) if found is None else found:
         if heading.level == 1 and heading.text:
             return heading.text
-    title, bare = "", text.removeprefix("\ufeff")
-    if is_markdown(ending or name) and bare.startswith(("---", "+++")):
-        lines = split_lines(bare)
-        title = front_matter_title(lines, front_matter_end(lines))
+    title = ""
+    if is_markdown(ending or name):
+        _, settings = front_matter(split_lines(text.removeprefix("\ufeff")))
+        title = " ".join(str(settings.get("title") or "").split())
     return title or name.replace("\\", "/").rstrip("/").rpartition("/")[2]
+
+
+def front_matter(lines: list[str]) -> tuple[int, Mapping[str, Any]]:
+    """How many lines the front matter takes (0 when there is none), and its settings."""
+    mark = lines[0].rstrip() if lines else ""
+    ends = _FRONT_MATTER_ENDS.get(mark, ())
+    head = lines[1:_LONGEST_FRONT_MATTER] if ends else []
+    end = next((number for number, line in enumerate(head, 1) if line.rstrip() in ends), 0)
+    if not end:
+        return 0, {}
+    said = "\n".join(lines[1:end])
+    try:
+        settings = load(said) if mark == "---" else toml_of(said)
+    except (Malformed, ValueError):
+        return end + 1 if _SETTING.match(said.lstrip()) else 0, {}
+    if isinstance(settings, dict):
+        return end + 1, settings
+    return 0 if said.strip() else end + 1, {}
 
 
 def _plain(source: str, references: Mapping[str, Any]) -> str:
@@ -161,3 +198,44 @@ def _seen(tokens: list[Token]) -> str:
         elif token.type == "image":
             shown.append(_seen(token.children or []))
     return "".join(shown)
+
+
+def _restructured(lines: list[str]) -> Iterator[Heading]:
+    """The section titles of reStructuredText: a line over a line of punctuation, or between two of them.
+
+    A title stands where a paragraph could begin and is never indented, so that literal blocks and directives,
+    which are, hold none. The first style of underline that appears is level 1, the next new one level 2.
+    """
+    styles: list[str] = []
+    at, fresh = 0, True
+    while at < len(lines):
+        style, title, taken = _underlined(lines, at) if fresh else ("", "", 0)
+        if not taken:
+            fresh = not lines[at].strip()
+            at += 1
+            continue
+        if style not in styles:
+            styles.append(style)
+        for pattern in _INLINE if len(title) <= _LONGEST else ():
+            title = pattern.sub(r"\1", title)
+        yield Heading(styles.index(style) + 1, title.strip(), at + 1)
+        at += taken
+
+
+def _underlined(lines: list[str], at: int) -> tuple[str, str, int]:
+    """The style, the text and the number of lines of the title at a place; no lines when there is none."""
+    none = ("", "", 0)
+    line = lines[at].rstrip()
+    over = _ADORNMENT.match(line)
+    if over is not None and at + 2 < len(lines):
+        title, under = lines[at + 1].rstrip(), lines[at + 2].rstrip()
+        if title and under == line and len(line) >= min(_SHORTEST, len(title)):
+            return over[1] * 2, title.strip(), 3
+    if not line or line[0].isspace() or at + 1 >= len(lines) or _BODY.match(line):
+        return none
+    under = lines[at + 1].rstrip()
+    mark = _ADORNMENT.match(under)
+    is_title = mark is not None and (over is None or len(line) < _SHORTEST)
+    if mark is None or not is_title or len(under) < min(_SHORTEST, len(line)):
+        return none
+    return mark[1], line.strip(), 2

@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Mapping
 from functools import lru_cache
 from itertools import chain
-from typing import Any
 
 from Stemmer import Stemmer
 
@@ -65,15 +64,11 @@ _UNSPACED = (
 _POINT = "\u02d1"
 
 
-ascii_runs = _ASCII_RUN.findall
-"""The runs of a text in ASCII; unless it has names that end in signs, its tokens are those of its runs."""
-
-
 def tokens(text: str) -> list[str]:
     """The tokens of a text in their order, repeats kept."""
     if "#" in text or "++" in text:
         text = _LANGUAGE.sub(lambda found: f"{found[1]}plusplus " if found[2] else f"{found[3]}sharp ", text)
-    runs = ascii_runs(text) if text.isascii() else _ANY_RUN.findall(folded(text))
+    runs = _ASCII_RUN.findall(text) if text.isascii() else _ANY_RUN.findall(folded(text))
     return list(chain.from_iterable(map(run_tokens, runs)))
 
 
@@ -89,26 +84,10 @@ def split_identifier(word: str) -> list[str]:
     ]
 
 
-def _made(run: str) -> tuple[str, ...]:
-    """The tokens of one run."""
+@lru_cache(maxsize=_CACHED)
+def run_tokens(run: str) -> tuple[str, ...]:
+    """The tokens of one run; runs come again."""
     return tuple(_run_tokens(run) if run.isascii() else _foreign_tokens(run))
-
-
-# Words come again: 1.1 MB of code is read in 0.64 s, without this in 0.95 (benches/side_by_side/indexing.py).
-class _KeptRuns(dict[str, tuple[str, ...]]):
-    """The tokens of runs that were seen, but for long ones; forgotten when there are too many."""
-
-    def __missing__(self, run: str) -> tuple[str, ...]:
-        made = _made(run)
-        if len(run) <= LONGEST:
-            if len(self) >= _CACHED:
-                self.clear()
-            self[run] = made
-        return made
-
-
-run_tokens = _KeptRuns().__getitem__
-"""The tokens of one run."""
 
 
 def _foreign_tokens(run: str) -> list[str]:
@@ -139,14 +118,13 @@ def _run_tokens(run: str) -> list[str]:
     return found
 
 
-@lru_cache(maxsize=_CACHED)
-def _word_tokens(word: str) -> tuple[str, ...]:
+def _word_tokens(word: str) -> list[str]:
     """One word whole, and by its parts when it has several."""
     parts = split_identifier(word)
     found: list[str] = []
     if len(parts) <= 1:
         plain = parts[0].casefold() if parts else ""
-        return (_stem(plain),) if plain and plain not in STOP_WORDS else ()
+        return [_stem(plain)] if plain and plain not in STOP_WORDS else []
     whole = word.replace("_", "").casefold()
     if whole and len(whole) <= LONGEST:
         found.append(_stem(whole) if whole.isalpha() else whole)
@@ -155,7 +133,7 @@ def _word_tokens(word: str) -> tuple[str, ...]:
         # A letter of a name says nothing by itself, unlike the language C or a type 1.
         if len(small) > 1 and small not in STOP_WORDS:
             found.append(_stem(small))
-    return tuple(found)
+    return found
 
 
 def _joined(words: list[str]) -> str:
@@ -175,12 +153,7 @@ def _stem(word: str) -> str:
     if not (word.isascii() and word.isalpha()):
         return word[:LONGEST]
     # An instance has state and is cheap, so each word gets one: threads meet here.
-    return str(_stemmer()("english", 0).stemWord(word))[:LONGEST]
-
-
-@lru_cache(maxsize=1)
-def _stemmer() -> Callable[[str, int], Any]:
-    return Stemmer  # type: ignore[no-any-return]
+    return str(Stemmer("english", 0).stemWord(word))[:LONGEST]
 
 
 def _shape_of(char: str) -> str:
@@ -219,3 +192,81 @@ def _grams(run: str) -> list[str]:
     found = [run[at : at + 2] for at in range(len(run) - 1)]
     found += _patterns()[2].findall(run)
     return found
+
+
+# Abbreviations of programmers' words, of which a search for one form finds the other with less weight: only
+# those that mean one thing in most code. With them cosqa-dev has nDCG@10 .4096, without .4045
+# (`benches/quality/documents.py --tier fast`).
+_GROUPS = """
+    addr address, admin administrator, app application, arg argument, async asynchronous, attr attribute,
+    auth authentication authorization, avg average, bool boolean, calc calculate, cert certificate,
+    char character, cmd command, config configuration cfg, conn connection, creds credentials, ctx context,
+    cur current, db database, del delete, deps dependencies, dest destination, dev development,
+    dict dictionary, dir directory, doc documentation, elem element, env environment, err error,
+    exec execute, func function fn, idx index, img image, impl implementation, info information,
+    init initialize, int integer, iter iterate, js javascript, k8s kubernetes, len length, lib library,
+    max maximum, min minimum, msg message, num number, obj object, param parameter, perf performance,
+    perm permission, pkg package, pos position, prev previous, proc process, prod production,
+    prop property, pwd password, py python, ref reference, repo repository, req request, resp response,
+    sec second, spec specification, src source, str string, sync synchronize, tmp temporary,
+    ts typescript, tx transaction, util utility, val value, var variable
+"""
+
+# Words of one field, which a note and a question about it use for each other. Only what was found is weighed
+# by them: as words of the search itself they would bring up too much.
+_SYNONYMS = """
+    accessibility a11y, account user member, allow permit may, api interface contract, article product
+    item sku, attack brute abuse flood, automatic automatically, background asynchronous
+    daemon, backup failover standby, begin start launch boot startup, browser client frontend,
+    build compile bundle package, buy purchase order, capital case uppercase lowercase, certificate cert,
+    certificate tls ssl, change modify edit update alter, cheap inexpensive saving, check validate verify,
+    choose pick select decide, column field attribute, concurrent simultaneous parallel, connection
+    network online offline, convert transform, copy duplicate replicate, country nation region, create
+    make add new insert, customer client buyer consumer, date time timestamp clock, day daily, decimal
+    float fraction, delete remove erase drop purge clean, deploy release rollout ship publish, email mail,
+    endpoint route handler, error failure exception problem fault issue bug, fail crash break broken, fast
+    quick speed slow, feature functionality, fetch get load read retrieve, flag toggle switch, focus
+    keyboard, folder directory path, frontend ui, grow increase larger, id identifier key, idempotent
+    twice repeat, instance pod container node, interface api ui, invoice bill receipt, job task worker,
+    language locale translation, large big huge size, library dependency package, limit maximum most
+    throttle quota, local laptop machine, lock block, log logging, auth login signin logon authentication,
+    logout signout, memory ram, merge join combine, message event notification mail, missing absent lost
+    gone vanish, money price amount cost currency fee, monitor metric measure, must required mandatory,
+    night midnight nightly overnight, number integer count, old stale expired outdated obsolete, page
+    paging pagination cursor list, password passphrase credential, pay payment charge bill, permission
+    access right role, phone mobile ios android, picture photo image icon, plan subscription tier, popup
+    dialog modal window overlay, private personal sensitive, proxy gateway nginx, quality accuracy
+    precision, queue sequence order, random arbitrary, receive accept arrive, recompute compute calculate,
+    record row entry item, reduce decrease shrink, refund reimburse, refuse reject deny forbid never,
+    remember cache keep, replace swap substitute, replica replication copy, reproduce repeatable
+    deterministic, request call invocation, response answer reply, retry again attempt try, rollback
+    revert undo restore back, run execute process perform, same identical equal, save store keep persist
+    write, schedule cron periodic nightly, schema structure shape format, search find lookup query, secret
+    credential key, send deliver dispatch publish emit, server backend host machine, setting option
+    preference environment, several many multiple, show display render view, sort order sequence, split
+    partition divide shard, stop end finish terminate kill, storage disk, tax vat, team people,
+    text wording message, timeout deadline, token session, total sum count, transaction atomic, twice
+    duplicate repeat double, unique distinct, unlock lock lockout, unstable flaky intermittent, url
+    address link uri, user person people customer, verbose debug detail trace, version release, wait delay
+    lag late behind, warn alert notify, week weekly, wrong incorrect invalid bad
+"""
+
+
+def related(word: str) -> tuple[str, ...]:
+    """The other forms of a token, as tokens."""
+    return _table(_GROUPS).get(word, ())
+
+
+def synonyms(word: str) -> tuple[str, ...]:
+    """The other forms of a token, and words that mean nearly the same, as tokens."""
+    return (*related(word), *_table(_SYNONYMS).get(word, ()))
+
+
+@lru_cache(maxsize=2)
+def _table(text: str) -> Mapping[str, tuple[str, ...]]:
+    table: dict[str, tuple[str, ...]] = {}
+    for group in text.split(","):
+        words = [tokens(form)[0] for form in group.split()]
+        for word in words:
+            table[word] = (*table.get(word, ()), *(other for other in words if other != word))
+    return table

@@ -14,9 +14,9 @@ import pytest
 from embedding_endpoint import Answer, Asked, Endpoint, serving, vector, vectors
 from inmemory.search_index import MemoryIndex
 
-from context_pack.retrieval.filling import fill
 from context_pack.retrieval.model import IndexEntry, Piece, Progress, Scope
 from context_pack.retrieval.ports import EmbedderFailed, Kind, TextRefused
+from context_pack.retrieval.searching import fill
 from context_pack_adapters.embed.hashed import HashedEmbedder
 from context_pack_adapters.embed.http import HttpEmbedder
 

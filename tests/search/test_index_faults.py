@@ -10,19 +10,16 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import index_worker
 import pytest
-from hanging import never_hanging
 from index_entries import ToyEmbedder, make_entry
 from private_folders import modes
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.retrieval.model import Scope
-from context_pack.toolkit.call import CHECK, Cancelled
-from context_pack_adapters.index.database import IndexFile
 from context_pack_adapters.index.sqlite_index import SqliteIndex
 
 OUR_PATH = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -213,53 +210,14 @@ def test_a_place_where_no_index_can_be_is_an_error_message(tmp_path: Path, kind:
     assert str(tmp_path) not in caught.value.message
 
 
-class Withdrawn:
-    """A call that somebody withdraws after it was looked at a few times."""
-
-    def __init__(self, looks: int) -> None:
-        self.left = looks
-
-    def __call__(self) -> None:
-        self.left -= 1
-        if self.left < 0:
-            raise Cancelled("withdrawn")
-
-
-@contextmanager
-def withdrawn_after(looks: int) -> Iterator[None]:
-    """Serve such a call in this thread."""
-    begun = CHECK.set(Withdrawn(looks))
-    try:
-        with never_hanging(), pytest.raises(Cancelled):
-            yield
-    finally:
-        CHECK.reset(begun)
-
-
 @pytest.mark.clause("IX-06")
-def test_a_withdrawn_call_stops_an_endless_query_and_keeps_the_file(tmp_path: Path) -> None:
-    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT MAX(i) FROM n"
-    with closing(IndexFile(tmp_path / "derived" / "things.sqlite3", "test", 5.0)) as file:
-        file.write(lambda connection: connection.execute("INSERT INTO corpora VALUES (x'00', '{}')"))
-        with withdrawn_after(20):
-            file.read(lambda connection: connection.execute(endless).fetchall())
-        with withdrawn_after(20):
-            file.write(lambda connection: connection.execute(f"DELETE FROM corpora WHERE ({endless})"))
-        assert file.read(lambda connection: connection.execute("SELECT 1 FROM corpora").fetchone()) == (1,)
-        assert file.notices() == []
-
-
-@pytest.mark.clause("IX-06")
-def test_a_lock_that_stays_is_a_failure_and_a_withdrawn_call_does_not_wait_for_it(path: Path) -> None:
+def test_a_lock_that_stays_is_a_failure_and_readers_do_not_mind_it(path: Path) -> None:
     with closing(SqliteIndex(path, ToyEmbedder(), chunker="test/1", timeout=0.2)) as index:
         index.replace([FRUIT])
-        patient = SqliteIndex(path, ToyEmbedder(), chunker="test/1", timeout=3600)
-        with closing(sqlite3.connect(path, isolation_level=None)) as other, closing(patient):
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             with pytest.raises(Failure) as caught:
                 index.replace([TREES])
             assert caught.value.code is Code.LOCK_TIMEOUT
-            assert list(index.known("docs")) == ["fruit"], "readers do not mind"
-            with withdrawn_after(3):
-                patient.note("docs", {"noted": True})
+            assert list(index.known("docs")) == ["fruit"]
         index.replace([TREES])

@@ -125,7 +125,7 @@ def answers(index: SqliteIndex) -> list[list[PieceHit]]:
 def test_vectors_without_a_piece_are_bounded_and_come_back(index: SqliteIndex, path: Path) -> None:
     index.replace([make_entry("one", "first text")])
     with closing(sqlite3.connect(path)) as connection:
-        rows = ((number.to_bytes(16, "big"), bytes(64)) for number in range(50_010))
+        rows = ((f"{number:032x}", bytes(64)) for number in range(50_010))
         connection.executemany("INSERT INTO vectors VALUES (NULL, 'toy-16/1', ?, ?)", rows)
         connection.commit()
     index.replace([make_entry("one", "second text")])

@@ -8,6 +8,7 @@ does not take is as good as none, and the vectors of another index have other nu
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from contextlib import suppress
@@ -17,7 +18,6 @@ from importlib.util import find_spec
 from typing import Any
 
 from context_pack.retrieval.ports import Stop
-from context_pack_adapters.index.values import batched, placeholders
 from context_pack_adapters.index.vectors import from_blobs
 
 GRAPH_AT = 100_000
@@ -47,11 +47,9 @@ class Graphs:
             labels, _ = graph.knn_query(vector, k=count, num_threads=1)
         except RuntimeError:  # equal vectors can leave a graph in parts
             return None
-        rows = connection.execute(f"{_PIECES} vectors.id > ?", (embedder, _numbers(files[0])[0])).fetchall()
-        for some in batched(labels[0].tolist()):
-            sql = f"{_PIECES} vectors.id IN ({placeholders(some)})"
-            rows += connection.execute(sql, (embedder, *some))
-        return sorted({piece for (piece,) in rows})
+        sql = f"{_PIECES} (vectors.id > ? OR vectors.id IN (SELECT value FROM json_each(?)))"
+        values = (embedder, _numbers(files[0])[0], json.dumps(labels[0].tolist()))
+        return sorted({piece for (piece,) in connection.execute(sql, values)})
 
     def tend(self, connection: sqlite3.Connection, stop: Stop) -> None:
         """Make the graphs that are worth having and missing or too old, and remove the others."""

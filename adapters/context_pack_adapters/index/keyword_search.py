@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import log
 from typing import NamedTuple
 
-from context_pack.retrieval.short_forms import related, stand_in
-from context_pack_adapters.index.values import Condition
+from context_pack.retrieval.words import related
 
 K1, B = 1.2, 0.75
 """Those of FTS5."""
@@ -49,28 +48,19 @@ def fts5_rarity(total: int, having: int) -> float:
     return max(log(odds), 1e-6) if odds > 0 else 1e-6
 
 
-def clean(words: Sequence[str]) -> list[str]:
-    """Words as the index has them: nothing that is no UTF-8."""
-    return [word.encode("utf-8", "replace").decode() for word in words if word.strip()]
-
-
-def asked(words: Sequence[str], counted: Counted, after: Callable[[str], str]) -> KeywordQuery:
+def asked(words: Sequence[str], counted: Counted) -> KeywordQuery:
     """The query words that the index has, with their other forms; of too many, the heaviest.
 
     A word that stands nowhere counts in the best score like the usual one of those that do, so that a query
     of which a part is known cannot score as if all were found. The whole of a compound is no word by itself.
     """
-    said = Counter(clean(words))
+    said = Counter(words)
     total, counts = counted([*said, *(other for word in said for other in related(word))])
     weights: dict[str, float] = {word: float(times) for word, times in said.items() if word in counts}
-    strange = not weights  # with a known word beside it, a stand-in costs scifact-train 0.0005
     for word, times in said.items():
-        others = [other for other in related(word) if other in counts]
-        if strange and not others:
-            others = list(filter(None, [stand_in(word, lambda some: counted(some)[1], after)]))
-            counts |= counted(others)[1]
-        for other in others:
-            weights[other] = weights.get(other, 0.0) + RELATED * times
+        for other in related(word):
+            if other in counts:
+                weights[other] = weights.get(other, 0.0) + RELATED * times
     rarities = {word: rarity(total, counts[word]) for word in weights}
     heaviest = sorted(weights, key=lambda word: (-rarities[word] * weights[word], word))[:MOST_WORDS]
     wholes = {word for word in said if any(word != part and word.startswith(part) for part in said)}
@@ -87,44 +77,27 @@ def asked(words: Sequence[str], counted: Counted, after: Callable[[str], str]) -
 def counted(connection: sqlite3.Connection, words: Iterable[str]) -> tuple[int, dict[str, int]]:
     """How many pieces there are, and how many have each of these words that stands anywhere."""
     (total,) = connection.execute("SELECT COUNT(*) FROM pieces").fetchone()
-    rows = {
-        word: connection.execute("SELECT doc FROM terms WHERE term = ?", (word,)).fetchone() for word in words
-    }
+    sql = "SELECT doc FROM terms WHERE term = ?"
+    rows = {word: connection.execute(sql, (word,)).fetchone() for word in words}
     return int(total), {word: int(row[0]) for word, row in rows.items() if row is not None}
 
 
-def after(connection: sqlite3.Connection, word: str) -> str:
-    """The next word of the index in alphabetical order, or nothing."""
-    row = connection.execute("SELECT term FROM terms WHERE term > ? LIMIT 1", (word,)).fetchone()
-    return str(row[0]) if row is not None else ""
-
-
 def keyword_hits(
-    connection: sqlite3.Connection, query: KeywordQuery, within: Condition, limit: int
+    connection: sqlite3.Connection, query: KeywordQuery, within: str, values: Sequence[object], limit: int
 ) -> list[tuple[int, float]]:
     """The best pieces for these words among those that a condition admits, best first, ties by piece."""
-    if not query.weights or limit <= 0:
+    if not query.weights:
         return []
-    values: list[object] = []
+    asked_for: list[object] = []
     for word, times in query.weights.items():
-        values += [times * query.rarities[word] / fts5_rarity(query.total, query.counts[word]), f'"{word}"']
+        share = times * query.rarities[word] / fts5_rarity(query.total, query.counts[word])
+        asked_for += [share, f'"{word}"']
     # SQLite would merge a single word's question with the sum around it, where `bm25` cannot be called.
-    parts = " UNION ALL ".join([_WORD] * len(query.weights)) + (
-        " LIMIT -1" if len(query.weights) == 1 else ""
-    )
+    single = " LIMIT -1" if len(query.weights) == 1 else ""
+    parts = " UNION ALL ".join([_WORD] * len(query.weights)) + single
     rows = connection.execute(
-        f"SELECT piece, SUM(score) AS score FROM ({parts}) WHERE {within.sql} GROUP BY piece"
+        f"SELECT piece, SUM(score) AS score FROM ({parts}) WHERE {within} GROUP BY piece"
         " ORDER BY score DESC, piece LIMIT ?",
-        (*values, *within.values, limit),
+        (*asked_for, *values, limit),
     )
     return rows.fetchall()
-
-
-def named_pieces(connection: sqlite3.Connection, name: str, word: str, within: Condition) -> list[int]:
-    """The admitted pieces whose heading is a name, or ends in it after a dot; `word` is its first token."""
-    rows = connection.execute(
-        "SELECT id AS piece FROM pieces WHERE (heading = ? OR substr(heading, ?) = ?)"
-        f" AND id IN (SELECT rowid FROM words WHERE words MATCH ?) AND {within.sql}",
-        (name, -len(name) - 1, f".{name}", f'names : "{word}"', *within.values),
-    )
-    return [piece for (piece,) in rows]

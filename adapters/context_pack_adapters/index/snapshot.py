@@ -2,42 +2,75 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from context_pack.retrieval.model import FoundPiece, IndexEntry, Piece, PieceHit, Progress, Scope, Summary
 from context_pack.retrieval.words import tokens
 from context_pack_adapters.index.graph import Graphs
-from context_pack_adapters.index.keyword_search import (
-    KeywordQuery,
-    after,
-    asked,
-    clean,
-    counted,
-    keyword_hits,
-    named_pieces,
-)
-from context_pack_adapters.index.values import (
-    Condition,
-    admits_nothing,
-    batched,
-    bounded,
-    condition,
+from context_pack_adapters.index.keyword_search import KeywordQuery, asked, counted, keyword_hits
+from context_pack_adapters.index.vectors import (
+    HeldVectors,
+    as_vector,
+    cosines,
     embedding_text,
-    from_content,
-    from_facts,
-    from_name,
-    placeholders,
-    to_name,
+    loaded,
+    mean,
 )
-from context_pack_adapters.index.vectors import HeldVectors, as_vector, cosines, loaded, mean
 
+LARGEST = 2**62
+"""A number above every count and id that SQLite still takes."""
 _FOUND = """
 SELECT p.id, e.corpus, e.key, e.title, p.ordinal, e.count, p.text, p.start, p.end, p.heading, e.kind,
-       e.module, p.facts, e.facts FROM pieces p JOIN entries e ON e.id = p.entry WHERE p.id"""
+       e.module, p.facts, e.facts FROM pieces p JOIN entries e ON e.id = p.entry
+WHERE p.id IN (SELECT value FROM json_each(?))"""
+_PIECE = "text, start, end, heading, context, names, facts"
 _HAS_VECTOR = "EXISTS (SELECT 1 FROM vectors v WHERE v.embedder = ? AND v.digest = p.digest)"
+
+
+class Damaged(sqlite3.DatabaseError):
+    """A stored value is not what was stored: the file is damaged, though SQLite does not see it."""
+
+    sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+
+
+def from_facts(value: str) -> dict[str, Any]:
+    """Facts as they were given."""
+    try:
+        facts: dict[str, Any] = json.loads(value)
+    except ValueError:
+        raise Damaged("a stored value cannot be read") from None
+    return facts
+
+
+class Condition(NamedTuple):
+    """What stands behind a WHERE, and what its question marks stand for."""
+
+    sql: str = "1"
+    values: tuple[object, ...] = ()
+
+
+def condition(scope: Scope) -> Condition:
+    """The rows of `entries` that a scope admits."""
+    parts: list[str] = []
+    values: list[object] = []
+    for column, names in (("corpus", scope.corpora), ("kind", scope.kinds)):
+        if names is not None:
+            parts.append(f"{column} IN (SELECT value FROM json_each(?))")
+            values.append(json.dumps(names))
+    if scope.module:
+        parts.append("module = ?")
+        values.append(scope.module)
+    if scope.within is not None:
+        parts.append("(corpus = ? AND key = ?)")
+        values += scope.within
+    if scope.without is not None:
+        parts.append("NOT (corpus = ? AND key = ?)")
+        values += scope.without
+    return Condition(" AND ".join(parts) or "1", tuple(values))
 
 
 class SqliteSnapshot:
@@ -50,28 +83,29 @@ class SqliteSnapshot:
 
     def _condition(self, scope: Scope) -> Condition:
         """The condition on a `piece` by which a scope admits it; none where it admits all there are."""
-        if admits_nothing(scope):
-            return Condition("0")
         sql, values = condition(scope)
-        if (
-            self._connection.execute(f"SELECT 1 FROM entries WHERE NOT ({sql}) LIMIT 1", values).fetchone()
-            is None
-        ):
+        others = self._connection.execute(f"SELECT 1 FROM entries WHERE NOT ({sql}) LIMIT 1", values)
+        if others.fetchone() is None:
             return Condition()
         pieces = f"SELECT pieces.id FROM pieces JOIN entries ON entries.id = entry WHERE {sql}"
         return Condition(f"piece IN ({pieces})", values)
 
     def keyword(self, words: Sequence[str], scope: Scope, limit: int) -> Sequence[PieceHit]:
         """The best pieces by BM25 for these tokens (repeats count), best first, ties by piece."""
-        return keyword_hits(self._connection, self._asked(words), self._within(scope), bounded(limit))
+        return keyword_hits(self._connection, self._asked(words), *self._within(scope), limit)
 
     def named(self, names: Sequence[str], scope: Scope, limit: int) -> Sequence[int]:
         """Pieces whose heading is one of these names, or ends in it after a dot, in their order."""
-        within, found = self._within(scope), set[int]()
+        (within, values), pieces = self._within(scope), set[int]()
         for name in names:
-            for word in clean(tokens(name))[:1]:  # the first token of a name is all of it
-                found.update(named_pieces(self._connection, name, word, within))
-        return sorted(found)[: max(limit, 0)]
+            for word in tokens(name)[:1]:  # the first token of a name is all of it
+                rows = self._connection.execute(
+                    "SELECT id AS piece FROM pieces WHERE (heading = ? OR substr(heading, ?) = ?)"
+                    f" AND id IN (SELECT rowid FROM words WHERE words MATCH ?) AND {within}",
+                    (name, -len(name) - 1, f".{name}", f'names : "{word}"', *values),
+                )
+                pieces.update(piece for (piece,) in rows)
+        return sorted(pieces)[:limit]
 
     def ideal(self, words: Sequence[str]) -> float:
         """The BM25 score that no piece can pass for these tokens."""
@@ -79,14 +113,13 @@ class SqliteSnapshot:
 
     def _asked(self, words: Sequence[str]) -> KeywordQuery:
         if self._query is None or self._query[0] != words:
-            look = partial(counted, self._connection), partial(after, self._connection)
-            self._query = (words, asked(words, *look))
+            self._query = (words, asked(words, partial(counted, self._connection)))
         return self._query[1]
 
     def nearest(self, embedder: str, vector: Any, scope: Scope, limit: int) -> Sequence[PieceHit]:
         """The nearest pieces by cosine, of those with a vector of that embedder; ties by piece."""
         vector, within = as_vector(vector), self._within(scope)
-        if limit <= 0 or len(vector) != self.dimension(embedder):
+        if len(vector) != self.dimension(embedder):
             return []
         near = self._graphs.near(self._connection, embedder, vector, limit) if within == Condition() else None
         hits = [] if near is None else loaded(self._connection, embedder, near).nearest(vector, limit)
@@ -94,25 +127,22 @@ class SqliteSnapshot:
             return hits
         admitted = None
         if within != Condition():
-            rows = self._connection.execute(
-                f"SELECT piece FROM (SELECT id AS piece FROM pieces) WHERE {within.sql}", within.values
-            )
-            admitted = [piece for (piece,) in rows]
+            sql = f"SELECT piece FROM (SELECT id AS piece FROM pieces) WHERE {within.sql}"
+            admitted = [piece for (piece,) in self._connection.execute(sql, within.values)]
         return self._vectors.of(self._connection, embedder, len(vector)).nearest(vector, limit, admitted)
 
     def cosines(self, embedder: str, vector: Any, pieces: Sequence[int]) -> Mapping[int, float]:
         """The cosine of each of these pieces that has a vector of that embedder."""
         if len(vector) != self.dimension(embedder):
             return {}
-        having = self._vectors.some(self._connection, embedder, pieces)
-        found = dict(zip(having.pieces.tolist(), cosines(having.vectors, vector).tolist(), strict=True))
-        return {piece: found[piece] for piece in pieces if piece in found}
+        having = loaded(self._connection, embedder, pieces)
+        return dict(zip(having.pieces.tolist(), cosines(having.vectors, vector).tolist(), strict=True))
 
     def centroid(self, embedder: str, corpus: str, key: str) -> Any | None:
         """The normalised mean of an entry's vectors; None when it has none."""
         rows = self._connection.execute(
             "SELECT p.id FROM pieces p JOIN entries e ON e.id = p.entry WHERE corpus = ? AND key = ?",
-            (to_name(corpus), to_name(key)),
+            (corpus, key),
         )
         return mean(loaded(self._connection, embedder, [piece for (piece,) in rows]).vectors)
 
@@ -124,20 +154,16 @@ class SqliteSnapshot:
 
     def progress(self, embedder: str, scope: Scope) -> Progress:
         """How far that embedder has come in the scope; counted once for a state."""
-        if admits_nothing(scope):
-            return Progress(0, 0)
         (revision,) = self._connection.execute("SELECT revision FROM state").fetchone()
-        counted = self._vectors.progress
-        if (revision, embedder, scope) in counted:
-            return counted[revision, embedder, scope]
-        sql, values = condition(scope)
-        joined = f"FROM pieces p JOIN entries e ON e.id = p.entry WHERE {sql}"
-        (total, lacking) = self._connection.execute(
-            f"SELECT COUNT(*), SUM(NOT {_HAS_VECTOR}) {joined}", (embedder, *values)
-        ).fetchone()
-        progress = Progress(total - (lacking or 0), total)
-        counted.clear()
-        counted[revision, embedder, scope] = progress
+        state = (revision, embedder, scope)
+        if (progress := self._vectors.progress.get(state)) is None:
+            sql, values = condition(scope)
+            joined = f"FROM pieces p JOIN entries e ON e.id = p.entry WHERE {sql}"
+            total, done = self._connection.execute(
+                f"SELECT COUNT(*), SUM({_HAS_VECTOR}) {joined}", (embedder, *values)
+            ).fetchone()
+            progress = Progress(done or 0, total)
+            self._vectors.progress = {state: progress}
         return progress
 
     def lacking(self, embedder: str, scope: Scope, limit: int) -> Mapping[int, str]:
@@ -146,18 +172,16 @@ class SqliteSnapshot:
         rows = self._connection.execute(
             "SELECT piece, context, text FROM (SELECT id AS piece, heading, context, text FROM pieces p"
             f" WHERE NOT {_HAS_VECTOR}) WHERE {within.sql} ORDER BY heading = '', piece DESC LIMIT ?",
-            (embedder, *within.values, bounded(limit)),
+            (embedder, *within.values, limit),
         )
         return {piece: embedding_text(context, text) for piece, context, text in rows}
 
     def found(self, pieces: Sequence[int]) -> Sequence[FoundPiece]:
         """These pieces, in that order; those that are gone are left out."""
-        found: dict[int, FoundPiece] = {}
-        for some in batched(pieces):
-            for row in self._connection.execute(f"{_FOUND} IN ({placeholders(some)})", some):
-                piece, corpus, key, *rest = row[:-2]
-                facts = map(from_facts, row[-2:])
-                found[piece] = FoundPiece(piece, from_name(corpus), from_name(key), *rest, *facts)
+        found = {
+            row[0]: FoundPiece(*row[:-2], *map(from_facts, row[-2:]))
+            for row in self._connection.execute(_FOUND, (json.dumps(pieces),))
+        }
         return [found[piece] for piece in pieces if piece in found]
 
     def entry(self, corpus: str, key: str) -> IndexEntry | None:
@@ -165,34 +189,23 @@ class SqliteSnapshot:
         row = self._connection.execute(
             "SELECT id, digest, stamp, title, size, text, kind, module, facts FROM entries"
             " WHERE corpus = ? AND key = ?",
-            (to_name(corpus), to_name(key)),
+            (corpus, key),
         ).fetchone()
         if row is None:
             return None
-        number, digest, stamp, title, size, content, kind, module, facts = row
-        sql = (
-            "SELECT text, start, end, heading, context, names, facts FROM pieces WHERE entry = ? ORDER BY id"
-        )
-        pieces = [
-            Piece(text, start, end, heading, context, names, from_facts(told))
-            for text, start, end, heading, context, names, told in self._connection.execute(sql, (number,))
-        ]
-        return IndexEntry(
-            corpus, key, digest, stamp, title, size, from_content(content), kind, module, tuple(pieces),
-            from_facts(facts),
-        )  # fmt: skip
+        sql = f"SELECT {_PIECE} FROM pieces WHERE entry = ? ORDER BY id"
+        told = self._connection.execute(sql, (row[0],))
+        pieces = tuple(Piece(*(*each[:-1], from_facts(each[-1]))) for each in told)
+        return IndexEntry(corpus, key, *(*row[1:-1], pieces, from_facts(row[-1])))
 
     def summaries(self, corpus: str, offset: int = 0, limit: int | None = None) -> Sequence[Summary]:
         """The entries of a corpus in key order."""
         rows = self._connection.execute(
             "SELECT key, title, size, kind, module, facts FROM entries WHERE corpus = ? ORDER BY key"
             " LIMIT ? OFFSET ?",
-            (to_name(corpus), -1 if limit is None else bounded(limit), bounded(offset)),
+            (corpus, -1 if limit is None else limit, min(offset, LARGEST)),
         )
-        return [
-            Summary(corpus, from_name(key), title, size, kind, module, from_facts(facts))
-            for key, title, size, kind, module, facts in rows
-        ]
+        return [Summary(corpus, *(*row[:-1], from_facts(row[-1]))) for row in rows]
 
     def counts(self) -> Mapping[str, int]:
         """How many entries each corpus has; one that was only noted has none."""
@@ -200,10 +213,9 @@ class SqliteSnapshot:
             "SELECT name, (SELECT COUNT(*) FROM entries WHERE corpus = name) FROM"
             " (SELECT name FROM corpora UNION SELECT corpus FROM entries)"
         )
-        return {from_name(name): count for name, count in rows}
+        return dict(rows.fetchall())
 
     def corpus_facts(self, corpus: str) -> Mapping[str, Any] | None:
         """What was noted of a corpus; None for one that was never noted."""
-        sql = "SELECT facts FROM corpora WHERE name = ?"
-        row = self._connection.execute(sql, (to_name(corpus),)).fetchone()
+        row = self._connection.execute("SELECT facts FROM corpora WHERE name = ?", (corpus,)).fetchone()
         return None if row is None else from_facts(row[0])

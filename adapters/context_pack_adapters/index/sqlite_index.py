@@ -1,41 +1,34 @@
 """The index on disk: one SQLite file per kind of thing searched, read and written by many processes.
 
-Implements `retrieval.ports.SearchIndex`. Vectors are kept by the digest of the embedded text, so a text that
-comes back, or stands in two places, is embedded once.
+Implements `retrieval.ports.SearchIndex`. The greater part of indexing is to compute tokens, digests and
+vectors: it happens outside of transactions, so that a writer holds the file only while it writes.
 """
 
 from __future__ import annotations
 
+import json
 import sqlite3
-import weakref
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from context_pack.retrieval.model import IndexEntry, KnownEntry, Scope
-from context_pack.retrieval.ports import OTHER_VECTORS, Embedder, Stop
-from context_pack.retrieval.words import TOKENS
+from context_pack.retrieval.ports import OTHER_VECTORS, Embedder, EmbedderFailed, Stop
+from context_pack.retrieval.words import TOKENS, tokens
 from context_pack_adapters.files.opening import AnyPlace
 from context_pack_adapters.index.database import IndexFile
 from context_pack_adapters.index.graph import GRAPH_AT, Graphs
-from context_pack_adapters.index.preparing import BATCH_PIECES, Prepared, batches, prepare
-from context_pack_adapters.index.snapshot import SqliteSnapshot
-from context_pack_adapters.index.values import (
-    batched,
-    from_facts,
-    from_name,
-    placeholders,
-    to_content,
-    to_facts,
-    to_name,
-)
-from context_pack_adapters.index.vectors import HeldVectors, to_blobs
+from context_pack_adapters.index.snapshot import SqliteSnapshot, from_facts
+from context_pack_adapters.index.vectors import HeldVectors, digest_of, embedding_text, to_blobs
 
 WRITE_SECONDS = 30.0
 """How long a writer waits for the others; each of them is done within about a second."""
 UNUSED_VECTORS = 50_000
 """How many vectors without a piece are kept, should their text come back."""
+BATCH_PIECES, BATCH_CHARACTERS, BATCH_SECONDS = 1000, 4_000_000, 1.0
+EMBED_TEXTS = 256
 
 
 class SqliteIndex:
@@ -53,11 +46,9 @@ class SqliteIndex:
         self._database = IndexFile(place, f"{fast.id} {fast.dimension} {chunker} {TOKENS}", timeout)
         self._fast = fast
         self._vectors, self._graphs = HeldVectors(), Graphs(self._database.path, graph_at)
-        self._closed = weakref.finalize(self, self._database.close)
 
     def close(self) -> None:
-        """Close the file and give the memory back; the next call opens it again."""
-        self._database.close()
+        """Give the memory back."""
         self._vectors.forget()
 
     @contextmanager
@@ -76,10 +67,7 @@ class SqliteIndex:
         def ask(connection: sqlite3.Connection) -> Mapping[str, Mapping[str, KnownEntry]]:
             sql = "SELECT key, digest, stamp FROM entries WHERE corpus = ? ORDER BY key"
             return {
-                each: {
-                    from_name(key): KnownEntry(*rest)
-                    for key, *rest in connection.execute(sql, (to_name(each),))
-                }
+                each: {key: KnownEntry(*rest) for key, *rest in connection.execute(sql, (each,))}
                 for each in corpora
             }
 
@@ -88,52 +76,57 @@ class SqliteIndex:
     def facts(self, corpus: str) -> Mapping[str, Mapping[str, Any]]:
         """The facts of those entries of a corpus that have some, by key."""
         sql = "SELECT key, facts FROM entries WHERE corpus = ? AND facts <> '{}' ORDER BY key"
-        rows = self._database.read(lambda connection: connection.execute(sql, (to_name(corpus),)).fetchall())
-        return {from_name(key): from_facts(facts) for key, facts in rows}
+        rows = self._database.read(lambda connection: connection.execute(sql, (corpus,)).fetchall())
+        return {key: from_facts(facts) for key, facts in rows}
 
     def replace(self, entries: Iterable[IndexEntry]) -> None:
         """Store these entries, each whole or not at all, every piece with a vector of the fast embedder."""
-        for batch in batches(entries):
-            prepared, vectors = prepare(batch, self._recall, self._fast)
+        for batch in _batches(entries):
+            prepared = [_prepared(entry) for entry in batch]
+            texts = {passage.digest: passage.text for each in prepared for passage in each.passages}
+            vectors = self._new_vectors(texts)
             self._database.write(partial(_put, prepared, self._fast.id, vectors))
 
-    def _recall(self, digests: Sequence[bytes]) -> Mapping[bytes, bytes]:
-        """The vectors that the fast embedder once made of texts with these digests."""
-
-        def ask(connection: sqlite3.Connection) -> dict[bytes, bytes]:
-            found: dict[bytes, bytes] = {}
-            for some in batched(digests):
-                within = f"embedder = ? AND digest IN ({placeholders(some)})"
-                sql = f"SELECT digest, vector FROM vectors WHERE {within}"
-                found.update(connection.execute(sql, (self._fast.id, *some)))
-            return found
-
-        return self._database.read(ask)
+    def _new_vectors(self, texts: Mapping[str, str]) -> dict[str, bytes]:
+        """Vectors by digest, for those of the texts that have none yet and could be embedded."""
+        sql = "SELECT digest FROM vectors WHERE embedder = ? AND digest IN (SELECT value FROM json_each(?))"
+        values = (self._fast.id, json.dumps(list(texts)))
+        known = self._database.read(lambda connection: {row[0] for row in connection.execute(sql, values)})
+        missing = [digest for digest in texts if digest not in known]
+        vectors: dict[str, bytes] = {}
+        for start in range(0, len(missing), EMBED_TEXTS):
+            some = missing[start : start + EMBED_TEXTS]
+            try:
+                made = self._fast.embed([texts[digest] for digest in some], "document")
+            except EmbedderFailed:  # they are found by words, and embedded another time
+                break
+            vectors.update(zip(some, to_blobs(made, self._fast.dimension), strict=True))
+        return vectors
 
     def touch(self, corpus: str, stamps: Mapping[str, str]) -> None:
         """New stamps for entries whose content is the same."""
-        sql = "UPDATE entries SET stamp = ? WHERE corpus = ? AND key = ?"
-        rows = [(stamp, to_name(corpus), to_name(key)) for key, stamp in stamps.items()]
-        if rows:
-            self._database.write(lambda connection: connection.executemany(sql, rows))
+        self._change_each(
+            "UPDATE entries SET stamp = ? WHERE corpus = ? AND key = ?",
+            [(stamp, corpus, key) for key, stamp in stamps.items()],
+        )
 
     def forget(self, corpus: str, keys: Iterable[str] | None = None) -> None:
         """Remove these entries; without keys, the whole corpus and what was noted of it."""
-        going = [(to_name(corpus), to_name(key)) for key in (self.known(corpus) if keys is None else keys)]
-        sql = "DELETE FROM entries WHERE corpus = ? AND key = ?"
-        # An entry has a dozen pieces as a rule: a portion is written in well under a second.
-        for start in range(0, len(going), BATCH_PIECES // 10):
-            some = going[start : start + BATCH_PIECES // 10]
-            self._database.write(lambda connection: connection.executemany(sql, some))  # noqa: B023
+        going = [(corpus, key) for key in (self.known(corpus) if keys is None else keys)]
+        self._change_each("DELETE FROM entries WHERE corpus = ? AND key = ?", going)
         if keys is None:
-            sql = "DELETE FROM corpora WHERE name = ?"
-            self._database.write(lambda connection: connection.execute(sql, (to_name(corpus),)))
+            self._change_each("DELETE FROM corpora WHERE name = ?", [(corpus,)])
+
+    def _change_each(self, sql: str, rows: Sequence[Sequence[str]]) -> None:
+        # An entry has a dozen pieces as a rule: a portion is written in well under a second.
+        for start in range(0, len(rows), BATCH_PIECES // 10):
+            some = rows[start : start + BATCH_PIECES // 10]
+            self._database.write(lambda connection: connection.executemany(sql, some))  # noqa: B023
 
     def note(self, corpus: str, facts: Mapping[str, Any]) -> None:
         """Remember facts of a corpus."""
         sql = "INSERT OR REPLACE INTO corpora (name, facts) VALUES (?, ?)"
-        row = (to_name(corpus), to_facts(facts))
-        self._database.write(lambda connection: connection.execute(sql, row))
+        self._change_each(sql, [(corpus, _json(facts))])
 
     def lacking(self, embedder: str, scope: Scope, limit: int) -> Mapping[int, str]:
         """Pieces without a vector of that embedder and what to embed: named ones first, then the newest."""
@@ -174,22 +167,68 @@ class SqliteIndex:
         return self._database.notices()
 
 
+class _Passage(NamedTuple):
+    """What is written for a piece: the tokens of its names and of its text, and what is embedded of it."""
+
+    names: str
+    body: str
+    text: str
+    digest: str
+
+
+class _Prepared(NamedTuple):
+    """An entry and what is written for each of its pieces."""
+
+    entry: IndexEntry
+    passages: list[_Passage]
+
+
+def _batches(entries: Iterable[IndexEntry]) -> Iterator[list[IndexEntry]]:
+    """The entries in portions that are written at once: so many pieces, or what came in a second."""
+    batch: list[IndexEntry] = []
+    pieces = characters = 0
+    begun = time.monotonic()
+    for entry in entries:
+        batch.append(entry)
+        pieces += len(entry.pieces)
+        characters += len(entry.text) + sum(len(piece.text) for piece in entry.pieces)
+        late = time.monotonic() - begun > BATCH_SECONDS
+        if pieces >= BATCH_PIECES or characters >= BATCH_CHARACTERS or late:
+            yield batch
+            batch, pieces, characters = [], 0, 0
+            begun = time.monotonic()
+    if batch:
+        yield batch
+
+
+def _prepared(entry: IndexEntry) -> _Prepared:
+    passages = []
+    for piece in entry.pieces:
+        text = embedding_text(piece.context, piece.text)
+        names, body = (" ".join(tokens(each)) for each in (piece.names, piece.text))
+        passages.append(_Passage(names, body, text, digest_of(text)))
+    return _Prepared(entry, passages)
+
+
+def _json(facts: Mapping[str, Any]) -> str:
+    return json.dumps(dict(facts), separators=(",", ":"))
+
+
 def _put(
-    batch: Sequence[Prepared], embedder: str, vectors: Mapping[bytes, bytes], connection: sqlite3.Connection
+    batch: Sequence[_Prepared], embedder: str, vectors: Mapping[str, bytes], connection: sqlite3.Connection
 ) -> None:
     """Store entries in place of those of the same name, with vectors by digest."""
     for entry, passages in batch:
-        name = (to_name(entry.corpus), to_name(entry.key))
-        connection.execute("DELETE FROM entries WHERE corpus = ? AND key = ?", name)
+        connection.execute("DELETE FROM entries WHERE corpus = ? AND key = ?", (entry.corpus, entry.key))
         (number,) = connection.execute(
             "INSERT INTO entries VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
-            (*name, entry.digest, entry.stamp, entry.title, entry.size, entry.kind, entry.module,
-             to_facts(entry.facts), len(entry.pieces), to_content(entry.text)),
+            (entry.corpus, entry.key, entry.digest, entry.stamp, entry.title, entry.size, entry.kind,
+             entry.module, _json(entry.facts), len(entry.pieces), entry.text),
         ).fetchone()  # fmt: skip
         for at, (piece, passage) in enumerate(zip(entry.pieces, passages, strict=True), 1):
             made = connection.execute(
                 "INSERT INTO pieces VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (number, at, piece.start, piece.end, piece.heading, to_facts(piece.facts), passage.digest,
+                (number, at, piece.start, piece.end, piece.heading, _json(piece.facts), passage.digest,
                  piece.text, piece.context, piece.names),
             )  # fmt: skip
             words = (made.lastrowid, passage.names, passage.body)

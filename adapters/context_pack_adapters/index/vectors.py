@@ -1,10 +1,14 @@
 """The vectors of an index: one matrix in memory for each embedder, and exact search in it.
 
 A piece that its embedder would not take has a vector of zeros: it is near to nothing, and found by its words.
+Vectors are kept by the digest of the embedded text, so a text that comes back, or stands in two places, is
+embedded once.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import sqlite3
 from collections.abc import Hashable, Iterable, Sequence
 from threading import Lock
@@ -14,7 +18,6 @@ import numpy
 from numpy.typing import NDArray
 
 from context_pack.retrieval.model import Progress
-from context_pack_adapters.index.values import batched, placeholders
 
 Floats = NDArray[numpy.float32]
 Ids = NDArray[numpy.int64]
@@ -22,6 +25,16 @@ Ids = NDArray[numpy.int64]
 _ROUNDING = 4e-6
 """How far a float32 product may be from the true one; rows this close are compared again."""
 _JOINED = "FROM pieces CROSS JOIN vectors ON embedder = ? AND vectors.digest = pieces.digest"
+
+
+def embedding_text(context: str, text: str) -> str:
+    """The text of a piece that an embedder gets: context and text."""
+    return f"{context}\n\n{text}" if context else text
+
+
+def digest_of(text: str) -> str:
+    """The key of an embedded text among the vectors."""
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 class Matrix(NamedTuple):
@@ -34,10 +47,7 @@ class Matrix(NamedTuple):
         self, vector: Any, limit: int, admitted: Iterable[int] | None = None
     ) -> list[tuple[int, float]]:
         """The best pieces among the admitted by cosine, ties by piece."""
-        pieces, vectors = self
-        if admitted is not None:
-            keep = numpy.isin(pieces, numpy.fromiter(admitted, numpy.int64))
-            pieces, vectors = pieces[keep], vectors[keep]
+        pieces, vectors = self if admitted is None else self.of(list(admitted))
         if limit < len(pieces):
             # Row by row: for a whole matrix BLAS wakes threads, which takes longer on a busy machine.
             products = numpy.matmul(vectors[:, None, :], as_vector(vector)[:, None])[:, 0, 0]
@@ -82,29 +92,16 @@ class HeldVectors:
             self._held[embedder] = (revision, held)
             return held
 
-    def some(self, connection: sqlite3.Connection, embedder: str, pieces: Sequence[int]) -> Matrix:
-        """The vectors of these pieces, from memory where all of them are there."""
-        (revision,) = connection.execute("SELECT revision FROM state").fetchone()
-        known, held = self._held.get(embedder, (-1, None))
-        return (
-            held.of(pieces)
-            if held and known == revision
-            else loaded(connection, embedder, sorted(set(pieces)))
-        )
-
     def forget(self) -> None:
         """Give the memory back."""
         self._held.clear()
 
 
 def loaded(connection: sqlite3.Connection, embedder: str, pieces: Sequence[int]) -> Matrix:
-    """The stored vectors of these pieces, which are in order."""
-    rows: list[tuple[int, bytes]] = []
-    for some in batched(pieces):
-        sql = (
-            f"SELECT pieces.id, vector {_JOINED} WHERE pieces.id IN ({placeholders(some)}) ORDER BY pieces.id"
-        )
-        rows += connection.execute(sql, (embedder, *some))
+    """The stored vectors of these pieces."""
+    within = "pieces.id IN (SELECT value FROM json_each(?))"
+    sql = f"SELECT pieces.id, vector {_JOINED} WHERE {within} ORDER BY pieces.id"
+    rows = connection.execute(sql, (embedder, json.dumps(pieces))).fetchall()
     vectors = from_blobs([blob for _, blob in rows])
     # The numbers of a normalised vector are between -1 and 1, whatever a damaged file says.
     vectors = numpy.nan_to_num(vectors).clip(-1.0, 1.0)

