@@ -58,9 +58,8 @@ from context_pack.results import (
     StoredDocument,
 )
 from context_pack.retrieval.headings import Heading
-from context_pack.retrieval.model import IndexEntry
+from context_pack.retrieval.model import IndexEntry, Ranked
 from context_pack.retrieval.ports import Stop
-from context_pack.retrieval.searching import Ranked
 from context_pack.retrieval.upkeep import Report
 from context_pack.toolkit.budget import room_of
 from context_pack.toolkit.call import QuietCall
