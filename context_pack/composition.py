@@ -29,10 +29,9 @@ from context_pack.packs.ports import (
 from context_pack.toolkit.call import Check, never_cancelled
 
 if TYPE_CHECKING:
-    from context_pack.anchored_places import AnchoredPlaces
+    from context_pack.bridges import AnchoredPlaces
     from context_pack.bundles.loading import BundleShelf
     from context_pack.bundles.ports import BundleStore
-    from context_pack.change_sources import ChangeExcerpts
     from context_pack.code import grep, outline, reading, usages
     from context_pack.code.access import AccessLog
     from context_pack.code.grep import CodeSearch
@@ -40,9 +39,10 @@ if TYPE_CHECKING:
     from context_pack.contexts.ports import Projects
     from context_pack.documents import search, shelf
     from context_pack.documents.ports import DocumentPorts
+    from context_pack.draft_sources import DraftSources
     from context_pack.knowledge.about import KnownHere
     from context_pack.knowledge.gate import Gate
-    from context_pack.knowledge.ports import ChangesSince
+    from context_pack.knowledge.ports import ChangesSince, KnownSource
     from context_pack.memory.ports import MemoryPorts
     from context_pack.memory.record import Recorder
     from context_pack.memory.search import MemorySearcher
@@ -178,27 +178,34 @@ class UseCases:
     @cached_property
     def knowledge(self) -> KnownHere:
         """What is known of a place, from all that is written down about code."""
-        from context_pack.gate_sources import known_here
+        from context_pack import bridges
+        from context_pack.knowledge.about import KnownHere
 
-        ports = self.ports
+        ports, reader = self.ports, self.packs.reader
         discoveries = ports.discoveries if ports.readable is None else ports.readable.discoveries
-        contexts = None if ports.contexts is None else self.contexts.queries
-        return known_here(self.packs.reader, discoveries, self.places, contexts, ports.changes)
+        sources: list[KnownSource] = [bridges.KnownByPacks(reader)]
+        if discoveries is not None:
+            sources.insert(0, bridges.KnownByDiscoveries(discoveries, self.places))
+        if ports.contexts is not None:
+            sources.append(bridges.KnownByContexts(self.contexts.queries))
+        return KnownHere(ports.source, sources, bridges.DefinitionsOfTree(reader), ports.changes)
 
     @cached_property
     def gate(self) -> Gate:
-        """The one gate over packs, discoveries, contexts and bundles."""
-        from context_pack.gate_sources import gate_over
+        """The one gate over everything that there is; of packs only those of this worktree."""
+        from context_pack import bridges
+        from context_pack.knowledge.gate import Gate
 
         ports = self.ports
-        return gate_over(
-            self.knowledge,
-            evolve(self.packs.reader, store=ports.packs),
-            ports.discoveries,
-            self.places,
-            None if ports.contexts is None else self.contexts.queries,
-            None if ports.bundles is None else self.bundles,
-        )
+        own = evolve(self.packs.reader, store=ports.packs)
+        sources: dict[str, KnownSource] = {"packs": bridges.KnownByPacks(own, drafted=True)}
+        if ports.discoveries is not None:
+            sources["discoveries"] = bridges.KnownByDiscoveries(ports.discoveries, self.places)
+        if ports.contexts is not None:
+            sources["contexts"] = bridges.CheckedContexts(self.contexts.queries)
+        if ports.bundles is not None:
+            sources["bundles"] = bridges.CheckedBundles(self.bundles)
+        return Gate(self.knowledge, sources)
 
     @cached_property
     def bundles(self) -> BundleShelf:
@@ -228,7 +235,7 @@ class UseCases:
     @cached_property
     def places(self) -> AnchoredPlaces:
         """The code that discoveries are about."""
-        from context_pack.anchored_places import AnchoredPlaces
+        from context_pack.bridges import AnchoredPlaces
 
         return AnchoredPlaces(self.packs.reader)
 
@@ -244,11 +251,28 @@ class UseCases:
     @cached_property
     def memory(self) -> MemorySearcher:
         """Searches code, discoveries, sessions and packs."""
-        from context_pack.bridges import memory_searcher
+        from context_pack.bridges import PacksAsNotes
+        from context_pack.memory.refresh import Refresher
+        from context_pack.memory.search import MemorySearcher
+
+        memory, monotonic = _there(self.ports.memory, "memory")(), self.ports.clock.monotonic
+        refresher = Refresher(memory, PacksAsNotes(self.readable_packs), monotonic)
+        return MemorySearcher(memory, refresher, monotonic, self.places)
+
+    @cached_property
+    def passages(self) -> DraftSources:
+        """Passages for drafts, from all of these."""
+        from context_pack.draft_sources import DraftSources
 
         ports = self.ports
-        memory = _there(ports.memory, "memory")()
-        return memory_searcher(memory, self.readable_packs, ports.clock.monotonic, self.places)
+        return DraftSources(
+            ports.source,
+            ports.syntax,
+            self.code.usages,
+            self.knowledge,
+            None if ports.memory is None else lambda: self.memory,
+            None if ports.documents is None else lambda: self.documents.finder,
+        )
 
 
 def _there(port: T | None, feature: str) -> T:
@@ -264,34 +288,21 @@ def _there(port: T | None, feature: str) -> T:
 
 @frozen
 class _OtherFeatures:
-    """What packs ask of the other features: passages for a draft, and how the contexts of folders stand."""
+    """What packs ask of the other features, which are loaded by who asks first."""
 
     cases: UseCases
 
     def best(self, query: str, limit: int, check: Check = never_cancelled, /) -> Excerpted:
         """The passages of all searches that there are, the best first."""
-        from context_pack.draft_sources import FoundExcerpts
-
-        cases, ports = self.cases, self.cases.ports
-        memory = None if ports.memory is None else cases.memory
-        documents = None if ports.documents is None else cases.documents.finder
-        searches = FoundExcerpts(ports.source, memory, documents, cases.code.usages)
-        return searches.best(query, limit, check)
+        return self.cases.passages.best(query, limit, check)
 
     def changed(self, diff: str, check: Check = never_cancelled, /) -> Excerpted:
         """What a diff, or what changed since a revision, touches."""
-        return self._changes.changed(diff, check)
+        return self.cases.passages.changed(diff, check)
 
     def traced(self, trace: str, check: Check = never_cancelled, /) -> Excerpted:
         """The functions that a stack trace goes through."""
-        return self._changes.traced(trace, check)
-
-    @property
-    def _changes(self) -> ChangeExcerpts:
-        from context_pack.change_sources import ChangeExcerpts
-
-        cases, ports = self.cases, self.cases.ports
-        return ChangeExcerpts(ports.source, cases.code.usages, cases.knowledge, ports.syntax)
+        return self.cases.passages.traced(trace, check)
 
     def states(self, scopes: Sequence[str], check: Check = never_cancelled, /) -> Scopes:
         """How the contexts of folders stand."""

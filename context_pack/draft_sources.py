@@ -1,27 +1,35 @@
-"""Passages for a question, from everything that is searched: code, packs, discoveries, documents.
+"""Passages for a draft: for a question, from everything that is searched, for a diff, or for a stack trace.
 
-Joins memory and documents to what packs ask for. A document is anchored where its collection lies in the
-source tree and the passage stands there at its lines; else it is quoted. Where the question is what happens
-at some moment, the callers of the best definitions answer it, too, and follow them.
+A question is answered by code, packs, discoveries and documents. A document is anchored where its collection
+lies in the source tree and the passage stands there at its lines; else it is quoted. Where the question is
+what happens at some moment, the callers of the best definitions answer it, too, and follow them. A diff is
+answered with the definitions that its new lines are in, then with who calls them and which tests use them,
+one hop away, and with what is known of the code that it touches; a stack trace with the functions that its
+frames are in.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import takewhile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from attrs import evolve, frozen
 
-from context_pack.change_sources import beside
-from context_pack.code.usages import UsageFinder
+from context_pack.code.usages import Usage, UsageFinder
 from context_pack.documents.commands import MOST_HITS
 from context_pack.documents.commands import SearchDocuments as DocumentSearch
 from context_pack.documents.search import Finder, RankedPassage
+from context_pack.kernel.comments import head_comment
 from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath, is_test
 from context_pack.kernel.ports import SourceFile, SourceTree
-from context_pack.kernel.text import first_sentence, split_lines
+from context_pack.kernel.syntax import Definition, Syntax, readable_part
+from context_pack.kernel.text import LineRange, counted, first_sentence, one_line, split_lines
+from context_pack.knowledge.about import NO_FRAME, KnownHere
+from context_pack.knowledge.diffs import ChangedFile
+from context_pack.knowledge.traces import frames, project_path
 from context_pack.memory.entries import CODE, DISCOVERY, PACK
 from context_pack.memory.excerpts import MOST_LINES, WITHIN
 from context_pack.memory.search import ContextSearch, MemorySearcher
@@ -30,7 +38,7 @@ from context_pack.retrieval.model import FoundPiece, Ranked
 from context_pack.retrieval.words import tokens
 from context_pack.toolkit.call import Check, CheckedCall, never_cancelled
 
-MOST_DOCUMENT_BYTES = 2 * 1024 * 1024
+MOST_FILE_BYTES = 2 * 1024 * 1024
 QUOTED_CHARS = 600
 MOST_WORDS = 5
 WORTH_SHOWING = 0.1
@@ -39,30 +47,41 @@ MOST_PLACES = {CODE: 8, "documents": 3, "memory": 3}
 ADDS = 0.45
 """A passage with less of the best one's relevance adds little: there a draft stops."""
 USES = "uses "
-CALLED_DEFINITIONS, MOST_CALLERS = 2, 2
-"""Of so many definitions so many callers are shown."""
+CALLED_DEFINITIONS, MOST_CALLERS, MOST_TESTS = 2, 2, 3
+"""Of so many definitions of an answer, and of each changed one, so many callers and tests are shown."""
+MOST_LOOKED_UP = 30
+"""Of so many changed definitions callers and tests are looked for."""
+SHORT_CALLER, LINES_BESIDE = 12, 1
+"""A caller of so many lines is shown whole, a longer one by its line that calls and those beside it."""
+LONG_FRAME, LINES_OF_FRAME = 120, 30
+"""Of a longer function only so many lines before and after the frame's are shown."""
+LONG_TYPE = 60
+LINES_BETWEEN = 5
+"""Changed lines with so few others between them are one place."""
+MOST_KNOWN = 30
+NOTHING_CHANGED = "nothing has changed; name an older revision, or give a diff's text"
+NO_ANSWER = frozenset({Code.NOTHING_INDEXED, Code.EMBEDDER_FAILED})
+DOC_LINES, DOC_CHARS = 12, 160
 _HAPPENING = re.compile(
     r"\bwhat (?:happens|is done|runs)\b|\bwhen (?:is|are|does|do)\b|\bwho (?:calls|uses)\b"
     r"|\bcall(?:ers?\b|ed (?:by|from|when)\b)",
     re.IGNORECASE,
 )
 _TYPE = re.compile(r"^\s*(?:[\w()]+ )*(?:class|struct|enum|interface|trait|type) \w", re.MULTILINE)
-DOC_LINES, DOC_CHARS = 12, 160
-_COMMENT = re.compile(r"\s*(?://|/\*|\*|#[:\s])")
-_MARKS = re.compile(r"^(?:///?!?|/\*+|\*+/?|#:?)|\*/$")
 _DOCSTRING = re.compile(r'"""(.+?)(?:"""|\n\s*\n|\Z)', re.DOTALL)
 _NAME = re.compile(r"(?:[\w$]+\.)*([A-Za-z_$][\w$]*)")
-NO_ANSWER = frozenset({Code.NOTHING_INDEXED, Code.EMBEDDER_FAILED})
 
 
 @frozen
-class FoundExcerpts:
-    """An `Excerpts` over the searches that there are."""
+class DraftSources:
+    """An `Excerpts` over the searches that there are, the files, and what is known of them."""
 
     tree: SourceTree
-    memory: MemorySearcher | None
-    documents: Finder | None
+    syntax: Syntax
     usages: UsageFinder | None
+    knowledge: KnownHere
+    memory: Callable[[], MemorySearcher] | None
+    documents: Callable[[], Finder] | None
 
     def best(self, query: str, limit: int, check: Check = never_cancelled, /) -> Excerpted:
         """The passages of all searches, the best first."""
@@ -70,10 +89,44 @@ class FoundExcerpts:
         found = [*self._remembered(query, limit, notes, check), *self._documented(query, limit, notes, check)]
         worth = [item for item in found if item.score >= WORTH_SHOWING]
         best = _that_matter(sorted(worth, key=lambda item: -item.score)[:limit])
-        usages = self.usages if _HAPPENING.search(query) else None
-        if usages is not None:
-            best = list(_with_callers(best, usages, check))
+        if _HAPPENING.search(query):
+            best = list(self._with_callers(best, check))
         return Excerpted(_grouped(best), notes)
+
+    def changed(self, diff: str, check: Check = never_cancelled, /) -> Excerpted:
+        """The definitions that a diff touches, whole; who calls and tests them; what is known there."""
+        files = self.knowledge.files_of(diff)
+        if not files:
+            raise Failure(Code.NOT_FOUND, NOTHING_CHANGED)
+        items = [item for file in files for item in self._touched(file)]
+        for item in [item for item in items if item.title][:MOST_LOOKED_UP]:
+            check()
+            items += self._users(item, check)
+        known = [each for each in self.knowledge.of_diff(files, check).known if not each.is_unreadable]
+        texts = {"changed": "\n".join(map(_counted, files))}
+        said = (f"{one_line(each.text)} ({each.source})" for each in known)
+        return Excerpted(items, {}, {**texts, **_known_text(said)})
+
+    def traced(self, trace: str, check: Check = never_cancelled, /) -> Excerpted:
+        """The functions that a trace goes through, in its order, and what is known there."""
+        items: dict[tuple[str, int, int], Excerpt] = {}
+        for frame in frames(trace):
+            path = project_path(frame.file, self._is_file) or self._only_file(frame.file)
+            if path is None:
+                continue
+            around = self.knowledge.definitions.around(RelativePath(path), frame.line)
+            name, lines = around or (frame.name or "", LineRange(frame.line, frame.line))
+            first, last = lines.start, lines.end
+            if last - first >= LONG_FRAME:
+                first, last = max(first, frame.line - LINES_OF_FRAME), min(last, frame.line + LINES_OF_FRAME)
+            what = f"at line {frame.line}"
+            items.setdefault(
+                (path, lines.start, lines.end), Excerpt("trace", name, 1.0, "", path, first, last, what)
+            )
+        if not items:
+            raise Failure(Code.NOT_FOUND, NO_FRAME)
+        near = [self.knowledge.near(path, first, last, check) for path, first, last in items]
+        return Excerpted(list(items.values()), {}, _known_text(line for lines in near for line in lines))
 
     def _remembered(
         self, query: str, limit: int, notes: dict[str, object], check: Check
@@ -81,7 +134,7 @@ class FoundExcerpts:
         if self.memory is None:
             return
         try:
-            search = self.memory.search(ContextSearch(query), check, most=limit)
+            search = self.memory().search(ContextSearch(query), check, most=limit)
         except Failure as failure:
             if failure.code not in NO_ANSWER:
                 raise
@@ -103,7 +156,7 @@ class FoundExcerpts:
     ) -> Iterator[Excerpt]:
         if self.documents is None:
             return
-        found = self.documents.search(DocumentSearch(query, limit=min(limit, MOST_HITS)), check)
+        found = self.documents().search(DocumentSearch(query, limit=min(limit, MOST_HITS)), check)
         if found.stale:
             notes["stale"] = True
         for answer in found.answers:
@@ -136,10 +189,97 @@ class FoundExcerpts:
                 continue
             if not self.tree.is_file(path):
                 continue
-            file = self.tree.read(path, MOST_DOCUMENT_BYTES)
+            file = self.tree.read(path, MOST_FILE_BYTES)
             if isinstance(file, SourceFile) and _stands(file.text, found.text, found.start, found.end):
                 return path.value
         return None
+
+    def _is_file(self, path: str) -> bool:
+        try:
+            return self.tree.is_file(RelativePath(path))
+        except Failure:
+            return False
+
+    def _only_file(self, file: str) -> str | None:
+        """The one file of the tree whose path ends like this: frames of Java name no source folder."""
+        folders, _, name = file.replace("\\", "/").rpartition("/")
+        ends = f"/{folders}/{name}" if folders else f"/{name}"
+        places = [path.value for path in self.tree.names().named(name) if f"/{path.value}".endswith(ends)]
+        return places[0] if len(places) == 1 else None
+
+    def _touched(self, file: ChangedFile) -> Iterator[Excerpt]:
+        """The innermost definitions around the new lines of a file, then new lines that are in none.
+
+        Of a long type only its changed lines are shown, because its members are definitions of their own.
+        """
+        path = None if file.new is None else RelativePath.lenient(file.new)
+        source = None if path is None else self.tree.read(path, MOST_FILE_BYTES)
+        if path is None or not isinstance(source, SourceFile):
+            return
+        definitions = readable_part(self.syntax.parse(language_of(path.value), source.text)).definitions
+        owners: dict[int, Definition] = {}
+        for each in sorted(definitions, key=lambda each: each.start - each.end):
+            owners.update(dict.fromkeys(range(each.start, each.end + 1), each))
+        counts: Counter[tuple[int, int, str]] = Counter()
+        loose: list[int] = []
+        lines = split_lines(source.text)
+        for hunk in file.hunks:
+            # Where something was only taken away, the line before the place says where it was.
+            for number in range(max(1, hunk.new_start), hunk.new_start + max(1, hunk.new_count)):
+                owner = owners.get(number)
+                if owner is None or (owner.kind.holds_members and owner.end - owner.start >= LONG_TYPE):
+                    loose += [number] if any(map(str.strip, lines[number - 1 : number])) else []
+                else:
+                    counts[owner.start, owner.end, owner.qualified] += hunk.new_count > 0
+        for start, end, name in sorted(counts):
+            if not any(
+                low <= start and end <= high and (low, high) != (start, end) for low, high, _ in counts
+            ):
+                new = counted(counts[start, end, name], "new line")
+                rank = 2 if is_test(path) else 0
+                yield Excerpt("changed", name, 1.0, "", path.value, start, end, new, rank=rank)
+        for start, end in _runs(loose):
+            inside = owners.get(start)
+            name = path.name if inside is None else inside.qualified
+            yield Excerpt("changed", name, 0.5, "", path.value, start, end, "changed lines", rank=2)
+
+    def _users(self, item: Excerpt, check: Check) -> Iterator[Excerpt]:
+        """Who calls a changed definition, and which tests use it."""
+        name = item.title.rpartition(".")[2]
+        if item.rank or _NAME.fullmatch(name) is None:
+            return
+        callers, tests = self._callers(name, check), self._callers(name, check, tests=True)
+        for kind, rank, uses in (("callers", 1, callers), ("tests", 3, tests)):
+            for use in uses:
+                first, last = _beside(use)
+                yield Excerpt(kind, use.inside, 0.5, "", use.path, first, last, f"{USES}{name}", rank=rank)
+
+    def _with_callers(self, items: Sequence[Excerpt], check: Check) -> Iterator[Excerpt]:
+        """The passages, and after each of the first definitions the places where it is called."""
+        left = CALLED_DEFINITIONS
+        # Long definitions and their parts hardly find room.
+        shown = [item for item in items if not item.partial and item.end - item.start < MOST_LINES]
+        for item in items:
+            yield item
+            name = _NAME.fullmatch(item.title)
+            if not left or item.kind != CODE or name is None or _TYPE.search(item.text.partition("{")[0]):
+                continue  # who names a type says little about what happens
+            left -= 1
+            for use in self._callers(name[1], check):
+                if not any(one.path == use.path and one.start <= use.line <= one.end for one in shown):
+                    first, last = _beside(use)
+                    what = f"{USES}{name[1]}"
+                    yield Excerpt(CODE, use.inside, item.score, "", use.path, first, last, what)
+
+    def _callers(self, name: str, check: Check, *, tests: bool = False) -> Sequence[Usage]:
+        """The first uses of a name in other definitions; none if there is no search or no time."""
+        try:
+            call, most = CheckedCall(wanted=check), MOST_TESTS if tests else MOST_CALLERS
+            return () if self.usages is None else self.usages.callers(name, most, call, tests=tests)
+        except Failure as failure:
+            if failure.code is not Code.TIMED_OUT:
+                raise
+            return ()
 
 
 def _that_matter(items: Sequence[Excerpt]) -> list[Excerpt]:
@@ -183,45 +323,22 @@ def _grouped(items: Sequence[Excerpt]) -> list[Excerpt]:
     return [evolve(item, group=group(item)) for item in items]
 
 
-def _with_callers(items: Sequence[Excerpt], usages: UsageFinder, check: Check) -> Iterator[Excerpt]:
-    """The passages, and after each of the first definitions the places where it is called."""
-    left = CALLED_DEFINITIONS
-    # Long definitions and their parts hardly find room.
-    shown = [item for item in items if not item.partial and item.end - item.start < MOST_LINES]
-    for item in items:
-        yield item
-        name = _NAME.fullmatch(item.title)
-        if not left or item.kind != CODE or name is None or _TYPE.search(item.text.partition("{")[0]):
-            continue  # who names a type says little about what happens
-        left -= 1
-        try:
-            callers = usages.callers(name[1], MOST_CALLERS, CheckedCall(wanted=check))
-        except Failure as failure:
-            if failure.code is not Code.TIMED_OUT:
-                raise
-            callers = []
-        for caller in callers:
-            if any(one.path == caller.path and one.start <= caller.line <= one.end for one in shown):
-                continue
-            first, last = beside(caller)
-            yield Excerpt(CODE, caller.inside, item.score, "", caller.path, first, last, f"{USES}{name[1]}")
-
-
 def _what(query: str, found: FoundPiece) -> str:
     """What a hit does for the question: what it says of itself, else the words of the question in it."""
-    does = _does(found.text) if found.corpus == CODE and found.heading else ""
+    does = _does(found.text, found.key) if found.corpus == CODE and found.heading else ""
     has = set(tokens(f"{found.heading} {found.key} {found.text}"))
     words = [word for word in dict.fromkeys(re.findall(r"[\w'-]+", query)) if has & set(tokens(word))]
     return does or (f"has {', '.join(words[:MOST_WORDS])}" if words else "")
 
 
-def _does(text: str) -> str:
+def _does(text: str, path: str) -> str:
     """What a definition says that it does: the first sentence of the comment above it or of its docstring."""
     head = "\n".join(text.split("\n")[:DOC_LINES])
     docstring = _DOCSTRING.search(head)
-    above = takewhile(_COMMENT.match, head.split("\n"))
-    words = docstring[1].split("\n") if docstring else [_MARKS.sub("", line.strip()) for line in above]
-    return first_sentence(" ".join(map(str.strip, words)).strip())[:DOC_CHARS]
+    if docstring:
+        return first_sentence(docstring[1])[:DOC_CHARS]
+    lines = "\n".join(map(str.strip, head.split("\n")))
+    return head_comment(lines, RelativePath(path).suffix[1:])[:DOC_CHARS]
 
 
 def _stands(text: str, passage: str, start: int, end: int) -> bool:
@@ -252,3 +369,39 @@ def _remembered(query: str, hit: Ranked, code: Sequence[FoundPiece]) -> Iterator
     elif found.corpus == DISCOVERY:
         title = " about ".join(filter(None, (str(facts["type"]), found.module)))
         yield Excerpt("memory", title, hit.relevance, found.text, what=_what(query, found))
+
+
+def _beside(caller: Usage) -> tuple[int, int]:
+    """The lines of a caller that are shown."""
+    first, last = caller.around
+    if last - first >= SHORT_CALLER:
+        return max(first, caller.line - LINES_BESIDE), min(last, caller.line + LINES_BESIDE)
+    return first, last
+
+
+def _runs(numbers: Iterable[int]) -> list[tuple[int, int]]:
+    """Line numbers as first and last lines."""
+    runs: list[tuple[int, int]] = []
+    for number in sorted(set(numbers)):
+        if runs and number <= runs[-1][1] + LINES_BETWEEN:
+            runs[-1] = runs[-1][0], number
+        else:
+            runs.append((number, number))
+    return runs
+
+
+def _counted(file: ChangedFile) -> str:
+    """A file of a diff, and how many lines it lost and gained."""
+    old, new = sum(hunk.old_count for hunk in file.hunks), sum(hunk.new_count for hunk in file.hunks)
+    way = file.new or f"{file.old}, which is gone"
+    if file.old is None:
+        way = f"{way}, which is new"
+    elif file.new not in (None, file.old):
+        way = f"{file.new}, which was {file.old}"
+    return f"- {way}: +{new} -{old}"
+
+
+def _known_text(sentences: Iterable[str]) -> dict[str, str]:
+    """What is known of the places, as the text of a section."""
+    lines = dict.fromkeys(f"- {sentence}" for sentence in sentences)
+    return {"known": "\n".join(list(lines)[:MOST_KNOWN])} if lines else {}

@@ -21,6 +21,8 @@ from context_pack.kernel.ports import IdSource
 from context_pack.memory.discovery import uuid_of
 from context_pack.memory.stores import DiscoveryStore
 from context_pack.packs.ports import ExcerptStore, PackHistory, PackStore
+from context_pack_adapters.bundles.store import FileBundleStore
+from context_pack_adapters.contexts.projects import DiskProjects
 from context_pack_adapters.files.events import Tell
 from context_pack_adapters.files.folder import Folder
 from context_pack_adapters.memory.access import AccessFiles
@@ -35,6 +37,7 @@ from context_pack_adapters.postgres.opening import open_team
 from context_pack_adapters.private_places import PrivatePlaces, check_settings, open_places, storage_place
 from context_pack_adapters.settings import Settings
 from context_pack_adapters.source.changes import GitChanges
+from context_pack_adapters.source.grep import FileTreeSearch
 from context_pack_adapters.source.tree import DiskSourceTree
 from context_pack_adapters.syntax import shared_syntax
 from context_pack_adapters.system import SystemClock, SystemIds
@@ -46,9 +49,6 @@ from context_pack_adapters.worktrees import (
 )
 
 if TYPE_CHECKING:
-    from context_pack.bundles.ports import BundleStore
-    from context_pack.code.grep import CodeSearch
-    from context_pack.contexts.ports import Projects
     from context_pack.retrieval.ports import Background
     from context_pack_adapters.disk_searches import DiskSearches
 
@@ -121,10 +121,13 @@ def open_ports(
 
     @cache
     def searches() -> DiskSearches:
-        opened = _disk_searches()(settings, places, policy, worker, team, discoveries, sessions, trees or ())
+        from context_pack_adapters.disk_searches import DiskSearches
+
+        opened = DiskSearches(settings, places, policy, worker, team, discoveries, sessions, trees or ())
         closing.callback(opened.close)
         return opened
 
+    copies = [Path(settings.root, name) for name in ("excerpts", "packs")]  # of code that is there itself
     return DiskPorts(
         clock=clock,
         source=DiskSourceTree(root, policy, own=(Path(settings.root), *places.every_project)),
@@ -138,9 +141,9 @@ def open_ports(
         changes=GitChanges(root),
         discoveries=stores.discoveries,
         sessions=sessions,
-        search=lambda: _code_search(settings, policy),
-        bundles=lambda: _bundles(settings, policy),
-        contexts=lambda: _contexts(settings, policy),
+        search=lambda: FileTreeSearch(root, policy, copies=copies, storage=Path(settings.root)),
+        bundles=lambda: FileBundleStore(root, policy, settings.bundles),
+        contexts=lambda: DiskProjects(settings.source_root, settings.allowed_roots, policy),
         documents=lambda: searches().documents,
         memory=lambda: searches().memory,
         close=closing.close,
@@ -151,29 +154,3 @@ def open_ports(
             folder_mark(Folder(storage).below("packs")) if team is None else team.change_token()
         ),
     )
-
-
-def _disk_searches() -> type[DiskSearches]:
-    from context_pack_adapters.disk_searches import DiskSearches
-
-    return DiskSearches
-
-
-def _code_search(settings: Settings, policy: PathPolicy) -> CodeSearch:
-    from context_pack_adapters.source.grep import FileTreeSearch
-
-    root = Path(settings.source_root)
-    copies = [Path(settings.root, name) for name in ("excerpts", "packs")]  # of code that is there itself
-    return FileTreeSearch(root, policy, copies=copies, storage=Path(settings.root))
-
-
-def _bundles(settings: Settings, policy: PathPolicy) -> BundleStore:
-    from context_pack_adapters.bundles.store import FileBundleStore
-
-    return FileBundleStore(Path(settings.source_root), policy, settings.bundles)
-
-
-def _contexts(settings: Settings, policy: PathPolicy) -> Projects:
-    from context_pack_adapters.contexts.projects import DiskProjects
-
-    return DiskProjects(settings.source_root, settings.allowed_roots, policy)

@@ -29,12 +29,12 @@ from typing import Any
 import click
 from attrs import asdict, evolve, frozen
 
+from context_pack.bridges import KnownByDiscoveries, KnownByPacks
 from context_pack.kernel.errors import Code, Failure, clip
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.times import format_instant, parse_instant
 from context_pack.knowledge.model import Known, ranked
 from context_pack.knowledge.ports import KnownSource
-from context_pack.knowledge_sources import KnownByDiscoveries, KnownByPacks
 from context_pack.packs.commands import ListPacks
 from context_pack.packs.model import Pack
 from context_pack.toolkit.budget import cut_text
