@@ -85,6 +85,10 @@ def _resources(cases: UseCases, metrics: Metrics) -> Iterator[ResourceFamily]:
     """The resources of each feature that has some, and the statistics."""
     ports = cases.ports
     yield pack_resources.build(cases.packs.reader, ports.packs)
+    if ports.bundles is not None:
+        yield bundle_tools.resources(cases.bundles)
+    if ports.contexts is not None:
+        yield context_tools.resources(cases.contexts.queries)
     if ports.documents is not None:
         yield document_resources.build(cases.documents.shelf)
     yield stats_family(metrics)

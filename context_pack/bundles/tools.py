@@ -1,4 +1,4 @@
-"""The tools `export_context`, `get_context` and `export_entity_markdown`: from commands to one envelope.
+"""The tools `export_context`, `get_context` and `export_entity_markdown`, and entities as resources.
 
 Everything that names a field of an answer is here: `{ok, tool, data, bundleId, meta, diagnostics}`, and for
 failures `{ok, tool, error: {code, message, details}}` with one of three codes. Answers are built as text and
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import unquote
 
 from attrs import evolve
 
@@ -25,14 +26,15 @@ from context_pack.bundles.exports import (
     target_record,
     write_document,
 )
-from context_pack.bundles.loading import BundleShelf, OpenedBundle
+from context_pack.bundles.loading import BundleShelf, EntityAddress, OpenedBundle, require
 from context_pack.bundles.markdown import MORE
-from context_pack.bundles.model import Entity, compact
+from context_pack.bundles.model import Entity, compact, exported
 from context_pack.kernel.errors import Code, Failure, Kind, invalid
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.yaml_documents import dump
 from context_pack.toolkit.budget import room_of
-from context_pack.toolkit.call import Call
+from context_pack.toolkit.call import Call, QuietCall
+from context_pack.toolkit.offers import ResourceFamily, ResourceText
 from context_pack.toolkit.spec import Answer, FailedCall, Family, Tool, json_answer, shape, tool
 
 EXPORT, NEAR, DOCUMENT = "export_context", "get_context", "export_entity_markdown"
@@ -164,3 +166,22 @@ def _envelope(
 ) -> str:
     head, tail = {"ok": True, "tool": name}, {"bundleId": bundle_id, "meta": meta, "diagnostics": diagnostics}
     return f'{compact(head)[:-1]},\n"data":{data},\n{compact(tail)[1:]}'
+
+
+PREFIX, JSON = "context://bundle/", "application/json"
+
+
+def resources(shelf: BundleShelf) -> ResourceFamily:
+    """Entities as JSON. They are not listed: a bundle may have thousands, and a list would load them all."""
+
+    def read(uri: str) -> ResourceText | None:
+        parts = [unquote(part) for part in uri.removeprefix(PREFIX).split("/", 2)]
+        if len(parts) < 3 or not all(parts):
+            return None
+        opened = shelf.open(parts[0], QuietCall())
+        (entity,) = require(opened.bundle, opened.id, [EntityAddress(*parts[1:])])
+        return ResourceText(uri, json.dumps(exported(entity), ensure_ascii=False, indent=2), JSON)
+
+    about = "An entity of a bundle: its type, id, data and when it was last modified."
+    uris = f"{PREFIX}{{bundle}}/{{type}}/{{id}}"
+    return ResourceFamily(PREFIX, uris, "entity", "Bundle entity", about, JSON, tuple, read)

@@ -1,4 +1,4 @@
-"""The tools `list_contexts`, `check_freshness` and `query_context`: the JSON of their answers and refusals.
+"""The tools `list_contexts`, `check_freshness` and `query_context`, and contexts as resources.
 
 The shapes are those of the format's first tool, with a few added fields. Each tool refuses in its own shape,
 whatever the cause: bad arguments look like a missing context with another error.
@@ -6,11 +6,14 @@ whatever the cause: bad arguments look like a missing context with another error
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
+from urllib.parse import quote, unquote
 
 from context_pack.contexts.fingerprint import FreshnessState
+from context_pack.contexts.model import ROOT_SCOPE, ContextSummary
 from context_pack.contexts.queries import (
     CheckedContext,
     CheckFreshness,
@@ -21,9 +24,12 @@ from context_pack.contexts.queries import (
     ListedFolder,
     QueryContext,
     RefusedQuery,
+    gist_of,
 )
 from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.ports import Reason
 from context_pack.toolkit.call import Call
+from context_pack.toolkit.offers import ResourceEntry, ResourceFamily, ResourceText
 from context_pack.toolkit.spec import Answer, FailedCall, Family, Tool, json_answer, shape, tool
 
 Body = dict[str, Any]
@@ -178,3 +184,35 @@ def _family(shape: Callable[[Mapping[str, Any]], Body]) -> Family:
         return json_answer({**shape(failed.arguments), "error": words, **more}, is_error=True)
 
     return Family("contexts", error)
+
+
+PREFIX, JSON = "context://scope/", "application/json"
+MOST_LISTED = 200
+
+
+def resources(queries: ContextQueries) -> ResourceFamily:
+    """Contexts with their state as JSON; listed are the root and the folders directly in it."""
+
+    def entries() -> list[ResourceEntry]:
+        project = queries.projects.open(None)
+        listed: list[ResourceEntry] = []
+        if isinstance(project, Reason):
+            return listed
+        for scope in [ROOT_SCOPE, *project.inside(ROOT_SCOPE)][:MOST_LISTED]:
+            folder = project.find(scope)
+            gist = None if isinstance(folder, Reason) else gist_of(folder)
+            if isinstance(gist, ContextSummary):
+                listed.append(ResourceEntry(PREFIX + quote(scope), scope, title, gist.summary, JSON))
+        return listed
+
+    def read(uri: str) -> ResourceText | None:
+        scope = unquote(uri.removeprefix(PREFIX))
+        answer = queries.query(QueryContext(scope=scope))
+        checked = queries.check(CheckFreshness(scope=scope))
+        if isinstance(answer, RefusedQuery) or isinstance(checked, RefusedQuery):
+            return None
+        body = {"scope": scope, "state": checked.freshness.state.value, "context": answer.context}
+        return ResourceText(uri, json.dumps(body, ensure_ascii=False, indent=2), JSON)
+
+    title, about = "Directory context", "What a folder holds, and whether that is still true."
+    return ResourceFamily(PREFIX, f"{PREFIX}{{path}}", "scope", title, about, JSON, entries, read)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from context_trees import Asked, Files, context, disk_contexts
 
 from context_pack.contexts.ports import Projects
+from context_pack.contexts.queries import ContextQueries
+from context_pack.contexts.tools import PREFIX, resources
 
 MISSING = (
     'No .context.yaml found at scope "{}". This scope may be below the min_tokens threshold; '
@@ -210,3 +213,22 @@ def test_bad_arguments_are_refused_in_the_tools_own_shape(
 def test_arguments_that_a_tool_does_not_know_are_ignored(asked: Asked) -> None:
     assert asked.ok("query_context", scope="src/core", bogus=1) == asked.ok("query_context", scope="src/core")
     assert asked.ok("list_contexts", bogus=1) == asked.ok("list_contexts")
+
+
+@pytest.mark.clause("CX-27")
+def test_a_scope_is_a_resource_with_its_state(ports: Projects, files: Files) -> None:
+    family = resources(ContextQueries(ports))
+    for uri in (f"{PREFIX}src/core", f"{PREFIX}src%2Fcore"):
+        read = family.read(uri)
+        assert read is not None
+        assert read.mime_type == "application/json"
+        body = json.loads(read.text)
+        assert (body["state"], body["context"]["todos"]) == ("stale", ["t"])
+    for scope in ("nope", "later", "broken", "..%2F..%2Fetc", "%2Fetc", ""):
+        assert family.read(PREFIX + scope) is None
+    assert family.entries() == []
+    files.update({".context.yaml": context("."), "src/.context.yaml": context("src"), "src/b.py": ""})
+    assert [(entry.uri, entry.description) for entry in family.entries()] == [
+        (f"{PREFIX}.", "A folder."),
+        (f"{PREFIX}src", "A folder."),
+    ]
