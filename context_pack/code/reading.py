@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import cache
+from itertools import accumulate, takewhile
 from typing import NamedTuple
 
 from attrs import evolve, frozen
@@ -86,7 +87,6 @@ class Dependency:
     """A file that the read one imports; without content when that is too much, too large or no text."""
 
     path: str
-    level: int
     language: str
     size: int | None
     lines: int | None
@@ -149,7 +149,9 @@ class FileReader:
             paths, names = sorted(set(imports.paths) - {source.path.value}), sorted(imports.external)
             # A content that leaves more than half of the room leaves it to them.
             free = max(room // 2, room - json_size(content))
-            inside, external, taken = _fitting_both(paths, names, free)
+            inside, taken = _fitting(paths, free, ROW_BYTES)
+            external, more = _fitting(names, free - taken, NAME_BYTES)
+            taken += more
             unnamed = len(paths) + len(names) - len(inside) - len(external)
         page = paged(content, span, lines, room - taken)
         found = tuple(self._dependencies(inside, check, min(BUDGET_CHARS, page.room)))
@@ -209,9 +211,9 @@ class FileReader:
                 left -= len(found.text) if fits else 0
                 content, omitted = (found.text, None) if fits else (None, "budget")
                 count = count_lines(found.text)
-                yield Dependency(path, MAX_DEPTH, language, found.size, count, content, omitted)
+                yield Dependency(path, language, found.size, count, content, omitted)
             elif found.reason in _OMITTED:
-                yield Dependency(path, MAX_DEPTH, language, None, None, None, _OMITTED[found.reason])
+                yield Dependency(path, language, None, None, None, _OMITTED[found.reason])
 
 
 def read_source(tree: SourceTree, path: RelativePath) -> SourceFile:
@@ -262,24 +264,12 @@ def numbered_lines(content: str, first: int) -> str:
     return "\n".join(f"{number:>4}: {line}" for number, line in enumerate(lines, first)) + ending
 
 
-def _fitting_both(
-    paths: Sequence[str], names: Sequence[str], room: int
-) -> tuple[tuple[str, ...], tuple[str, ...], int]:
-    """The paths and then the names that there is room for, and the bytes of both."""
-    inside, taken = _fitting(paths, room, ROW_BYTES)
-    external, more = _fitting(names, room - taken, NAME_BYTES)
-    return inside, external, taken + more
-
-
-def _fitting(names: Sequence[str], room: int, each: int) -> tuple[tuple[str, ...], int]:
+def _fitting(names: Iterable[str], room: int, each: int) -> tuple[tuple[str, ...], int]:
     """The first names that fit where each takes so many bytes more than it has, and what they take."""
-    taken = kept = 0
-    for name in names:
-        if taken + len(name.encode("utf-8", "surrogatepass")) + each > room:
-            break
-        taken += len(name.encode("utf-8", "surrogatepass")) + each
-        kept += 1
-    return tuple(names[:kept]), taken
+    sizes = ((name, len(name.encode("utf-8", "surrogatepass")) + each) for name in names)
+    totals = accumulate(sizes, lambda before, row: (row[0], before[1] + row[1]))
+    kept = list(takewhile(lambda row: row[1] <= room, totals))
+    return tuple(name for name, _ in kept), kept[-1][1] if kept else 0
 
 
 def _no_imports(source: SourceFile, why: str) -> Failure:

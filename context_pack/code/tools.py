@@ -135,7 +135,7 @@ def _dependency(dependency: Dependency) -> dict[str, Any]:
     record: dict[str, Any] = {
         "path": dependency.path,
         "type": "import",
-        "level": dependency.level,
+        "level": 1,
         "language": dependency.language,
         "size": dependency.size,
         "lines": dependency.lines,
@@ -301,7 +301,9 @@ def _definitions(usages: Usages) -> Sequence[Usage]:
 
 
 def _definition(usage: Usage) -> str:
-    return f"defined {usage.path}:{usage.line} {usage.inside}: {usage.text}"
+    """A definition; its name is in its head, if nothing is around it."""
+    qualified = f" {usage.inside}" if "." in usage.inside else ""
+    return f"defined {usage.path}:{usage.line}{qualified}: {usage.text}"
 
 
 def _use(usage: Usage, before: Usage | None) -> str:

@@ -39,7 +39,7 @@ def test_usages_leave_ignored_files_out(shell: CommandLine) -> None:
     lines = shell("call", "find_usages", "name=helper").out.splitlines()
     assert lines == [
         "helper: 1 definition, 1 use",
-        "defined app.py:5 helper: def helper()",
+        "defined app.py:5: def helper()",
         "app.py",
         "  2 in main: return helper()",
     ]

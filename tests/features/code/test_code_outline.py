@@ -179,7 +179,7 @@ def test_what_can_be_read_of_a_broken_file_is_listed_with_the_reason() -> None:
 def test_usages_are_identifiers_outside_comments_and_strings() -> None:
     assert call("find_usages", name="price").split("\n") == [
         "price: 1 definition, 4 uses",
-        "defined shop/money.py:1 price: def price(item: str) -> int",
+        "defined shop/money.py:1: def price(item: str) -> int",
         "shop/cart.py",
         "  3: from .money import price",
         "  21 in Cart.total: return sum(price(item) for item in self.items)",
@@ -277,7 +277,7 @@ def test_a_file_at_the_root_is_not_taken_for_others_of_its_name() -> None:
     files: dict[str, str | bytes] = {"a.py": "x = 1\n", "b/a.py": "x = 2\n" * 5_000}
     assert call("find_usages", files, name="x", path="a.py").split("\n") == [
         "x: 1 definition, 0 uses",
-        "defined a.py:1 x: x",
+        "defined a.py:1: x",
     ]
 
 
