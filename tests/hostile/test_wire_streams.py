@@ -1,9 +1,8 @@
-"""A thousand mutated conversations: the server never raises or hangs, and answers the ping that follows.
+"""Mutated conversations with a server process: it never fails inside, and whatever it says is whole.
 
 Each stream is a real session, framed or not, after a few accidents: cut, repeated, in another order, with
-flipped bits, wrong lengths, huge headers, broken UTF-8, deep JSON and values of other types. Most go to the
-real codec, session and tools in this process; some to server processes (`HOSTILE_STREAMS` says how many).
-Seeds are fixed, so a failure can be repeated.
+flipped bits, wrong lengths, huge headers, broken UTF-8, deep JSON and values of other types. Seeds are fixed,
+so a failure can be repeated; `HOSTILE_STREAMS` says how many there are.
 """
 
 from __future__ import annotations
@@ -12,28 +11,18 @@ import json
 import os
 import random
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hanging import never_hanging
-from inmemory.ports import memory_ports
 from stdio_client import HELLO, MAIN, PATIENCE, environment
 
-from context_pack.app import build
-from context_pack.toolkit.registry import Registry
 from context_pack_adapters.server.framing import Decoder, Fault
-from context_pack_adapters.server.protocol_versions import ServerFacts
-from context_pack_adapters.server.session import ProtocolSession
 
-STREAMS = 1000
-LIVE_STREAMS = int(os.environ.get("HOSTILE_STREAMS", "60"))
-LIVE_AT_ONCE = 10
+STREAMS = int(os.environ.get("HOSTILE_STREAMS", "150"))
+AT_ONCE = 15
 LIMIT = 1 << 16
-SHARDS = 2
 RESYNC = b"\n}\nx\n\n"
-FACTS = ServerFacts("fuzz", "Fuzz", "1", "A server for tests.", "")
 META = "io.modelcontextprotocol/"
 ENVELOPE = {META + "protocolVersion": "2026-07-28", META + "clientCapabilities": {}}
 
@@ -143,87 +132,13 @@ def stream(dice: random.Random) -> bytes:
     return bytes(data)
 
 
-class Peer:
-    """The codec and the session over real tools, with jobs run as they come."""
-
-    def __init__(self, load: Callable[[], Registry]) -> None:
-        self.said: list[Any] = []
-        self.alarms: list[tuple[str, BaseException]] = []
-        self._decoder = Decoder(LIMIT)
-        self.session = ProtocolSession(
-            FACTS, load, self._take, alarm=lambda place, error: self.alarms.append((place, error))
-        )
-
-    def _take(self, body: bytes) -> None:
-        self.said.append(json.loads(body))
-
-    def feed(self, data: bytes) -> None:
-        """Hand over bytes."""
-        self._serve(self._decoder.feed(data))
-
-    def end(self) -> None:
-        """End of input."""
-        self._serve(self._decoder.eof())
-        self.session.cancel_all()
-        self.session.finish()
-
-    def _serve(self, items: list[bytes | Fault]) -> None:
-        for item in items:
-            if isinstance(item, Fault):
-                self.session.receive(item)
-                continue
-            for job in self.session.receive(item):
-                job.run()
-
-    def answers_a_ping(self) -> bool:
-        """Whether a ping is answered, also from inside of an unfinished message of the largest size."""
-        for padding in (0, LIMIT):
-            self.feed(b"\n" * padding + RESYNC)
-            self.feed(
-                json.dumps({"jsonrpc": "2.0", "id": f"last {padding}", "method": "ping"}).encode() + b"\n"
-            )
-            if any(isinstance(one, dict) and one.get("id") == f"last {padding}" for one in self.said):
-                return True
-        return False
-
-
-@pytest.fixture(scope="module")
-def registry() -> Registry:
-    ports = memory_ports({"src/app.py": "import os\n\n\ndef app():\n    return os\n"}, None, None, ())
-    return build(ports, max_source_bytes=1 << 20)
-
-
-@pytest.mark.slow
-@pytest.mark.clause("TR-18", "MCP-90")
-@pytest.mark.parametrize("shard", range(SHARDS))
-def test_a_mutated_conversation_is_survived(registry: Registry, shard: int) -> None:
-    answered = 0
-    for number in range(shard, STREAMS, SHARDS):
-        dice = random.Random(f"stream {number}")
-        data = stream(dice)
-        peer = Peer(lambda: registry)
-        with never_hanging():
-            cuts = sorted(dice.randrange(len(data) + 1) for _ in range(dice.randrange(4)))
-            for start, end in zip([0, *cuts], [*cuts, len(data)], strict=True):
-                peer.feed(data[start:end])
-            alive = peer.answers_a_ping()
-            peer.end()
-        ended = peer.session.exit_code is not None
-        # What claims more than fits is lawfully drained for as long as it claims to be.
-        assert ended or alive or b"%d" % 2**63 in data, (number, data[:300])
-        assert not peer.alarms, (number, peer.alarms)
-        assert "Traceback" not in json.dumps(peer.said)
-        answered += alive
-    assert answered > STREAMS / SHARDS / 2
-
-
 @pytest.mark.slow
 @pytest.mark.clause("TR-18", "TR-40", "MCP-90")
-@pytest.mark.parametrize("first", range(0, LIVE_STREAMS, LIVE_AT_ONCE))
+@pytest.mark.parametrize("first", range(0, STREAMS, AT_ONCE))
 def test_a_server_process_survives_mutated_conversations(tmp_path: Path, first: int) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src/app.py").write_text("import os\n")
-    streams = [stream(random.Random(f"stream {number}")) for number in range(first, first + LIVE_AT_ONCE)]
+    streams = [stream(random.Random(f"stream {number}")) for number in range(first, first + AT_ONCE)]
     ended = subprocess.run(
         MAIN, input=(b"\n" * LIMIT + RESYNC).join(streams), cwd=tmp_path, timeout=PATIENCE,
         capture_output=True, check=False,

@@ -52,39 +52,6 @@ def test_random_text_is_parsed_or_refused_and_stays_inside_the_root(name: str, t
 
 
 @pytest.mark.clause("CD-15")
-@pytest.mark.parametrize("name", sorted(set(ENDINGS) - {"python"}))
-@pytest.mark.parametrize("seed", range(2))
-def test_repeated_pieces_are_parsed_in_linear_time(name: str, seed: int) -> None:
-    for first, piece in enumerate(PIECES):
-        text = piece + PIECES[(first * 7 + seed * 13) % len(PIECES)]
-        # Grammars take the square of some texts; the syntax port ends what takes too long.
-        with never_hanging(60):
-            SYNTAX.parse(name, text * (2_000 // len(text)))
-
-
-TOO_DEEP = "x = " + "-" * 100_000 + "1\n"
-
-
-@pytest.mark.clause("CD-15")
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("python", '"\\' * 300_000),
-        ("python", 'f"{' + "'\\" * 300_000),
-        ("python", TOO_DEEP + "from a " * 100_000),
-        ("python", TOO_DEEP + "import a" + " " * 300_000),
-        ("python", TOO_DEEP + '"""' + '\\"""\n' * 100_000 + "\\"),
-        ("csharp", '$"{' + "'\\" * 300_000),
-        ("ruby", '"#{' + "'\\" * 300_000),
-        ("php", '<?php "{$' + "'\\" * 300_000),
-    ],
-)
-def test_import_scanning_is_not_quadratic(name: str, text: str) -> None:
-    with never_hanging(60):  # the square of the length would take an hour
-        SYNTAX.parse(name, text)
-
-
-@pytest.mark.clause("CD-15")
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_project_file_cut_anywhere_is_parsed_or_refused(language: str) -> None:
     for path, text in project(language).items():

@@ -139,17 +139,3 @@ REPEATS = st.sampled_from(["", "", "", "*", "+", "?", "{2}", "{1,2}", "*?", "+?"
 def test_random_patterns_mean_what_regex_says(parts: list[tuple[str, str]], fold: bool) -> None:
     pattern = "".join(f"(?:{piece}){repeat}" if repeat else piece for piece, repeat in parts)
     assert starts(pattern, fold) == starts_by_line(pattern, fold)
-
-
-@pytest.mark.clause("CD-63")
-@pytest.mark.parametrize(
-    ("pattern", "position"),
-    [
-        ("abc)", 3), ("a**", 2), ("a+?+", 3), ("a{2}{3}", 4), (r"ab\p{Nope}", 10),
-        ("a(b", 3), ("ab[c", 4), (r"\s\s[z-a]", 8), ("ab\\", 3), (r"a\q", 3), ("a|*", 2), ("(?<=a)(?z)", 8),
-    ],
-)  # fmt: skip
-def test_a_bad_pattern_says_where(pattern: str, position: int) -> None:
-    with pytest.raises(Failure) as caught:
-        compiled(pattern, False)
-    assert caught.value.details["details"].endswith(f"at position {position}")

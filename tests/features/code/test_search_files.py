@@ -13,7 +13,7 @@ from search_corpus import settle
 from context_pack.code.grep import MAX_FILE_BYTES, FoundLines, LineQuery
 from context_pack.kernel.paths import PathPolicy
 from context_pack.toolkit.call import QuietCall
-from context_pack_adapters.source.grep import ROOM_BYTES, FileTreeSearch, searched_text
+from context_pack_adapters.source.grep import ROOM_BYTES, FileTreeSearch
 
 Search = Callable[..., FoundLines]
 
@@ -174,24 +174,3 @@ def test_an_unreadable_file_is_not_searched(search: Search, root: Path) -> None:
     if os.access(root / "closed", os.R_OK):
         pytest.skip("whoever runs the tests may read everything")
     assert search("needle").files == 1
-
-
-@pytest.mark.clause("CD-51", "CD-58")
-@pytest.mark.parametrize(
-    "data, text",
-    [
-        (b"", ""),
-        (b"a", "a\n"),
-        (b"a\n", "a\n"),
-        (b"a\r\nb\r\n", "a\nb\n"),
-        (b"a\r\nb\r", "a\nb\n"),
-        (b"\r", "\n"),
-        (b"a\n\r", "a\n\n"),
-        (b"a\r\r\n", "a\r\n"),
-        (b"a\rb", "a\rb\n"),
-        (b"\xef\xbb\xbfa", "a\n"),
-        (b"\n\n", "\n\n"),
-    ],
-)
-def test_a_text_is_searched_with_one_line_feed_after_each_line(data: bytes, text: str) -> None:
-    assert searched_text(data) == text

@@ -15,7 +15,7 @@ import pytest
 from crashing_grammar import CRASH, HANG, RAISE
 from waiting import is_alive, until
 
-from context_pack.kernel.syntax import NotParsed, Parsed, Spans
+from context_pack.kernel.syntax import NotParsed, Parsed
 from context_pack_adapters.syntax.guarded_syntax import CRASHED, NOT_STARTED, TOOK_LONG, GuardedSyntax
 from context_pack_adapters.syntax.tree_sitter_syntax import TreeSitterSyntax
 
@@ -54,18 +54,6 @@ def marked(syntax: GuardedSyntax, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """One whose grammar crashes on a mark."""
     monkeypatch.setenv("PYTHONPATH", crashing_grammar.plant(tmp_path / "grammar")["PYTHONPATH"])
     return syntax
-
-
-@pytest.mark.clause("CD-95")
-@pytest.mark.parametrize("text", [TEXT, TEXT.replace("\n", "\r\n"), "", "x = '\ud800'\n", "def f(", "\0"])
-def test_answers_are_those_of_the_parser_itself(syntax: GuardedSyntax, text: str) -> None:
-    here = TreeSitterSyntax()
-    for language in ("python", "cobol", ""):
-        assert syntax.knows(language) == here.knows(language)
-        assert syntax.parse(language, text) == here.parse(language, text)
-        assert syntax.spans(language, text) == here.spans(language, text)
-        assert syntax.occurrences(language, text, "size") == here.occurrences(language, text, "size")
-    assert isinstance(syntax.spans("python", TEXT), Spans)
 
 
 @pytest.mark.clause("CD-95")
