@@ -34,7 +34,7 @@ SCHEMA_VERSION = 2
 IN_BODY = 3
 """The version of files that have the prose in their body; those of version 2 have all in the front matter."""
 MOMENTS = ("created_at", "updated_at", "expires_at")
-FIELDS: Mapping[type, Sequence[str]] = {
+FIELDS: Mapping[Any, Sequence[str]] = {
     Pack: ("id", "name", "title", "brief", "status", "tags", "sections", "revision", *MOMENTS),
     Section: ("key", "title", "description", "refs", "diagrams", "scope"),
     Ref: ("key", "path", "lines", "title", "why", "group", "anchor", "spellings"),
@@ -45,6 +45,8 @@ FIELDS: Mapping[type, Sequence[str]] = {
     Symbol: ("kind", "name", "signature", "part"),
 }
 """The fields of a pack and of its parts, in the order in which they are written."""
+LISTS: Mapping[str, type[Any]] = {"sections": Section, "refs": Ref, "diagrams": Diagram}
+SINGLE: Mapping[str, type[Any]] = {"anchor": Anchor, "symbol": Symbol}
 LATER = frozenset({"scope", "symbol", "spellings"})
 """Fields that older readers do not know: they are written only where they are there."""
 STORED = frozenset({"anchor", "spellings"})
@@ -71,9 +73,6 @@ def to_record(
         if (value not in (None, ()) or name not in LATER) and (anchors or name not in STORED):
             record[name] = value if type(value) in (str, int) else _plain(value, anchors)
     extra = getattr(part, "extra", None) if anchors else None
-    if extra and isinstance(part, Ref):
-        record["lines"] |= extra.get("lines", {})
-        extra = {name: value for name, value in extra.items() if name != "lines"}
     return record | extra if extra else record
 
 
@@ -144,7 +143,7 @@ def prose_joined(front: Record, body: str) -> Record:
     Raises:
         Failure: `malformed_pack` for a body that says less, or more, than the front matter names.
     """
-    sections = [_mapping(each, "sections") for each in _list(front, "sections", "")]
+    sections = _mappings(front, "sections")
     below = _by_key([each for each in sections if "title" not in each])
     (_, opening), *chunks = _cut(body.split("\n"), _SECTION, below)
     if any(map(str.strip, opening)):
@@ -184,7 +183,9 @@ def _cut(
 
 def _with_prose(section: Mapping[str, Any], title: str, lines: Sequence[str]) -> Record:
     """A section with its title, and the text and diagrams that these lines say."""
-    diagrams = _by_key([_mapping(each, "diagrams") for each in _list(section, "diagrams", "sections")])
+    diagrams = _by_key(
+        [_mapping(each, "diagrams") for each in _list(section.get("diagrams"), "sections.diagrams")]
+    )
     (_, above), *chunks = _cut(lines, _DIAGRAM, diagrams)
     text = values.without_blank_ends("\n".join(above))
     if text and "description" in section:
@@ -212,13 +213,8 @@ def from_record(record: Mapping[str, Any]) -> Pack:
     Raises:
         Failure: `migration_required` for another schema version, `malformed_pack` for anything else wrong.
     """
-    top = _object(record, ("schema_version", *FIELDS[Pack]), "the front matter")
-    _check_version(top.pop("schema_version"))
-    top["sections"] = _each(top, "sections", "", _section)
-    top["tags"] = _list(top, "tags", "")
-    for field in MOMENTS:
-        top[field] = _moment(top[field], field)
-    return _built("", lambda: Pack(**top))
+    _check_version(record.get("schema_version"))
+    return _part(Pack, {name: value for name, value in record.items() if name != "schema_version"}, "")
 
 
 def _check_version(found: Any) -> None:
@@ -233,40 +229,41 @@ def _check_version(found: Any) -> None:
     )
 
 
-def _section(value: Any, at: str) -> Section:
-    item = _object(value, FIELDS[Section], at)
-    item["refs"], item["diagrams"] = _each(item, "refs", at, _ref), _each(item, "diagrams", at, _diagram)
-    return _built(at, lambda: Section(**item))
-
-
-def _ref(value: Any, at: str) -> Ref:
-    item = _object(value, FIELDS[Ref], at)
-    lines = _object(item["lines"], FIELDS[LineRange], f"{at}.lines")
-    if item["anchor"] is not None:
-        item["anchor"] = anchor_from(item["anchor"], f"{at}.anchor")
-
-    def build() -> Ref:
-        more = lines.pop("extra")
-        place = {"path": RelativePath.parse(item["path"]), "lines": LineRange.stored(**lines)}
-        extra = {**item["extra"], "lines": more} if more else item["extra"]
-        return Ref(**{**item, **place, "extra": extra})
-
-    return _built(at, build)
-
-
-def _diagram(value: Any, at: str) -> Diagram:
-    item = _object(value, FIELDS[Diagram], at)
-    return _built(at, lambda: Diagram(**item))
-
-
 def anchor_from(value: Any, at: str) -> Anchor:
     """The anchor that a record describes; `at` is where it stands, for the reason if it describes none."""
-    item = _object(value, FIELDS[Anchor], at)
-    item["extra"] = {name: each for name, each in item["extra"].items() if name not in FORMER}
-    if item["symbol"] is not None:
-        symbol = _object(item["symbol"], FIELDS[Symbol], f"{at}.symbol")
-        item["symbol"] = _built(f"{at}.symbol", lambda: Symbol(**symbol))
-    return _built(at, lambda: Anchor(**item))
+    return _part(Anchor, value, at)
+
+
+def _part(kind: Callable[..., T], value: Any, at: str) -> T:
+    """A pack or a part of one; fields that we do not know are carried along, former ones are dropped."""
+    value = _mapping(value, at)
+    try:
+        fields = {name: _field(name, value.get(name), f"{at}.{name}".strip(".")) for name in FIELDS[kind]}
+        unknown = value.keys() - fields.keys() - (FORMER if kind is Anchor else frozenset())
+        return kind(**fields, extra={name: each for name, each in value.items() if name in unknown})
+    except Failure as failure:
+        if failure.code is Code.MALFORMED_PACK:
+            raise
+        raise malformed(f"{at}: {failure.message}" if at else failure.message) from None
+
+
+def _field(name: str, value: Any, at: str) -> Any:
+    """The value of a field; None for one that is absent, unless that is a list."""
+    if name in LISTS:
+        parts = enumerate(_list(value, at))
+        return tuple(_part(LISTS[name], part, f"{at}.{index}") for index, part in parts)
+    if name == "tags":
+        return _list(value, at)
+    if name in MOMENTS:
+        return _moment(value, name)
+    if name == "path":
+        return RelativePath.parse(value)
+    if value is None or isinstance(value, int):
+        return value
+    if name == "lines":
+        lines = _mapping(value, at)
+        return LineRange.stored(lines.get("start"), lines.get("end"))
+    return _part(SINGLE[name], value, at) if name in SINGLE else value
 
 
 def _moment(text: Any, field: str) -> datetime:
@@ -278,42 +275,20 @@ def _moment(text: Any, field: str) -> datetime:
         raise malformed(f"'{field}' is no RFC 3339 moment") from None
 
 
-def _object(value: Any, fields: Sequence[str], at: str) -> Record:
-    """A mapping with all its fields, None for the absent ones, and those that we do not know as `extra`."""
-    value = _mapping(value, at)
-    known: Record = {name: value.get(name) for name in fields}
-    return {**known, "extra": {name: each for name, each in value.items() if name not in fields}}
-
-
 def _mapping(value: Any, at: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise malformed(f"{at} must be a mapping")
+        raise malformed(f"{at} must be a mapping" if at else "the front matter must be a mapping")
     return value
 
 
-def _list(item: Mapping[str, Any], field: str, at: str) -> list[Any]:
-    value = item.get(field)
+def _mappings(item: Mapping[str, Any], field: str) -> list[Mapping[str, Any]]:
+    return [_mapping(each, field) for each in _list(item.get(field), field)]
+
+
+def _list(value: Any, at: str) -> list[Any]:
     if not isinstance(value, list | tuple):
-        raise malformed(f"{_join(at, field)} is missing or no list")
+        raise malformed(f"{at} is missing or no list")
     return list(value)
-
-
-def _each(item: Mapping[str, Any], field: str, at: str, build: Callable[[Any, str], T]) -> tuple[T, ...]:
-    parts = enumerate(_list(item, field, at))
-    return tuple(build(part, f"{_join(at, field)}.{index}") for index, part in parts)
-
-
-def _join(at: str, field: str) -> str:
-    return f"{at}.{field}" if at else field
-
-
-def _built(at: str, build: Callable[[], T]) -> T:
-    try:
-        return build()
-    except Failure as failure:
-        if failure.code is Code.MALFORMED_PACK:
-            raise
-        raise malformed(f"{at}: {failure.message}" if at else failure.message) from None
 
 
 def malformed(reason: str) -> Failure:

@@ -60,7 +60,6 @@ def test_fields_of_a_newer_version_come_back_as_they_were() -> None:
         (),
         ("sections", 0),
         ("sections", 0, "refs", 0),
-        ("sections", 0, "refs", 0, "lines"),
         ("sections", 0, "refs", 0, "anchor"),
         ("sections", 1, "diagrams", 0),
     ]
