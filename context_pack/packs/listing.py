@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
+from itertools import accumulate
 from operator import attrgetter
 from typing import Any
 
@@ -18,8 +19,8 @@ from context_pack.kernel.paging import Page, page
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.text import close, is_pack_id, single_line
 from context_pack.kernel.times import format_instant, human, remaining_seconds
-from context_pack.packs.commands import DEFAULT_LIMIT, ListPacks, ListText, NamedPack
-from context_pack.packs.model import Pack, Status
+from context_pack.packs.commands import ListPacks, ListText, NamedPack
+from context_pack.packs.model import Pack
 from context_pack.packs.ports import TRASH_KEEPS, PackStore, is_deleted, last_expired
 from context_pack.packs.record import MOMENTS, to_record
 from context_pack.toolkit.budget import cut_text, room_of, size
@@ -29,27 +30,22 @@ LONGEST_HEADING = 800
 """Bytes; what callers give is shorter, a file of another writer may hold anything."""
 NOTHING = "No context packs found."
 TITLE = "# Context packs"
+_REST_BYTES = 120
+"""More than the line that leads on has."""
 LISTED = ("id", "name", "title", "brief", "tags", "status", "revision", *MOMENTS)
 
 
-@frozen
-class Filter:
-    """Which packs are wanted, and which part of them."""
-
-    status: Status | None = None
-    query: str | None = None
-    limit: int = DEFAULT_LIMIT
-    offset: int = 0
+def last_changed_first(packs: Iterable[Pack]) -> list[Pack]:
+    """The packs in the order of every list."""
+    by_id = sorted(packs, key=attrgetter("id"))
+    return sorted(by_id, key=attrgetter("updated_at"), reverse=True)
 
 
-def chosen(packs: Iterable[Pack], wanted: Filter) -> Page[Pack]:
-    """The packs that pass the filter: the last changed first, then by id."""
-    passing = [pack for pack in packs if wanted.status in (None, pack.status)]
-    if needle := (wanted.query or "").strip().casefold():
-        passing = [pack for pack in passing if _holds(pack, needle)]
-    passing.sort(key=attrgetter("id"))
-    passing.sort(key=attrgetter("updated_at"), reverse=True)
-    return page(passing, wanted.offset, wanted.limit)
+def chosen(packs: Iterable[Pack], wanted: ListPacks | ListText) -> Page[Pack]:
+    """The packs that pass the filters of a command, the last changed first."""
+    needle = (wanted.query or "").strip().casefold()
+    passing = (pack for pack in packs if wanted.status in (None, pack.status) and _holds(pack, needle))
+    return page(last_changed_first(passing), wanted.offset, wanted.limit)
 
 
 def _holds(pack: Pack, needle: str) -> bool:
@@ -58,7 +54,7 @@ def _holds(pack: Pack, needle: str) -> bool:
     return any(needle in text.casefold() for text in texts if text is not None)
 
 
-def list_text(found: Page[Pack], wanted: Filter, now: datetime, most: int) -> str:
+def list_text(found: Page[Pack], offset: int, now: datetime, most: int) -> str:
     """The list as Markdown in at most `most` bytes; when packs are left, top and end say how to go on."""
     if not found.items:
         return NOTHING
@@ -66,11 +62,12 @@ def list_text(found: Page[Pack], wanted: Filter, now: datetime, most: int) -> st
     whole = "\n".join([TITLE, "", *lines])
     if not found.has_more and size(whole) <= most:
         return whole
-    fitting = _fitting(lines, most)
-    left = found.total - wanted.offset - fitting
+    used = list(accumulate((size(line) + 1 for line in lines), initial=size(TITLE) + 2 * _REST_BYTES))
+    fitting = max(1, sum(each <= most for each in used[1:]))
+    left = found.total - offset - fitting
     if left <= 0:
         return whole
-    rest = _rest(left, wanted.offset + fitting)
+    rest = f'> truncated: {left} packs left; continue with output {{"offset": {offset + fitting}}}'
     return "\n".join([TITLE, "", rest, "", *lines[:fitting], "", rest])
 
 
@@ -99,20 +96,6 @@ def _line(pack: Pack, now: datetime) -> str:
     return f"- `{pack.id}` — {cut_text(pack.heading, LONGEST_HEADING)} ({facts})"
 
 
-def _fitting(lines: Sequence[str], most: int) -> int:
-    """How many lines fit beside the title and the lines that lead on; at least one."""
-    used = size(TITLE) + 2 + 2 * (size(_rest(10**9, 10**9)) + 2)
-    for index, line in enumerate(lines):
-        used += size(line) + 1
-        if used > most:
-            return max(1, index)
-    return len(lines)
-
-
-def _rest(left: int, offset: int) -> str:
-    return f'> truncated: {left} packs left; continue with output {{"offset": {offset}}}'
-
-
 @frozen
 class PackLister:
     """Lists packs."""
@@ -122,7 +105,7 @@ class PackLister:
 
     def list(self, command: ListPacks) -> Page[Pack]:
         """The packs that pass the filters, the last changed first."""
-        return chosen(self.store.all(), _filter(command))
+        return chosen(self.store.all(), command)
 
     def expired(self) -> Sequence[Pack]:
         """The packs whose time is over and which can still be restored, the last that expired first."""
@@ -130,17 +113,12 @@ class PackLister:
 
     def list_text(self, command: ListText) -> str:
         """The list as Markdown, within the budget."""
-        wanted = _filter(command)
         packs, failure = self.store.readable()
         if failure is not None and failure.code is not Code.UNAVAILABLE:
             raise failure
-        text = list_text(chosen(packs, wanted), wanted, self.clock.now(), room_of(command.max_tokens))
+        found = chosen(packs, command)
+        text = list_text(found, command.offset, self.clock.now(), room_of(command.max_tokens))
         return text if failure is None else f"{text}\n\n> {single_line(failure.message)}"
-
-
-def _filter(command: ListPacks | ListText) -> Filter:
-    status = None if command.status is None else Status(command.status)
-    return Filter(status, command.query, command.limit, command.offset)
 
 
 def handle_of(named: NamedPack) -> str:
@@ -189,11 +167,9 @@ def _in_trash(store: PackStore, handle: str) -> Pack | None:
 
 def live_packs(store: PackStore) -> Sequence[Pack]:
     """Every live pack, the last changed first; none when the store cannot say."""
-    try:
-        packs = store.all()
-    except Failure:
-        return ()
-    return chosen(packs, Filter(limit=max(1, len(packs)))).items
+    with suppress(Failure):
+        return last_changed_first(store.all())
+    return ()
 
 
 def handles(store: PackStore, typed: str) -> Iterator[str]:

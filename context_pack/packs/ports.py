@@ -10,17 +10,12 @@ from attrs import field, frozen
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.packs.model import Pack, Scopes
+from context_pack.toolkit.call import Check, never_cancelled
 
 EXCERPT_BYTES = 2 * 1024 * 1024
 """No text is kept that is larger than a source file may be by default."""
 IDLE_SECONDS = 3600.0
 """Age after which an unnamed excerpt may be removed: writers store its pack sooner."""
-Waiting = Callable[[], None]
-"""Asked again and again while the store waits for a lock; what it raises ends the wait, with nothing done."""
-
-
-def patiently() -> None:
-    """Default for waiting: never gives up."""
 
 
 class PackStore(Protocol):
@@ -31,7 +26,7 @@ class PackStore(Protocol):
     `malformed_pack`, `migration_required`; what `change` raises passes through and leaves the pack as it was.
     """
 
-    def create(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting = patiently) -> Pack:
+    def create(self, make: Callable[[str], Pack], name: str | None, waiting: Check = never_cancelled) -> Pack:
         """Store the pack that `make` builds for a fresh id, if `name` is free among live packs."""
 
     def get(self, pack_id: str) -> Pack:
@@ -46,22 +41,22 @@ class PackStore(Protocol):
     def readable(self) -> tuple[Sequence[Pack], Failure | None]:
         """Every live pack that can be read, and what `all` raises for those that cannot."""
 
-    def update(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
+    def update(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Check = never_cancelled) -> Pack:
         """One read-modify-write under the pack's lock; returns what is now stored.
 
         A `change` that returns an equal pack writes nothing.
         """
 
-    def delete(self, pack_id: str, check: Callable[[Pack], None], waiting: Waiting = patiently) -> None:
+    def delete(self, pack_id: str, check: Callable[[Pack], None], waiting: Check = never_cancelled) -> None:
         """Remove the pack under its lock, after `check` has accepted it."""
 
     def expired(self) -> Sequence[Pack]:
         """Every expired pack that can be restored, in no particular order."""
 
-    def discard(self, handle: str, waiting: Waiting = patiently) -> Pack:
+    def discard(self, handle: str, waiting: Check = never_cancelled) -> Pack:
         """Remove one of those for good, by id or name; `not_found` where there is none."""
 
-    def restore(self, handle: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
+    def restore(self, handle: str, change: Callable[[Pack], Pack], waiting: Check = never_cancelled) -> Pack:
         """Bring one of those back, by id or name, as `change` makes it, if its name is free among live packs.
 
         Of several of one name it is the one that expired last. Raises `not_found` or `name_conflict`.
@@ -191,13 +186,13 @@ class Excerpted:
 class Excerpts(Protocol):
     """Finds passages for a question in whatever the project has: code, documents, memory."""
 
-    def best(self, query: str, limit: int, check: Waiting = patiently, /) -> Excerpted:
+    def best(self, query: str, limit: int, check: Check = never_cancelled, /) -> Excerpted:
         """At most `limit` passages; what `check` raises ends the search."""
 
-    def changed(self, diff: str, check: Waiting = patiently, /) -> Excerpted:
+    def changed(self, diff: str, check: Check = never_cancelled, /) -> Excerpted:
         """What a diff, or what changed since a revision, touches: definitions, callers, tests, knowledge."""
 
-    def traced(self, trace: str, check: Waiting = patiently, /) -> Excerpted:
+    def traced(self, trace: str, check: Check = never_cancelled, /) -> Excerpted:
         """The functions that the frames of a stack trace are in, and what is known of them."""
 
 
@@ -211,5 +206,5 @@ class DiagramCheck(Protocol):
 class ScopeWatch(Protocol):
     """Gives the state of the directory contexts that sections name as scopes."""
 
-    def states(self, scopes: Sequence[str], waiting: Waiting = patiently, /) -> Scopes:
+    def states(self, scopes: Sequence[str], waiting: Check = never_cancelled, /) -> Scopes:
         """The state of each of these scopes; what cannot be known is left out."""

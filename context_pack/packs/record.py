@@ -183,9 +183,7 @@ def _cut(
 
 def _with_prose(section: Mapping[str, Any], title: str, lines: Sequence[str]) -> Record:
     """A section with its title, and the text and diagrams that these lines say."""
-    diagrams = _by_key(
-        [_mapping(each, "diagrams") for each in _list(section.get("diagrams"), "sections.diagrams")]
-    )
+    diagrams = _by_key(_mappings(section, "diagrams"))
     (_, above), *chunks = _cut(lines, _DIAGRAM, diagrams)
     text = values.without_blank_ends("\n".join(above))
     if text and "description" in section:

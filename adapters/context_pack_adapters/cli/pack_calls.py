@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.text import is_pack_id
-from context_pack.packs.ports import patiently
 from context_pack.packs.tools import choose_input, payload_of
 from context_pack.toolkit.arguments import parse
+from context_pack.toolkit.call import never_cancelled
 from context_pack_adapters.cli.app import App
 from context_pack_adapters.cli.packs_list import every_pack
 from context_pack_adapters.cli.words import PACKS
@@ -31,7 +31,7 @@ def ask(app: App, action: str, **arguments: Any) -> dict[str, Any]:
     """
     given = {"action": action, **{name: value for name, value in arguments.items() if value is not None}}
     command: Any = parse(choose_input(given), given)
-    return payload_of(app.cases.packs, app.ports.clock, command, patiently)
+    return payload_of(app.cases.packs, app.ports.clock, command, never_cancelled)
 
 
 def change(app: App, handle: str, action: str, **arguments: Any) -> dict[str, Any]:

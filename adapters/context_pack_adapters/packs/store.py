@@ -20,16 +20,8 @@ from context_pack.kernel.ports import Clock, IdSource
 from context_pack.kernel.text import PACK_ID_BYTES, is_pack_id, pack_id
 from context_pack.kernel.times import is_expired
 from context_pack.packs.model import Pack
-from context_pack.packs.ports import (
-    TRASH_KEEPS,
-    Waiting,
-    last_expired,
-    name_taken,
-    no_free_id,
-    not_expired,
-    not_found,
-    patiently,
-)
+from context_pack.packs.ports import TRASH_KEEPS, last_expired, name_taken, no_free_id, not_expired, not_found
+from context_pack.toolkit.call import Check, never_cancelled
 from context_pack_adapters.files.events import WRITING, Event, EventKind, Tell
 from context_pack_adapters.files.faults import translated
 from context_pack_adapters.files.folder import Folder
@@ -115,7 +107,7 @@ class FilePackStore:
         ids = {pack.id for pack in there}
         return [*there, *(pack for pack in self._trashed() if pack.id not in ids)]
 
-    def discard(self, handle: str, waiting: Waiting = patiently) -> Pack:
+    def discard(self, handle: str, waiting: Check = never_cancelled) -> Pack:
         """Remove an expired pack for good, from the folder and the trash."""
         self._tell(WRITING)
         pack = last_expired(self.expired(), handle)
@@ -135,7 +127,7 @@ class FilePackStore:
             self._history.forget(pack.id)
         return pack
 
-    def restore(self, handle: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
+    def restore(self, handle: str, change: Callable[[Pack], Pack], waiting: Check = never_cancelled) -> Pack:
         """Bring an expired pack back, as `change` makes it; of several of one name, the last that expired."""
         self._tell(WRITING)
         with translated("packs"):
@@ -167,14 +159,14 @@ class FilePackStore:
                 data, _ = self._trash.read(name, pack_format.MAX_FILE_BYTES)
                 yield pack_format.decode(data, name.removesuffix(SUFFIX))
 
-    def create(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting = patiently) -> Pack:
+    def create(self, make: Callable[[str], Pack], name: str | None, waiting: Check = never_cancelled) -> Pack:
         """Store the pack that `make` builds for a fresh id, if `name` is free among live packs."""
         self._tell(WRITING)
         pack = self._created(make, name, waiting)
         self._tell(Event(EventKind.MADE, pack))
         return pack
 
-    def _created(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting) -> Pack:
+    def _created(self, make: Callable[[str], Pack], name: str | None, waiting: Check) -> Pack:
         with translated("packs"):
             self._folder.make_shared()
         if name is None:
@@ -183,7 +175,7 @@ class FilePackStore:
             self._check_free(name)
             return self._create(make)
 
-    def update(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
+    def update(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Check = never_cancelled) -> Pack:
         """One read-modify-write under the pack's lock; returns what is now stored."""
         self._tell(WRITING)
         with self._locked_pack(pack_id, waiting) as (_, (pack, before)):
@@ -205,7 +197,7 @@ class FilePackStore:
         self._tell(Event(EventKind.CHANGED, changed))
         return changed
 
-    def delete(self, pack_id: str, check: Callable[[Pack], None], waiting: Waiting = patiently) -> None:
+    def delete(self, pack_id: str, check: Callable[[Pack], None], waiting: Check = never_cancelled) -> None:
         """Move the pack into the trash under its lock, after `check` has accepted it."""
         self._tell(WRITING)
         with self._locked_pack(pack_id, waiting) as (lock, (pack, _)):
@@ -302,14 +294,14 @@ class FilePackStore:
         lock.retire()
 
     @contextmanager
-    def _locked_pack(self, pack_id: str, waiting: Waiting) -> Iterator[tuple[PathLock, PackFile]]:
+    def _locked_pack(self, pack_id: str, waiting: Check) -> Iterator[tuple[PathLock, PackFile]]:
         """A live pack, read under its lock; one that was never there gets no lock file."""
         self._read(pack_id)
         with self._locked(pack_id + LOCK_SUFFIX, waiting) as lock:
             yield lock, self._read(pack_id, lock)
 
     @contextmanager
-    def _locked(self, name: str, waiting: Waiting) -> Iterator[PathLock]:
+    def _locked(self, name: str, waiting: Check) -> Iterator[PathLock]:
         lock = self._folder.lock(name, self._lock_timeout)
         with translated(name):
             lock.acquire(waiting)

@@ -24,7 +24,7 @@ from psycopg import errors
 from psycopg.abc import RV, PQGen
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.packs.ports import Waiting, patiently
+from context_pack.toolkit.call import Check, never_cancelled
 from context_pack_adapters.postgres.faults import NoAnswer, failure_of, is_lost, locked_failure, lost_commit
 
 T = TypeVar("T")
@@ -69,7 +69,7 @@ class Link(psycopg.Connection[Row]):
     """One connection; it is closed when the server stays silent, or when the caller has withdrawn."""
 
     seconds = ANSWER_SECONDS
-    waiting: Waiting = staticmethod(patiently)
+    waiting: Check = staticmethod(never_cancelled)
 
     def wait(self, gen: PQGen[RV], interval: float = _TICK_SECONDS, timeout: float | None = None) -> RV:
         """Run a generator of the driver until it is done or the time is over."""
@@ -136,7 +136,7 @@ class Database:
             return ()
 
     def change(
-        self, work: Callable[[Link], T], name: str, lock_seconds: float, waiting: Waiting = patiently
+        self, work: Callable[[Link], T], name: str, lock_seconds: float, waiting: Check = never_cancelled
     ) -> T:
         """Do the work in one transaction, which waits so long for locks; `name` is what may be locked.
 
@@ -170,7 +170,9 @@ class Database:
         except psycopg.Error as error:
             raise failure_of(error) from None
 
-    def _run(self, work: Callable[[Link], T], lock_seconds: float = 0.0, waiting: Waiting = patiently) -> T:
+    def _run(
+        self, work: Callable[[Link], T], lock_seconds: float = 0.0, waiting: Check = never_cancelled
+    ) -> T:
         """Do the work, and once more on a new connection if the first was lost."""
         try:
             with self._link(lock_seconds, waiting) as link:
@@ -184,7 +186,7 @@ class Database:
             return work(link)
 
     @contextmanager
-    def _link(self, lock_seconds: float = 0.0, waiting: Waiting = patiently) -> Iterator[Link]:
+    def _link(self, lock_seconds: float = 0.0, waiting: Check = never_cancelled) -> Iterator[Link]:
         """A connection that is kept afterwards; locks are waited for in addition to a statement's time."""
         with self._lock:
             link = self._idle.pop() if self._idle else None

@@ -19,13 +19,12 @@ from context_pack.packs.model import Pack
 from context_pack.packs.ports import (
     KEPT_REVISIONS,
     TRASH_KEEPS,
-    Waiting,
     name_taken,
     no_free_id,
     not_expired,
     not_found,
-    patiently,
 )
+from context_pack.toolkit.call import Check, never_cancelled
 from context_pack_adapters.files.events import WRITING, Event, EventKind, Tell
 from context_pack_adapters.packs import pack_format
 from context_pack_adapters.packs.pack_files import LOCK_SUFFIX
@@ -147,7 +146,7 @@ class PostgresPackStore:
         live = [pack for pack in packs.values() if isinstance(pack, Pack)]
         return live, refusal(broken) if broken else None
 
-    def create(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting = patiently) -> Pack:
+    def create(self, make: Callable[[str], Pack], name: str | None, waiting: Check = never_cancelled) -> Pack:
         """Store the pack that `make` builds for a fresh id, if `name` is free among live packs."""
         self._tell(WRITING)
         for _ in range(_MOST_DRAWS):
@@ -164,7 +163,7 @@ class PostgresPackStore:
             return self._reported(EventKind.MADE, pack)
         raise no_free_id()
 
-    def update(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
+    def update(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Check = never_cancelled) -> Pack:
         """One read-modify-write under the row's lock; returns what is now stored."""
         self._tell(WRITING)
 
@@ -177,7 +176,7 @@ class PostgresPackStore:
 
         return self._reported(EventKind.CHANGED, self._changed(pack_id + LOCK_SUFFIX, work, waiting))
 
-    def delete(self, pack_id: str, check: Callable[[Pack], None], waiting: Waiting = patiently) -> None:
+    def delete(self, pack_id: str, check: Callable[[Pack], None], waiting: Check = never_cancelled) -> None:
         """Remove the pack under its row's lock, after `check` has accepted it."""
         self._tell(WRITING)
 
@@ -188,7 +187,7 @@ class PostgresPackStore:
 
         self._reported(EventKind.REMOVED, self._changed(pack_id + LOCK_SUFFIX, work, waiting))
 
-    def discard(self, handle: str, waiting: Waiting = patiently) -> Pack:
+    def discard(self, handle: str, waiting: Check = never_cancelled) -> Pack:
         """Remove an expired pack for good."""
         self._tell(WRITING)
 
@@ -203,7 +202,7 @@ class PostgresPackStore:
         rows = self._database.rows(_EXPIRED, self._values(kept=TRASH_KEEPS))
         return [pack for pack in (_decoded(*row) for row in rows) if isinstance(pack, Pack)]
 
-    def restore(self, handle: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
+    def restore(self, handle: str, change: Callable[[Pack], Pack], waiting: Check = never_cancelled) -> Pack:
         """Bring an expired pack back, as `change` makes it; of several of one name, the last that expired."""
         self._tell(WRITING)
         packs: list[Pack] = []
@@ -221,7 +220,7 @@ class PostgresPackStore:
             raise name_taken(str(packs[-1].name), taken) from None
         return self._reported(EventKind.MADE, restored)
 
-    def _changed(self, name: str, work: Callable[[Link], Any], waiting: Waiting) -> Any:
+    def _changed(self, name: str, work: Callable[[Link], Any], waiting: Check) -> Any:
         return self._database.change(work, name, self._lock_timeout, waiting)
 
     def _locked(self, link: Link, lock: LiteralString, key: str, missing: Failure) -> Pack:

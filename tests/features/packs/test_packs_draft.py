@@ -13,9 +13,10 @@ from context_pack.kernel.errors import Failure
 from context_pack.packs.commands import Draft, RenderPack
 from context_pack.packs.draft import PackDrafter
 from context_pack.packs.model import Status
-from context_pack.packs.ports import Excerpt, Excerpted, Waiting, patiently
+from context_pack.packs.ports import Excerpt, Excerpted
 from context_pack.packs.read import PackReader
 from context_pack.toolkit.budget import tokens_of as estimate_tokens
+from context_pack.toolkit.call import Check, never_cancelled
 
 FILES = {f"src/f{n}.py": "".join(f"line_{n}_{line} = {line}\n" for line in range(1, 101)) for n in range(6)}
 
@@ -27,12 +28,12 @@ class Given:
         self._found = Excerpted(items, notes)
         self.limits: list[int] = []
 
-    def best(self, _: str, limit: int, check: Waiting = patiently, /) -> Excerpted:
+    def best(self, _: str, limit: int, check: Check = never_cancelled, /) -> Excerpted:
         check()
         self.limits.append(limit)
         return self._found
 
-    def changed(self, _: str, __: Waiting = patiently, /) -> Excerpted:
+    def changed(self, _: str, __: Check = never_cancelled, /) -> Excerpted:
         return self._found
 
     traced = changed

@@ -10,9 +10,9 @@ import pytest
 from context_pack.kernel.errors import Failure
 from context_pack.packs.commands import RenderPack
 from context_pack.packs.model import Scopes, ScopeState
-from context_pack.packs.ports import Waiting, patiently
 from context_pack.packs.read import PackReader
 from context_pack.packs.record import from_record, to_record
+from context_pack.toolkit.call import Check, never_cancelled
 
 
 class KnownScopes:
@@ -22,7 +22,7 @@ class KnownScopes:
         self.known = {name.replace("_", "/"): state for name, state in states.items()}
         self.asked: list[Sequence[str]] = []
 
-    def states(self, scopes: Sequence[str], _: Waiting = patiently, /) -> Scopes:
+    def states(self, scopes: Sequence[str], _: Check = never_cancelled, /) -> Scopes:
         """What the test said."""
         self.asked.append(scopes)
         return {scope: self.known[scope] for scope in scopes if scope in self.known}
