@@ -14,6 +14,7 @@ from context_pack.composition import DEFAULT_MAX_SOURCE_BYTES, Ports, UseCases
 from context_pack.contexts import tools as context_tools
 from context_pack.documents import resources as document_resources
 from context_pack.documents import tools as document_tools
+from context_pack.kernel.times import format_instant
 from context_pack.knowledge.tools import for_tool
 from context_pack.memory.tools import record_tool, search_tool
 from context_pack.packs import prompts as pack_prompts
@@ -23,6 +24,9 @@ from context_pack.toolkit.limits import Metrics, RateLimiter, stats_family
 from context_pack.toolkit.offers import ResourceFamily
 from context_pack.toolkit.registry import Finished, Registry
 from context_pack.toolkit.spec import Tool
+
+MOST_FILES = 20
+"""So many of the files that are read most are told."""
 
 
 def build(
@@ -91,4 +95,18 @@ def _resources(cases: UseCases, metrics: Metrics) -> Iterator[ResourceFamily]:
         yield context_tools.resources(cases.contexts.queries)
     if ports.documents is not None:
         yield document_resources.build(cases.documents.shelf)
-    yield stats_family(metrics)
+    yield stats_family(metrics, lambda: most_read(ports))
+
+
+def most_read(ports: Ports) -> list[dict[str, Any]]:
+    """The files with the best scores of what `read_file` counts."""
+    items = () if ports.access is None else ports.access.items()[:MOST_FILES]
+    return [
+        {
+            "path": item.path.value,
+            "count": item.count,
+            "lastAccess": format_instant(item.last_access, whole_seconds=True),
+            "score": round(item.score, 4),
+        }
+        for item in items
+    ]

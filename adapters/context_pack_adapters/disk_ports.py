@@ -25,9 +25,8 @@ from context_pack_adapters.bundles.store import FileBundleStore
 from context_pack_adapters.contexts.projects import DiskProjects
 from context_pack_adapters.files.events import Tell
 from context_pack_adapters.files.folder import Folder
-from context_pack_adapters.memory.access import AccessFiles
+from context_pack_adapters.memory.activity import Activity
 from context_pack_adapters.memory.discoveries import DiscoveryFiles
-from context_pack_adapters.memory.sessions import SessionFiles
 from context_pack_adapters.packs.excerpts import FileExcerptStore
 from context_pack_adapters.packs.history import FilePackHistory
 from context_pack_adapters.packs.pack_files import folder_mark
@@ -59,9 +58,9 @@ class DiskPorts(Ports):
 
     places: PrivatePlaces
     policy: PathPolicy
-    access: AccessFiles
+    access: Activity
     discoveries: DiscoveryStore
-    sessions: SessionFiles
+    sessions: Activity
     load_model: Callable[[], None]
     """Loads what the first search by meaning would wait for."""
     packs_mark: Callable[[], object]
@@ -99,7 +98,8 @@ def open_ports(
     storage, root = storage_place(settings), Path(settings.source_root)
     clock, ids, closing = SystemClock(), SystemIds(), ExitStack()
     policy = PathPolicy(settings.deny, allow=settings.allow)
-    sessions = SessionFiles(places.state, clock, uuid_of(ids.token(16)))
+    activity = Activity(places.state, clock, uuid_of(ids.token(16)), tell)
+    closing.callback(activity.close)
     team = open_team(settings, os.environ, tell) if settings.store else None
     if team is None:
         history, trash = FilePackHistory(places.state.below("history")), places.state.below("trash")
@@ -123,7 +123,7 @@ def open_ports(
     def searches() -> DiskSearches:
         from context_pack_adapters.disk_searches import DiskSearches
 
-        opened = DiskSearches(settings, places, policy, worker, team, discoveries, sessions, trees or ())
+        opened = DiskSearches(settings, places, policy, worker, team, discoveries, activity, trees or ())
         closing.callback(opened.close)
         return opened
 
@@ -137,10 +137,10 @@ def open_ports(
         history=stores.history,
         readable=readable,
         diagrams=DrawnDiagrams(),
-        access=AccessFiles(places.state, clock, tell=tell),
+        access=activity,
         changes=GitChanges(root),
         discoveries=stores.discoveries,
-        sessions=sessions,
+        sessions=activity,
         search=lambda: FileTreeSearch(root, policy, copies=copies, storage=Path(settings.root)),
         bundles=lambda: FileBundleStore(root, policy, settings.bundles),
         contexts=lambda: DiskProjects(settings.source_root, settings.allowed_roots, policy),

@@ -109,7 +109,6 @@ class Served:
     def close(self) -> None:
         """Keep for later connections what was read and noted in this one, and end its worker."""
         ports = self._ports
-        ports.access.flush()
         ports.sessions.end()
         self._worker.stop_all()  # last: a child may take its time, and the process has not much left
         if ports.places.temporary:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from attrs import evolve, field, frozen
 
-from context_pack.kernel.times import format_instant, parse_instant
-from context_pack.memory.discovery import is_id
+from context_pack.kernel.times import format_instant
 
-VERSION = 1
 MOST_NAMES = 1000
 """How many different files, packs or tools one session remembers."""
 SHOWN_NAMES = 40
@@ -62,36 +59,3 @@ def summary(session: Session) -> str:
             more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
             lines.append(f"{what}: {', '.join(names[:SHOWN_NAMES])}{more}.")
     return "\n".join(lines)
-
-
-def to_record(session: Session) -> dict[str, Any]:
-    """The front matter of a session's file."""
-    return {
-        "version": VERSION,
-        "id": session.id,
-        "started": format_instant(session.started),
-        "ended": None if session.ended is None else format_instant(session.ended),
-        "tools": dict(sorted(session.tools.items())),
-        "files": list(session.files),
-        "packs": list(session.packs),
-    }
-
-
-def from_record(record: Mapping[str, Any]) -> Session:
-    """The session that a file spells.
-
-    Raises:
-        ValueError, KeyError, TypeError: it spells none.
-    """
-    if record["version"] != VERSION or not is_id(record["id"]):
-        raise ValueError("not a session of this version")
-    tools = {str(name): int(count) for name, count in dict(record["tools"]).items()}
-    ended = record["ended"]
-    return Session(
-        id=record["id"],
-        started=parse_instant(record["started"]),
-        ended=None if ended is None else parse_instant(ended),
-        tools=tools,
-        files=tuple(map(str, record["files"])),
-        packs=tuple(map(str, record["packs"])),
-    )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict, deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -120,18 +120,21 @@ def quantile(ordered: list[float], share: float) -> float | None:
     return round(ordered[rank - 1], 3)
 
 
-def stats_text(metrics: Metrics) -> str:
-    """The metrics as the JSON text of `context://stats`."""
-    return json.dumps(metrics.snapshot(), ensure_ascii=False, indent=2)
+def stats_text(metrics: Metrics, files: Callable[[], Any] = tuple) -> str:
+    """The metrics as the JSON text of `context://stats`, with the files that are read most."""
+    body = metrics.snapshot()
+    if most_read := files():
+        body["filesRead"] = most_read
+    return json.dumps(body, ensure_ascii=False, indent=2)
 
 
-def stats_family(metrics: Metrics) -> ResourceFamily:
-    """`context://stats`: what this process's tools have done so far."""
+def stats_family(metrics: Metrics, files: Callable[[], Any] = tuple) -> ResourceFamily:
+    """`context://stats`: what this process's tools have done so far, and which files are read most."""
     title, about = "Tool statistics", "Calls, failures by kind and latency quantiles of each tool, as JSON."
     entry = ResourceEntry(STATS_URI, "stats", title, about, "application/json")
 
     def read(uri: str) -> ResourceText | None:
-        return ResourceText(uri, stats_text(metrics), "application/json") if uri == STATS_URI else None
+        return ResourceText(uri, stats_text(metrics, files), "application/json") if uri == STATS_URI else None
 
     return ResourceFamily(
         prefix=STATS_URI,

@@ -88,7 +88,7 @@ def test_private_files_of_a_server_are_readable_by_the_user_alone(
     client.end()
     assert modes(private) == {}
     kept = {path.name for path in private.rglob("*")}
-    assert {"memory.sqlite3", "documents.sqlite3", "sessions", "items.json"} <= kept
+    assert {"memory.sqlite3", "documents.sqlite3", "activity.sqlite3"} <= kept
     assert sorted(os.listdir(private)) == ["cache", "state"]
 
 
