@@ -1,4 +1,4 @@
-"""Checks of the built packages: what is in them, and that the installed server answers.
+"""Checks of the built packages: what is in them, that the installed server answers; it makes the `.mcpb`.
 
 Standard library only: it also runs in the fresh environment that holds nothing but the wheel.
 """
@@ -6,6 +6,7 @@ Standard library only: it also runs in the fresh environment that holds nothing 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tarfile
@@ -55,11 +56,37 @@ def contents(folder: Path) -> None:
     sys.stdout.write(f"{wheel.name}: {sorted(packages)}; {sdist.name}: {len(names)} entries\n")
 
 
-def server(command: str) -> None:
+def bundle(folder: Path, target: Path) -> None:
+    """Make the `.mcpb` of the sdist in a folder: our sources, from which uv installs, below the manifest."""
+    (sdist,) = folder.glob("*.tar.gz")
+    wanted = ("pyproject.toml", "README.md", "LICENSE", "context_pack/", "adapters/")
+    target.mkdir(exist_ok=True)
+    made = target / sdist.name.replace(".tar.gz", ".mcpb")
+    with tarfile.open(sdist) as tarball, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for entry in tarball.getmembers():
+            name = entry.name.partition("/")[2].removeprefix("docs/registry/")
+            if entry.isfile() and (name.startswith(wanted) or name == "manifest.json"):
+                archive.writestr(name, tarball.extractfile(entry).read())
+    sys.stdout.write(f"{made.name}: {made.stat().st_size} bytes\n")
+
+
+def bundled(target: Path, project: Path) -> None:
+    """The server answers that the manifest of the unpacked `.mcpb` in a folder starts, for a project."""
+    (made,) = target.glob("*.mcpb")
+    unpacked = target / "unpacked"
+    zipfile.ZipFile(made).extractall(unpacked)
+    config = json.loads((unpacked / "manifest.json").read_text())["server"]["mcp_config"]
+    words = {"${__dirname}": str(unpacked), "${user_config.project}": str(project)}
+    for name, value in config["env"].items():
+        os.environ[name] = words.get(value, value)
+    server([config["command"], *(words.get(each, each) for each in config["args"])])
+
+
+def server(command: list[str]) -> None:
     """The installed command initializes, lists its tools and serves a call; nothing else is on its stdout."""
     text = "".join(json.dumps(message) + "\n" for message in MESSAGES)
     replies = {}
-    with subprocess.Popen([command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(text)
@@ -80,4 +107,8 @@ def server(command: str) -> None:
 
 
 if __name__ == "__main__":
-    {"contents": lambda: contents(Path(sys.argv[2])), "server": lambda: server(sys.argv[2])}[sys.argv[1]]()
+    name, *words = sys.argv[1:]
+    if name == "server":
+        server(words)
+    else:
+        {"contents": contents, "bundle": bundle, "bundled": bundled}[name](*map(Path, words))

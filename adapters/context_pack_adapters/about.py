@@ -7,8 +7,14 @@ from collections.abc import Collection, Mapping
 
 NAME = "context-pack"
 TITLE = "Context Pack"
-SOURCE = "."
-"""What pip is told to install: the folder of the clone, as nobody holds our name on a package index yet."""
+INDEX_NAME = ""
+"""Our name on a package index; empty while we hold none, so that nobody is sent to a stranger's package.
+
+Who sets it sets `name` in pyproject.toml, too; `pytest tests/pages --regenerate` then writes the pages.
+"""
+SOURCE = INDEX_NAME or "."
+"""What pip is told to install: without a name, the folder of the clone."""
+IN_THE_CLONE = "" if INDEX_NAME else " in the clone of context-pack"
 REPOSITORY = "https://example.org/context-pack"
 """Where the project will be published; a placeholder, as is the one in docs/registry/server.json."""
 DESCRIPTION = "Curated context for coding agents: packs of anchored code that stay true as the code changes."
@@ -75,4 +81,4 @@ def is_watchable(uri: str) -> bool:
 
 def install_command(extra: str) -> str:
     """How to install what an optional feature needs."""
-    return f"pip install '{SOURCE}[{extra}]' in the clone of context-pack"
+    return f"pip install '{SOURCE}[{extra}]'{IN_THE_CLONE}"

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from context_pack import __version__
 from context_pack.kernel.errors import Failure
 from context_pack.retrieval.ports import EmbedderFailed
-from context_pack_adapters.about import NAME, install_command
+from context_pack_adapters.about import INDEX_NAME, NAME, install_command
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command
 from context_pack_adapters.cli.words import nearest, words_for
@@ -123,7 +123,7 @@ def _packages() -> Iterator[Finding]:
         for package in packages if not module.startswith("_") else ():
             modules.setdefault(re.sub(r"[-_.]+", "-", package).lower(), []).append(module)
     try:
-        needed = [each for each in requires(NAME) or () if "extra ==" not in each]
+        needed = [each for each in requires(INDEX_NAME or NAME) or () if "extra ==" not in each]
     except PackageNotFoundError:  # run from a checkout that is not installed
         needed = []
     for name in (re.split(r"[^\w.-]", each)[0] for each in needed):

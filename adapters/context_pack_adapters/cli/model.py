@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from context_pack_adapters.about import install_command
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command
 from context_pack_adapters.embed.fetching import HUB, KNOWN, fetch_model, is_fetched
@@ -44,5 +45,5 @@ def fetch(app: App, name: str, hub: str | None) -> None:
     app.tell(
         {"name": name, "folder": str(model.folder), "extra": extra, "files": dict(model.files)},
         *(f"{digest}  {file}" for file, digest in model.files.items()),
-        f"Use it: CONTEXT_PACK_MODEL={model.folder} (with pip install '.[{extra}]')",
+        f"Use it: CONTEXT_PACK_MODEL={model.folder} ({install_command(extra)})",
     )

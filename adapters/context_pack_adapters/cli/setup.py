@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from context_pack_adapters.about import IN_THE_CLONE, SOURCE
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
 from context_pack_adapters.cli.client_files import (
@@ -31,10 +32,10 @@ ENVIRON = {"CONTEXT_PACK_TOOLS": "auto"}
 NEXT = """
 Start your agent anew, then ask it to "list the context packs".
 'context-pack doctor' checks this side, 'context-pack demo' shows a first pack."""
-SHARED = """
+SHARED = f"""
 These files can be shared: they name the bare command, so everybody needs context-pack on the PATH
-('uv tool install .' or 'pipx install .' in the clone of context-pack). The client asks each of them for
-approval before it starts a server that a project names."""
+('uv tool install {SOURCE}' or 'pipx install {SOURCE}'{IN_THE_CLONE}). The client asks each of
+them for approval before it starts a server that a project names."""
 CLIENT_SECONDS = 60.0
 """How long a client's own command may take."""
 
