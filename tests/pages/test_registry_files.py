@@ -23,7 +23,7 @@ from context_pack_adapters.about import INDEX_NAME, NAME, REPOSITORY, SOURCE
 from context_pack_adapters.settings import VARIABLES
 
 PLATFORMS = {"darwin", "linux", "win32"}
-EXTRA = re.compile(r"((?:pip|pipx|tool) install )'(\.|[\w-]+)\[(\w+)\]'")
+EXTRA = re.compile(r"((?:pip|pipx|tool) install\s)'(\.|[\w-]+)\[(\w+)\]'")
 """How a page or a message has an extra of ours installed."""
 NAMED = re.compile(
     r"(?:(?:pip3?|pipx|tool) install|pipx run|uvx)(?: -\S+)* '?context[-_]pack\b(?!(?:\[\w+\])? @)"
@@ -46,9 +46,13 @@ def project(checkout: Path) -> dict[str, Any]:
 
 @pytest.mark.clause("PG-13")
 def test_the_mcp_registry_file_names_the_package_and_its_variables(
-    checkout: Path, project: dict[str, Any]
+    checkout: Path, project: dict[str, Any], regenerate: bool
 ) -> None:
     server = read(checkout, "server.json")
+    if regenerate:
+        server["packages"][0]["identifier"] = project["name"]
+        text = json.dumps(server, ensure_ascii=False, indent=2)
+        (checkout / "docs/registry/server.json").write_text(f"{text}\n", "utf-8")
     assert {"name", "description", "version", "packages"} <= set(server)
     assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", server["name"])
     assert 1 <= len(server["description"]) <= 100
@@ -74,7 +78,7 @@ def test_the_desktop_bundle_manifest_names_our_tools_and_command(
         text = json.dumps(manifest, ensure_ascii=False, indent=2)
         (checkout / "docs/registry/manifest.json").write_text(f"{text}\n", "utf-8")
     assert {"manifest_version", "name", "version", "description", "author", "server"} <= set(manifest)
-    assert (manifest["name"], manifest["version"]) == (project["name"], __version__)
+    assert (manifest["name"], manifest["version"]) == (NAME, __version__)
     assert manifest["author"]["name"]
     server = manifest["server"]
     assert (manifest["manifest_version"], server["type"]) == ("0.4", "uv")  # uv brings the dependencies
