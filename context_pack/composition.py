@@ -6,7 +6,7 @@ for searches by meaning.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -17,7 +17,6 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.kernel.syntax import NoSyntax, Syntax
 from context_pack.packs.listing import PackLister
-from context_pack.packs.model import Scopes, ScopeState
 from context_pack.packs.ports import (
     DiagramCheck,
     Excerpted,
@@ -140,15 +139,13 @@ class UseCases:
         readable = own
         if ports.readable is not None:
             readable = (ports.readable.packs, *own[1:5], ports.readable.excerpts, own[6])
-        others = _OtherFeatures(self)
         return PackUseCases.over(
             self.lister,
             own,
             readable,
-            scopes=None if ports.contexts is None else others,
             history=ports.history,
             diagrams=ports.diagrams,
-            passages=others,
+            passages=_OtherFeatures(self),
         )
 
     @cached_property
@@ -303,11 +300,3 @@ class _OtherFeatures:
     def traced(self, trace: str, check: Check = never_cancelled, /) -> Excerpted:
         """The functions that a stack trace goes through."""
         return self.cases.passages.traced(trace, check)
-
-    def states(self, scopes: Sequence[str], check: Check = never_cancelled, /) -> Scopes:
-        """How the contexts of folders stand."""
-        states = self.cases.contexts.queries.states(scopes, check)
-        return {
-            scope: ScopeState.MISSING if state is None else ScopeState(state)
-            for scope, state in states.items()
-        }

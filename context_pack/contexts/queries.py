@@ -145,14 +145,6 @@ class ContextQueries:
         gist = verdict.gist
         return CheckedContext(freshness_of(folder, gist, check), gist.last_updated, folder.warnings)
 
-    def states(self, scopes: Sequence[str], check: Check = unwatched) -> dict[str, FreshnessState | None]:
-        """How the contexts of folders stand; None for one that is not there or cannot be read."""
-        checked = {scope: self.check(CheckFreshness(scope=scope), check) for scope in scopes}
-        return {
-            scope: each.freshness.state if isinstance(each, CheckedContext) else None
-            for scope, each in checked.items()
-        }
-
     def _folder(self, path: str | None, scope: str) -> ProjectFolder | RefusedQuery:
         project = opened(self.projects, path)
         if isinstance(project, RefusedQuery):

@@ -8,7 +8,7 @@ from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.kernel.syntax import Syntax
 from context_pack.packs.draft import PackDrafter
 from context_pack.packs.listing import PackLister
-from context_pack.packs.ports import DiagramCheck, Excerpts, ExcerptStore, PackHistory, PackStore, ScopeWatch
+from context_pack.packs.ports import DiagramCheck, Excerpts, ExcerptStore, PackHistory, PackStore
 from context_pack.packs.read import PackReader
 from context_pack.packs.verify import PackVerifier
 from context_pack.packs.write import PackWriter
@@ -33,7 +33,6 @@ class PackUseCases(NamedTuple):
         own: Access,
         readable: Access,
         *,
-        scopes: ScopeWatch | None,
         history: PackHistory | None,
         diagrams: DiagramCheck | None,
         passages: Excerpts,
@@ -41,7 +40,7 @@ class PackUseCases(NamedTuple):
         """All of them: what can be read may be more than the packs of one's own."""
         return cls(
             lister,
-            PackReader(*readable, scopes, history),
+            PackReader(*readable, history),
             PackWriter(*own, diagrams),
             PackVerifier(*own),
             PackDrafter(*own, passages=passages),

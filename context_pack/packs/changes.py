@@ -173,7 +173,7 @@ def _absent(what: str, **keys: str) -> Failure:
 
 WORDS: Mapping[str, Sequence[str]] = {
     "pack": ("title", "brief", "tags", "status"),
-    "section": ("title", "description", "scope"),
+    "section": ("title", "description"),
     "ref": ("title", "why", "group"),
     "diagram": ("title", "mermaid", "why"),
 }

@@ -2,8 +2,7 @@
 
 Every invariant is checked on construction, whoever builds: a use case, a loader, a test. Optional texts are
 trimmed and None when nothing is left. Nothing here changes anything (see `changes`) or knows a wire format
-(see `record`). A section may name a scope, `.` or a folder, whose written context it relies on; of how that
-context stands only the values are here.
+(see `record`).
 """
 
 from __future__ import annotations
@@ -165,7 +164,6 @@ class Section:
     )
     refs: tuple[Ref, ...] = field(default=(), converter=_parts, validator=_keyed(Ref))
     diagrams: tuple[Diagram, ...] = field(default=(), converter=_parts, validator=_keyed(Diagram))
-    scope: str | None = field(default=None, converter=values.scope)
     extra: Mapping[str, Any] = _extra()
 
     def ref(self, key: str) -> Ref | None:
@@ -247,31 +245,3 @@ class Pack:
     def heading(self) -> str:
         """What the pack is called."""
         return self.title or self.name or UNTITLED
-
-
-class ScopeState(StrEnum):
-    """How the context of a scope stands to its folder."""
-
-    FRESH = "fresh"
-    STALE = "stale"
-    MISSING = "missing"
-
-
-Scopes = Mapping[str, ScopeState]
-"""The state of each scope; one that is not there is not known."""
-NOTHING_KNOWN: Scopes = {}
-
-
-def scopes_in(pack: Pack) -> Sequence[str]:
-    """The scopes that the sections name, each once, in reading order."""
-    return list(dict.fromkeys(section.scope for section in pack.sections if section.scope is not None))
-
-
-def outdated(pack: Pack, scopes: Scopes) -> str:
-    """The scopes whose context cannot be relied on, in words; empty when there are none."""
-    states = [(scope, scopes.get(scope, ScopeState.FRESH)) for scope in scopes_in(pack)]
-    return ", ".join(
-        scope if state is ScopeState.STALE else f"{scope} ({state})"
-        for scope, state in states
-        if state is not ScopeState.FRESH
-    )

@@ -69,22 +69,12 @@ class UpsertSection(Operation):
         text(0, values.DESCRIPTION_CHARS), "Markdown under the heading; '' clears it", default=None
     )
     section_order: int | None = arg(integer(), "Its place, from 0", default=None)
-    section_scope: str | None = checked(
-        text(0, values.PATH_CHARS),
-        "Folder whose context it relies on; '' clears it",
-        values.scope,
-        default=None,
-    )
 
     def applied(self, pack: Pack) -> Pack:
         """The section keeps its parts, and its place unless one is given."""
-        given: dict[str, Any] = {
-            "title": self.section_title,
-            "description": self.section_description,
-            "scope": self.section_scope,
-        }
         old = pack.section(self.section_key) or Section(self.section_key, self.section_title)
-        section = evolve(old, **{name: text for name, text in given.items() if text is not None})
+        description = old.description if self.section_description is None else self.section_description
+        section = evolve(old, title=self.section_title, description=description)
         if self.section_order is None:
             return with_section(pack, section)
         rest = without(pack.sections, section.key)

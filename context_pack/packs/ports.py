@@ -9,7 +9,7 @@ from typing import Protocol
 from attrs import field, frozen
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.packs.model import Pack, Scopes
+from context_pack.packs.model import Pack
 from context_pack.toolkit.call import Check, never_cancelled
 
 EXCERPT_BYTES = 2 * 1024 * 1024
@@ -201,10 +201,3 @@ class DiagramCheck(Protocol):
 
     def faults(self, sources: Sequence[str], /) -> Sequence[str | None]:
         """Why each cannot be drawn; None for one that can, and where that is not known."""
-
-
-class ScopeWatch(Protocol):
-    """Gives the state of the directory contexts that sections name as scopes."""
-
-    def states(self, scopes: Sequence[str], waiting: Check = never_cancelled, /) -> Scopes:
-        """The state of each of these scopes; what cannot be known is left out."""

@@ -10,8 +10,8 @@ from context_pack.packs.claims import Remark, remarks_on
 from context_pack.packs.commands import Diff, NamedPack, RenderPack
 from context_pack.packs.handover import markdown_of
 from context_pack.packs.listing import located
-from context_pack.packs.model import NOTHING_KNOWN, Pack, Scopes, Status, scopes_in
-from context_pack.packs.ports import PackHistory, ScopeWatch
+from context_pack.packs.model import Pack, Status
+from context_pack.packs.ports import PackHistory
 from context_pack.packs.render import Bookmark, Mode, Rendered, render
 from context_pack.packs.resolving import PackAccess, Resolver
 from context_pack.toolkit.call import Check, never_cancelled
@@ -34,7 +34,6 @@ class Compared:
 class PackReader(PackAccess):
     """Reads live packs."""
 
-    watch: ScopeWatch | None = None
     history: PackHistory | None = field(default=None, repr=False)
 
     def get(self, named: NamedPack) -> Pack:
@@ -107,11 +106,6 @@ class PackReader(PackAccess):
         """What whoever wrote the pack should look at again."""
         return remarks_on(self.get(named))
 
-    def scopes(self, pack: Pack, check: Check = never_cancelled) -> Scopes:
-        """How the contexts of the scopes that the pack names stand."""
-        named = scopes_in(pack)
-        return self.watch.states(named, check) if named and self.watch else NOTHING_KNOWN
-
     def _rendered(
         self,
         pack: Pack,
@@ -122,7 +116,7 @@ class PackReader(PackAccess):
     ) -> Rendered:
         """A page."""
         resolver = Resolver.over(self, check, (ref for _, ref in pack.refs))
-        return render(pack, resolver, self.clock.now(), mode, tokens, at, self.scopes(pack, check))
+        return render(pack, resolver, self.clock.now(), mode, tokens, at)
 
 
 def _mode(value: str) -> Mode:

@@ -36,7 +36,7 @@ IN_BODY = 3
 MOMENTS = ("created_at", "updated_at", "expires_at")
 FIELDS: Mapping[Any, Sequence[str]] = {
     Pack: ("id", "name", "title", "brief", "status", "tags", "sections", "revision", *MOMENTS),
-    Section: ("key", "title", "description", "refs", "diagrams", "scope"),
+    Section: ("key", "title", "description", "refs", "diagrams"),
     Ref: ("key", "path", "lines", "title", "why", "group", "anchor", "spellings"),
     CodeLocation: ("path", "lines"),
     LineRange: ("start", "end"),
@@ -47,7 +47,7 @@ FIELDS: Mapping[Any, Sequence[str]] = {
 """The fields of a pack and of its parts, in the order in which they are written."""
 LISTS: Mapping[str, type[Any]] = {"sections": Section, "refs": Ref, "diagrams": Diagram}
 SINGLE: Mapping[str, type[Any]] = {"anchor": Anchor, "symbol": Symbol}
-LATER = frozenset({"scope", "symbol", "spellings"})
+LATER = frozenset({"symbol", "spellings"})
 """Fields that older readers do not know: they are written only where they are there."""
 STORED = frozenset({"anchor", "spellings"})
 """Fields of a ref that only storage needs."""

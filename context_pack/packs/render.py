@@ -28,7 +28,7 @@ from context_pack.kernel.text import fence_for
 from context_pack.kernel.times import format_instant, human, remaining_seconds
 from context_pack.packs.claims import Doubt, Resolve, claims_of, doubts_of, headline, summary, with_places
 from context_pack.packs.handover import ended
-from context_pack.packs.model import NOTHING_KNOWN, Pack, Ref, Scopes, Section, outdated
+from context_pack.packs.model import Pack, Ref, Section
 from context_pack.packs.states import Resolution, State, fence_language
 from context_pack.toolkit.budget import cut_text, room_of, size
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
@@ -193,18 +193,17 @@ def render(
     mode: Mode = Mode.FULL,
     max_tokens: int = DEFAULT_MAX_TOKENS,
     at: tuple[int, int] = (0, 0),
-    scopes: Scopes = NOTHING_KNOWN,
 ) -> Rendered:
     """One page of the pack from an item, and a line of it, on."""
     room = max(LEAST_ROOM, room_of(max_tokens))
     if at == (0, 0):
         layout = _Layout(pack, resolve, mode, room)
-        text = f"{layout.legend(now, scopes)}{GAP}{CONTENT}{NEWLINE}"
+        text = f"{layout.legend(now)}{GAP}{CONTENT}{NEWLINE}"
         text += GAP.join(item.text(first=False) for item in layout.items())
         if size(text) <= room:
             return Rendered(text.removesuffix(NEWLINE))
     layout = _Layout(pack, resolve, mode, room, room // MOST_OF_PAGE)
-    return _page(layout, layout.legend(now, scopes), list(layout.items()), at)
+    return _page(layout, layout.legend(now), list(layout.items()), at)
 
 
 def _page(layout: _Layout, legend: str, items: Sequence[Item], at: tuple[int, int]) -> Rendered:
@@ -248,7 +247,7 @@ class _Layout:
     def _cut(self, text: str) -> str:
         return cut_text(text, self.most)
 
-    def legend(self, now: datetime, scopes: Scopes) -> str:
+    def legend(self, now: datetime) -> str:
         """The pack's title, name, status and what may be out of date; absent values are left out."""
         pack = self.pack
         claims, bare = claims_of(pack)
@@ -265,7 +264,6 @@ class _Layout:
             "brief": pack.brief,
             "refs": _counted(self.resolve(ref) for _, ref in pack.refs),
             "claims": summary(doubts, len(claims), bare) if self._is_cited else "",
-            "stale_scopes": outdated(pack, scopes),
         }
         lines = [f"- {name}: {self._cut(value)}" for name, value in fields.items() if value]
         return NEWLINE.join([LEGEND, f"# Context pack: {ended(self._cut(pack.heading))}", *lines])

@@ -17,7 +17,6 @@ from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.text import is_pack_id, is_single_line
 
-ROOT_SCOPE = "."
 KEY_PATTERN = "^[a-z0-9][a-z0-9_-]{1,63}$"
 _KEY = re.compile("[a-z0-9][a-z0-9_-]{1,63}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -133,11 +132,3 @@ def path(value: Any, field: str = "path") -> RelativePath:
     except Failure as failure:
         message = f"{failure.message}; give a path relative to the source root, such as src/app.py"
         raise Failure(Code.INVALID_DATA, message, {"field": field}) from None
-
-
-def scope(value: Any, field: str = "scope") -> str | None:
-    """A folder under the source root: `.` for the root itself, else a relative path; None for none."""
-    if value is None:
-        return None
-    text = string(value, field).strip().replace("\\", "/")
-    return (text or None) if text in ("", ROOT_SCOPE) else path(text, field).value

@@ -122,7 +122,7 @@ class Registry:
 
 def _is_about_path(failure: Failure) -> bool:
     """Whether a path was refused; features that name the field say so in their own words."""
-    return failure.code is Code.ABSOLUTE_PATH or failure.details.get("field") in ("path", "section_scope")
+    return failure.code is Code.ABSOLUTE_PATH or failure.details.get("field") == "path"
 
 
 def _advised(failure: Failure, advice: str) -> str:

@@ -182,20 +182,6 @@ def test_diff_says_what_changed_between_revisions(shop: Shop) -> None:
     assert shop("packs", "diff", "auth", "9").code == 1
 
 
-@pytest.mark.clause("PK-67", "CLI-41", "CLI-45")
-def test_show_and_export_tell_when_the_context_of_a_named_folder_is_stale(shop: Shop) -> None:
-    (shop.folder / "lib").mkdir()
-    (shop.folder / "lib/a.py").write_text("x = 1\n" * 4000)
-    assert shop("contexts", "refresh").code == 0
-    shop.pack()
-    assert shop("packs", "section", "auth", "lib", "--scope", "lib").code == 0
-    assert "stale_scopes" not in shop("packs", "show", "auth").out
-    (shop.folder / "lib/b.py").write_text("y = 2\n")
-    assert "- stale_scopes: lib\n" in shop("packs", "show", "auth").out
-    page = shop("packs", "export", "auth", "--html", "-o", "-").out
-    assert "stale scopes: lib" in page
-
-
 @pytest.mark.clause("CLI-08", "CLI-41")
 def test_show_renders_the_pack_with_its_code_in_colours_only_where_they_are_wanted(shop: Shop) -> None:
     pack = shop.pack()

@@ -172,10 +172,7 @@ def _heading(key: str) -> str:
 @click.option("--title", help="The heading; without it the one that it has, or its key.")
 @click.option("--text", metavar="TEXT|@FILE|-", help="Markdown under the heading; '' clears it.")
 @click.option("--order", type=int, metavar="N", help="Place among the sections, from 0.")
-@click.option("--scope", metavar="DIR", help="The folder whose context it relies on; '' clears it.")
-def section(
-    app: App, pack: str, key: str, title: str | None, text: str | None, order: int | None, scope: str | None
-) -> None:
+def section(app: App, pack: str, key: str, title: str | None, text: str | None, order: int | None) -> None:
     """Add a section, or change its title, text or place.
 
     Examples:
@@ -191,7 +188,6 @@ def section(
         section_title=title or (_heading(key) if old is None else old.title),
         section_description=None if text is None else text_of(text),
         section_order=order,
-        section_scope=scope,
     )
     done = "added" if old is None else "changed"
     app.tell(

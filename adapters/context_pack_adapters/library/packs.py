@@ -17,7 +17,7 @@ from context_pack.packs import commands, operations
 from context_pack.packs.claims import Remark
 from context_pack.packs.commands import NamedPack, PackAtRevision
 from context_pack.packs.draft import Drafted
-from context_pack.packs.model import Pack, Scopes
+from context_pack.packs.model import Pack
 from context_pack.packs.operations import Operation
 from context_pack.packs.read import Compared
 from context_pack.packs.render import Mode, Rendered
@@ -85,12 +85,7 @@ class Packs(Feature):
         from context_pack_adapters.page.page import PackView, render_html
 
         verified = self.verify(pack)
-        scopes = self.scopes(verified.pack)
-        return render_html(PackView.of(verified.pack, verified.refs, self.cases.ports.clock.now(), scopes))
-
-    def scopes(self, pack: Which) -> Scopes:
-        """How the contexts of the folders that the pack's sections name stand."""
-        return self.cases.packs.reader.scopes(self.get(pack))
+        return render_html(PackView.of(verified.pack, verified.refs, self.cases.ports.clock.now()))
 
     def markdown(self, pack: Which) -> str:
         """The pack as a Markdown text; given back to `write` unchanged, it changes nothing."""

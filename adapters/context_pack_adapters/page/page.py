@@ -22,14 +22,11 @@ from context_pack.kernel.text import counted
 from context_pack.kernel.times import format_instant, human, is_expired, remaining_seconds
 from context_pack.packs.claims import claims_of, doubts_of
 from context_pack.packs.model import (
-    NOTHING_KNOWN,
     CodeLocation,
     Diagram,
     Pack,
     Ref,
-    Scopes,
     Section,
-    outdated,
 )
 from context_pack.packs.states import Checked, Resolution, State
 from context_pack_adapters.page.diagrams import Drawing, Undrawn, draw
@@ -55,14 +52,11 @@ class PackView:
     pack: Pack
     resolve: Callable[[Ref], Resolution]
     now: datetime
-    scopes: Scopes = NOTHING_KNOWN
 
     @classmethod
-    def of(
-        cls, pack: Pack, refs: Iterable[Checked], now: datetime, scopes: Scopes = NOTHING_KNOWN
-    ) -> PackView:
+    def of(cls, pack: Pack, refs: Iterable[Checked], now: datetime) -> PackView:
         """The view of a verified pack; refs that say the same are in the same state."""
-        return cls(pack, {checked.ref: checked.resolution for checked in refs}.__getitem__, now, scopes)
+        return cls(pack, {checked.ref: checked.resolution for checked in refs}.__getitem__, now)
 
 
 @frozen
@@ -169,7 +163,6 @@ def render_html(view: PackView) -> str:
         "states": [(state, states[state]) for state in State if states[state]],
         "holds": ", ".join(facts),
         "left": "expired" if is_expired(pack.expires_at, view.now) else f"{left} left",
-        "stale_scopes": outdated(pack, view.scopes),
         "now": view.now,
     }
     return _environment().get_template("page.html.j2").render(values)

@@ -74,7 +74,7 @@ def test_unknown_fields_and_fields_of_other_actions_are_refused(desk: Any, actio
     optional = {
         "create": {"name", "title", "brief", "tags"},
         "list": {"status", "query", "limit", "offset"},
-        "upsert_section": {"section_description", "section_order", "section_scope"},
+        "upsert_section": {"section_description", "section_order"},
         "upsert_ref": {"ref_title", "ref_why", "group", "symbol"},
         "upsert_diagram": {"diagram_why"},
         "set_meta": {"brief", "tags"},
