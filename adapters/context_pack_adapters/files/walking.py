@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.gitignore import MOST_PATTERNS, IgnoreFile
@@ -39,10 +38,6 @@ IGNORE_FILES = (".gitignore", ".ignore")
 MAX_IGNORE_BYTES = 1024 * 1024
 MAX_DEPTH = 128
 
-# Names that need no closer look to be parts of a path.
-_EASY = re.compile(r"[A-Za-z0-9_.+@=,~#%-][A-Za-z0-9_.+@=,~#% ()-]{0,199}")
-_SURE_CHARS = 250
-
 
 @lru_cache(maxsize=64)
 def _compiled(text: str) -> IgnoreFile:
@@ -54,51 +49,34 @@ def _compiled(text: str) -> IgnoreFile:
     return rules
 
 
-class _ParentIgnoreFile(IgnoreFile):
-    """An ignore file of a folder above the root; `lead` is the path from there to the root."""
-
-    def __init__(self, lead: str, text: str) -> None:
-        super().__init__(text)
-        self._lead = lead
-
-    def verdict(self, path: str, is_folder: bool) -> bool | None:
-        """Whether a path relative to the root is ignored."""
-        return super().verdict(self._lead + path, is_folder)
-
-
-Levels = tuple[tuple[int, IgnoreFile], ...]
+IgnoreFiles = tuple[tuple[int, str, IgnoreFile], ...]
+"""Ignore files, each with how much of a path it does not see, and what it sees before it."""
 
 
 @frozen
 class IgnoreRules:
     """The ignore files that apply in one folder, the strongest first; entering a folder gives new rules."""
 
-    _kinds: tuple[Levels, ...] = ((), ())
+    _kinds: tuple[IgnoreFiles, ...] = ((), ())
 
     def entered(self, prefix: str, texts: tuple[str | None, ...], lead: str = "") -> IgnoreRules:
         """The rules in the folder with this prefix (empty, or ending in a slash), given its ignore files.
 
         A folder above the root has no prefix but a `lead`, which is what leads from it to the root.
         """
-        if not any(text is not None for text in texts):
-            return self
-
-        def level(text: str) -> tuple[int, IgnoreFile]:
-            return len(prefix), _ParentIgnoreFile(lead, text) if lead else _compiled(text)
-
-        return evolve(
-            self,
-            kinds=tuple(
-                levels if text is None else (level(text), *levels)
-                for levels, text in zip(self._kinds, texts, strict=True)
-            ),
+        kinds = zip(self._kinds, texts, strict=True)
+        return IgnoreRules(
+            tuple(
+                files if text is None else ((len(prefix), lead, _compiled(text)), *files)
+                for files, text in kinds
+            )
         )
 
     def ignores(self, path: str, is_folder: bool) -> bool:
         """Whether a path relative to the root is ignored, given that its folder is not."""
-        for levels in reversed(self._kinds):
-            for base, rules in levels:
-                verdict = rules.verdict(path[base:], is_folder)
+        for files in reversed(self._kinds):
+            for base, lead, rules in files:
+                verdict = rules.verdict(lead + path[base:], is_folder)
                 if verdict is not None:
                     return verdict
         return False
@@ -132,29 +110,12 @@ class IgnoredPaths:
         return self._known[prefix]
 
 
-class FixedExclusions:
-    """Paths left out regardless of ignore files: by the policy, by a folder's name or by its path."""
-
-    def __init__(
-        self, policy: PathPolicy, excluded: Collection[str] = (), except_for: Collection[str] = ()
-    ) -> None:
-        self._policy = policy
-        self._excluded = frozenset(excluded)
-        self._except_for = frozenset(except_for)
-
-    def closed(self, name: str, path: str, is_folder: bool) -> bool:
-        """Whether an entry of this name at this path is left out."""
-        if is_folder and (name in self._excluded or path in self._except_for):
-            return True
-        folder = path[: -len(name) - 1].rpartition("/")[2]
-        if self._policy.denies_name(name) or self._policy.denies_entry(folder, name, is_folder):
-            return True
-        if not self._policy.paths and len(path) < _SURE_CHARS and _EASY.fullmatch(name):
-            return False
-        try:
-            return self._policy.denies(RelativePath(path), is_folder)
-        except Failure:
-            return True
+def is_closed(policy: PathPolicy, path: str, is_folder: bool) -> bool:
+    """Whether the policy denies a path, or no path is spelled so."""
+    try:
+        return policy.denies(RelativePath(path), is_folder)
+    except Failure:
+        return True
 
 
 def ignore_texts(folder: Handle, present: Collection[str]) -> tuple[str | None, ...]:
@@ -251,7 +212,6 @@ def visit(
     not entered at any depth, `except_for` folders by path. `go_on` is asked before each folder; once it says
     no, the walk ends. `passed` hears of what does not count.
     """
-    closed = FixedExclusions(policy, excluded, except_for).closed
 
     def look(level: Level, rules: IgnoreRules) -> Iterable[tuple[str, IgnoreRules]]:
         if not go_on():
@@ -266,7 +226,8 @@ def visit(
             if not is_folder and wants is not None and not wants(path) and not entry.is_symlink():
                 continue
             ignored = rules.ignores(path, is_folder)
-            if ignored or closed(entry.name, path, is_folder):
+            is_out = is_folder and (entry.name in excluded or path in except_for)
+            if ignored or is_out or is_closed(policy, path, is_folder):
                 passed(path, is_folder, ignored)
             elif is_folder:
                 below.append((entry.name, rules))

@@ -13,7 +13,7 @@ from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy, RelativePath
 from context_pack.kernel.ports import FileNames, FolderNames, Reason, SourceFile, Unreadable, decode
 from context_pack_adapters.files.opening import scan
 from context_pack_adapters.files.rooted import Rooted
-from context_pack_adapters.files.walking import FixedExclusions, files_below, ways_to
+from context_pack_adapters.files.walking import files_below, is_closed, ways_to
 
 NAMES_SECONDS = 1.0
 NAMES_FILES = 1_000_000
@@ -35,7 +35,6 @@ class DiskSourceTree:
         self._policy = policy
         self._own = ways_to(root, own)
         self._rooted = Rooted(root, policy)
-        self._gate = FixedExclusions(policy)
 
     def read(self, path: RelativePath, max_bytes: int) -> SourceFile | Unreadable:
         """The text of one file, checked on the opened file itself."""
@@ -78,7 +77,7 @@ class DiskSourceTree:
             for entry in entries:
                 name = entry.name
                 is_folder = entry.is_dir(follow_symlinks=False)
-                if self._gate.closed(name, prefix + name, is_folder):
+                if is_closed(self._policy, prefix + name, is_folder):
                     continue
                 if is_folder:
                     folders.add(name)
