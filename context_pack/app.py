@@ -73,9 +73,9 @@ def _tools(cases: UseCases) -> Iterator[Tool]:
     near = cases.knowledge.near
     yield for_tool(cases.knowledge, CODE_FAMILY)
     yield outline_tool(code.outliner, near)
-    if code.usages is not None and code.searcher is not None:
+    if code.usages is not None and code.search is not None:
         yield usages_tool(code.usages)
-        yield grep_tool(code.searcher)
+        yield grep_tool(code.search)
     yield read_tool(code.reader, ports.access, ports.clock.now, near)
     if ports.documents is not None:
         yield from document_tools.build(*cases.documents)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from context_pack.bridges import AnchoredPlaces
     from context_pack.bundles.loading import BundleShelf
     from context_pack.bundles.ports import BundleStore
-    from context_pack.code import grep, outline, reading, usages
+    from context_pack.code import outline, reading, usages
     from context_pack.code.access import AccessLog
     from context_pack.code.grep import CodeSearch
     from context_pack.contexts import queries, refresh
@@ -96,7 +96,7 @@ class CodeCases(NamedTuple):
 
     reader: reading.FileReader
     outliner: outline.Outliner
-    searcher: grep.CodeSearcher | None
+    search: CodeSearch | None
     usages: usages.UsageFinder | None
 
 
@@ -161,14 +161,14 @@ class UseCases:
     @cached_property
     def code(self) -> CodeCases:
         """Code."""
-        from context_pack.code import grep, outline, reading, usages
+        from context_pack.code import outline, reading, usages
 
         ports, monotonic = self.ports, self.ports.clock.monotonic
         search = None if ports.search is None else ports.search()
         return CodeCases(
             reading.FileReader(ports.source, ports.syntax),
             outline.Outliner(ports.source, ports.syntax, monotonic),
-            None if search is None else grep.CodeSearcher(search, monotonic),
+            search,
             None if search is None else usages.UsageFinder(ports.source, ports.syntax, search, monotonic),
         )
 

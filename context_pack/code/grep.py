@@ -6,10 +6,10 @@ matches is its column, counted in characters from 1. Lines too long to show are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
-from attrs import evolve, frozen
+from attrs import field, frozen
 
 from context_pack.toolkit.arguments import arg, boolean, integer, text
 from context_pack.toolkit.call import Call
@@ -54,16 +54,17 @@ class GrepCodebase:
 
 @frozen
 class LineQuery:
-    """One search: a pattern, which files by glob, and how many lines to bring back.
-
-    With `in_time` somebody waits for whom a part of the answer in time is better than all of it later.
-    """
+    """One search: a pattern, which files by glob, and how many lines to bring back."""
 
     pattern: str
     glob: str | None = None
     case_sensitive: bool = False
     limit: int = DEFAULT_HITS
-    in_time: bool = False
+
+
+def query_of(command: GrepCodebase) -> LineQuery:
+    """The search that a call asks for."""
+    return LineQuery(command.pattern, command.file_pattern, command.case_sensitive, command.limit)
 
 
 @frozen
@@ -89,7 +90,7 @@ class FoundLines:
     total: int
     files: int
     unsearched: int = 0
-    milliseconds: int = 0
+    milliseconds: int = field(default=0, eq=False)
 
 
 class OutOfTime(Exception):
@@ -103,30 +104,12 @@ class CodeSearch(Protocol):
     """
 
     def search(self, query: LineQuery, call: Call) -> FoundLines:
-        """The lines that match, or those that were found in time.
+        """The lines that match; to a client those that were found in time, commands have all the time.
 
         Raises:
             Failure: `invalid_data` for a pattern or glob that means nothing, `timed_out` before any file.
             Cancelled: the caller has withdrawn the call.
         """
-
-
-@frozen
-class CodeSearcher:
-    """Searches the tree; `monotonic` gives seconds."""
-
-    engine: CodeSearch
-    monotonic: Callable[[], float]
-
-    def search(self, command: GrepCodebase, call: Call) -> FoundLines:
-        """The lines that match; to a client those that were found in time. It fails as its engine does."""
-        start = self.monotonic()
-        in_time = call.request_id is not None  # commands and the library have all the time
-        query = LineQuery(
-            command.pattern, command.file_pattern, command.case_sensitive, command.limit, in_time
-        )
-        found = self.engine.search(query, call)
-        return evolve(found, milliseconds=round((self.monotonic() - start) * 1000))
 
 
 def hit_in(path: str, lines: Sequence[str], index: int, start: int) -> LineHit:

@@ -92,8 +92,7 @@ class Outliner:
             paths, complete = self._below(path)
             if path is not None and not paths and not is_folder(self.tree, path):
                 read_source(self.tree, path)  # says what is wrong with it
-            found = self._fitting(paths, command, check, in_time, room)
-            return Outlined(*found, complete=complete)
+            return evolve(self._fitting(paths, command, check, in_time, room), complete=complete)
         outline = self._file(read_source(self.tree, path), command, FILE_DEPTH)
         return Outlined((_cut(outline, room),))
 
@@ -106,8 +105,8 @@ class Outliner:
 
     def _fitting(
         self, paths: Sequence[str], command: CodeOutline, check: Check, in_time: bool, most: float
-    ) -> tuple[tuple[FileOutline, ...], int, bool]:
-        """The outlines within the budget and the time, how many files are left, and whether time was up.
+    ) -> Outlined:
+        """The outlines within the budget and the time.
 
         A file that is larger than the budget is cut to a part of it, so that others are seen beside it.
         """
@@ -117,17 +116,17 @@ class Outliner:
         for number, path in enumerate(paths):
             check()
             if in_time and self.monotonic() > end:
-                return tuple(found), len(paths) - number, True
+                return Outlined(tuple(found), len(paths) - number, timed_out=True)
             outline = self._candidate(path, command)
             if outline is None:
                 continue
             is_huge = bool(_cut(outline, most).left)
             kept = _cut(outline, min(room, most // HUGE_PART) if is_huge else room)
             if found and (not kept.definitions or (kept.left and not is_huge)):
-                return tuple(found), len(paths) - number, False
+                return Outlined(tuple(found), len(paths) - number)
             found.append(kept)
             room -= sum(map(_weight, outline_lines(kept)))
-        return tuple(found), 0, False
+        return Outlined(tuple(found))
 
     def _candidate(self, path: str, command: CodeOutline) -> FileOutline | None:
         """The outline of a file of a folder, if there is something in it to show."""

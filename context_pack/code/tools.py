@@ -13,7 +13,7 @@ from math import inf
 from typing import Any
 
 from context_pack.code.access import AccessLog
-from context_pack.code.grep import CodeSearcher, FoundLines, GrepCodebase, LineHit
+from context_pack.code.grep import CodeSearch, FoundLines, GrepCodebase, LineHit, query_of
 from context_pack.code.outline import INDENT, ROOT, CodeOutline, Outlined, Outliner, outline_lines
 from context_pack.code.reading import (
     MAX_BYTES,
@@ -157,11 +157,11 @@ GREP_SCHEMA = shape(
 )  # fmt: skip
 
 
-def grep_tool(searcher: CodeSearcher) -> Tool:
+def grep_tool(engine: CodeSearch) -> Tool:
     """`grep_codebase` over a search engine."""
 
     def run(command: GrepCodebase, call: Call) -> Answer:
-        return json_answer(_grep_record(command, searcher.search(command, call)))
+        return json_answer(_grep_record(command, engine.search(query_of(command), call)))
 
     return tool(
         "grep_codebase",
@@ -279,14 +279,17 @@ def outlined_lines(command: CodeOutline, outlined: Outlined) -> Iterator[str]:
 
 
 def usages_within(usages: Usages, room: int) -> str:
-    """Usages as a list in so many bytes, or in the few more that one definition and one use take."""
+    """Usages as a list in so many bytes: half of them for definitions, if the uses need the rest.
+
+    One definition and one use are shown in any case.
+    """
     room -= size("\n".join(usage_lines(usages, 0, 0))) + 20  # counts have more digits than 0
-    definitions = [size(_definition(usage)) + 1 for usage in _definitions(usages)[: usages.limit]]
+    definitions = [size(_definition(usage)) + 1 for usage in _definitions(usages)]
     uses = [
         size(_use(usage, before)) + 1 + (0 if before and usage.path == before.path else size(usage.path) + 1)
         for before, usage in zip([None, *usages.uses], usages.uses, strict=False)
     ]
-    first = _fitting(definitions, max(room // 2, room - sum(uses)))
+    first = _fitting(definitions[: usages.limit], max(room // 2, room - sum(uses)))
     return "\n".join(usage_lines(usages, first, _fitting(uses, room - sum(definitions[:first]))))
 
 

@@ -100,7 +100,7 @@ class UsageFinder:
         place = within_root(command.path)
         is_file = place is not None and self.tree.is_file(place)
         inside = "" if place is None else place.value
-        found = self.search.search(_query(name, inside, is_file, in_time), call)
+        found = self.search.search(_query(name, inside, is_file), call)
         if place is not None and not found.files:
             if not is_folder(self.tree, place):
                 read_source(self.tree, place)  # says what is wrong with it
@@ -133,7 +133,7 @@ class UsageFinder:
         Raises:
             Failure: `timed_out` before any file.
         """
-        found = self.search.search(_query(name, "", is_file=False, in_time=True), call)
+        found = self.search.search(_query(name, "", is_file=False), call)
         if found.total > MOST_MENTIONS:
             return []
         paths = [
@@ -191,10 +191,10 @@ def _fits(usage: Usage, written: str) -> bool:
     return usage.inside.split(".")[-len(wanted) :] == wanted or len(wanted) == 1
 
 
-def _query(name: str, place: str, is_file: bool, in_time: bool) -> LineQuery:
+def _query(name: str, place: str, is_file: bool) -> LineQuery:
     """The text search for lines that have the name, in a file, a folder or everywhere."""
     before, after = (r"\b" if re.match(r"\w", char) else "" for char in (name[0], name[-1]))
     word = re.sub(r"\Aoperator(?=[^\w\s\"])", r"operator\\s*", re.escape(name).replace("\\ ", r"\s+"))
     plain = _GLOB_SIGNS.sub(r"\\\1", place)
     glob = f"/{plain}" if is_file else f"/{plain}/**" if place else None
-    return LineQuery(f"{before}{word}{after}", glob, True, MOST_LINES, in_time)
+    return LineQuery(f"{before}{word}{after}", glob, True, MOST_LINES)

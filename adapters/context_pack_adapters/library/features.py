@@ -22,7 +22,7 @@ from context_pack.bundles.exports import (
 )
 from context_pack.bundles.model import Bundle, Unloadable
 from context_pack.bundles.ports import BundlePlace
-from context_pack.code.grep import FoundLines, GrepCodebase
+from context_pack.code.grep import FoundLines, GrepCodebase, query_of
 from context_pack.code.outline import CodeOutline, Outlined
 from context_pack.code.reading import FileRead, ReadFile
 from context_pack.code.usages import FindUsages, Usages
@@ -93,7 +93,7 @@ class SourceCode(Feature):
     @asks(GrepCodebase)
     def grep(self, command: GrepCodebase) -> FoundLines:
         """The lines that match: `hits` with `path`, `line`, `text`; `total` of all."""
-        return _searching(self.cases.code.searcher).search(command, QuietCall())
+        return _searching(self.cases.code.search).search(query_of(command), QuietCall())
 
 
 def _searching(case: T | None) -> T:

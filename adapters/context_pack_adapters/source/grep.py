@@ -18,6 +18,8 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from attrs import evolve
+
 from context_pack.code.grep import MAX_FILE_BYTES, FoundLines, LineQuery, OutOfTime
 from context_pack.code.patterns import Check, Pattern, compiled, search_texts
 from context_pack.kernel.errors import Code, Failure
@@ -81,11 +83,12 @@ class FileTreeSearch:
         self._cache: FileCache[tuple[str | None]] = FileCache(room)
 
     def search(self, query: LineQuery, call: Call) -> FoundLines:
-        """The lines that match, or those that were found in time."""
+        """The lines that match; to a client those that were found in time, commands have all the time."""
+        start = time.monotonic()
         pattern, wanted = compiled(query.pattern, query.case_sensitive), wanted_by(query.glob)
         files = [each for each in self._listed(call) if wanted(each.path)]
         seconds = self._seconds if len(files) <= self._large else max(self._seconds, LARGE_SECONDS)
-        end = time.monotonic() + (seconds if query.in_time else math.inf) - call.waited
+        end = time.monotonic() + (math.inf if call.request_id is None else seconds) - call.waited
 
         def check() -> None:
             call.check()
@@ -95,7 +98,7 @@ class FileTreeSearch:
         found = search_texts(pattern, self._texts(files, pattern, check), len(files), query.limit, check)
         if found.unsearched and not found.files:
             raise Failure(Code.TIMED_OUT, "Search timed out", {"pattern": query.pattern, "hint": HINT})
-        return found
+        return evolve(found, milliseconds=round((time.monotonic() - start) * 1000))
 
     def _is_own(self, path: str) -> bool:
         """Whether a file is ours, a context or in the storage folder: these come last."""

@@ -75,49 +75,37 @@ class Grammar:
     @cached_property
     def spans(self) -> QueryCursor:
         """Finds comments and strings."""
-        return QueryCursor(Query(self.language, self.spans_text), match_limit=MOST_MATCHES)
-
-
-class GrammarFailed(Exception):
-    """A grammar or its query file could not be loaded."""
+        return _cursor(Query(self.language, self.spans_text))
 
 
 @cache
 def load_grammar(name: str) -> Grammar:
-    """The grammar of that name.
-
-    Raises:
-        GrammarFailed: it is not installed, or does not fit the installed tree-sitter or our queries.
-    """
+    """The grammar of that name; it fails somehow if it is not installed, or does not fit our queries."""
     source = SOURCES[name]
-    try:
-        language = Language(getattr(import_module(source.module), source.function)())
-        files = (f"queries/{each}.scm" for each in (source.queries, source.shared) if each)
-        text = "\n".join((get_data(__package__, file) or b"").decode() for file in files)
-        outline = Query(language, text)
-        spans = _separate_spans(outline, text.encode())
-        parser = Parser(language)
-    except Exception as error:
-        raise GrammarFailed(name) from error
-    hows = tuple(str(outline.pattern_settings(number).get("how") or "") for number in range(_count(outline)))
-    return Grammar(name, language, parser, QueryCursor(outline, match_limit=MOST_MATCHES), hows, spans)
+    language = Language(getattr(import_module(source.module), source.function)())
+    files = (f"queries/{each}.scm" for each in (source.queries, source.shared) if each)
+    text = "\n".join((get_data(__package__, file) or b"").decode() for file in files)
+    outline = Query(language, text)
+    patterns = range(cast(int, outline.pattern_count))  # a property, though its published type says otherwise
+    spans = _separate_spans(outline, text.encode(), patterns)
+    hows = tuple(str(outline.pattern_settings(number).get("how") or "") for number in patterns)
+    return Grammar(name, language, Parser(language), _cursor(outline), hows, spans)
 
 
-def _separate_spans(outline: Query, text: bytes) -> str:
+def _cursor(query: Query) -> QueryCursor:
+    return QueryCursor(query, match_limit=MOST_MATCHES)
+
+
+def _separate_spans(outline: Query, text: bytes, numbers: Iterable[int]) -> str:
     """The patterns for comments and strings; those for strings leave the outline: they are many, few ask."""
     patterns = []
-    for number in range(_count(outline)):
+    for number in numbers:
         pattern = text[outline.start_byte_for_pattern(number) : outline.end_byte_for_pattern(number)].decode()
         if "@comment" in pattern or "@string" in pattern:
             patterns.append(pattern)
         if "@string" in pattern:
             outline.disable_pattern(number)
     return "\n".join(patterns)
-
-
-def _count(query: Query) -> int:
-    """How many patterns a query has; a property, though its published type says otherwise."""
-    return cast(int, query.pattern_count)
 
 
 class Read(NamedTuple):
@@ -191,7 +179,7 @@ def understood(language: str, text: str) -> Read | NotParsed:
 def _by_grammar(name: str, data: bytes) -> Read | NotParsed:
     try:
         grammar = load_grammar(name)
-    except GrammarFailed:
+    except Exception:  # whatever: it costs its language only
         return NotParsed(f"the grammar for {name} could not be loaded")
     return Read(grammar, grammar.parser.parse(data), data)
 

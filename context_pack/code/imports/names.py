@@ -30,7 +30,7 @@ from context_pack.kernel.text import toml_of
 # tree are known by their packages' names.
 
 MOST_NESTED = 64
-_STEP = re.compile(r"::|[{},*]|(?:r#)?+(\w++)")
+_STEP = re.compile(r"[{},*]|(?:r#)?+(\w++)")
 _ROOTS = ("lib.rs", "main.rs")
 _TARGETS = frozenset({"bin", "tests", "examples", "benches"})
 
@@ -47,8 +47,8 @@ def rust(parsed: Parsed, path: str, tree: TreeFiles) -> Found:
             files = [place for place in named if place in tree.files]
             yield name, files or crate.module_file(within(here, name))
             continue
-        used = [((name,), True)] if each.how == "crate" else dict.fromkeys(_paths(each.specifier))
-        for parts, outside in used:
+        outside = each.how == "crate" or each.specifier.lstrip().startswith("::")
+        for parts in [[name]] if each.how == "crate" else _paths(each.specifier):
             first, *rest = parts
             module = [*crate.module, *inside]
             if not outside and first == "crate":
@@ -63,38 +63,31 @@ def rust(parsed: Parsed, path: str, tree: TreeFiles) -> Found:
                 yield first, crate.other(first, rest)
 
 
-def _paths(tree: str) -> Iterator[tuple[tuple[str, ...], bool]]:
-    """The paths that a `use` tree spells without new names, and whether it begins with `::`."""
-    prefixes: list[tuple[str, ...]] = [()]
+def _paths(tree: str) -> Iterator[list[str]]:
+    """The paths that a `use` tree spells, without new names."""
+    prefixes: list[list[str]] = [[]]
     path: list[str] = []
-    renamed, outside = False, tree.lstrip().startswith("::")
-
-    def ended() -> Iterator[tuple[tuple[str, ...], bool]]:
-        parts = (*prefixes[-1], *path) if path else ()
-        if parts and (parts[-1] == "*" or (parts[-1] == "self" and len(parts) > 1)):
-            parts = parts[:-1]
-        if parts:
-            yield parts, outside
-
-    for step in _STEP.finditer(tree):
+    renamed = False
+    for step in _STEP.finditer(f"{tree},"):
         seen, word = step[0], step[1]
         if word is not None:
             if not renamed and word != "as":
                 path.append(word)
             renamed = word == "as"
-        elif seen == "*":
-            path.append(seen)
         elif seen == "{":
-            prefixes.append((*prefixes[-1], *path))
+            prefixes.append([*prefixes[-1], *path])
             path = []
             if len(prefixes) > MOST_NESTED:
                 return
-        elif seen != "::":
-            yield from ended()
+        elif seen in ",}":
+            parts = [*prefixes[-1], *path]
+            if path and (kept := parts[:-1] if len(parts) > 1 and parts[-1] == "self" else parts):
+                yield kept
             path = []
             if seen == "}" and len(prefixes) > 1:
                 prefixes.pop()
-    yield from ended()
+        elif seen == "*" and not path and prefixes[-1]:
+            yield prefixes[-1]
 
 
 def _root_of(path: str, tree: TreeFiles) -> tuple[str | None, str]:

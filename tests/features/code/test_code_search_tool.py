@@ -10,7 +10,7 @@ import pytest
 from inmemory import FixedClock
 from inmemory.code_search import MemorySearch
 
-from context_pack.code.grep import CodeSearcher, FoundLines, GrepCodebase, LineHit, LineQuery, hit_in, shown
+from context_pack.code.grep import FoundLines, LineHit, LineQuery, hit_in, shown
 from context_pack.code.tools import grep_tool
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.budget import tokens_of as estimate_tokens
@@ -49,7 +49,7 @@ def call(arguments: Mapping[str, Any], search: Any = None) -> Answer:
     """The tool's answer."""
     clock = FixedClock()
     engine = MemorySearch(FILES) if search is None else search
-    found = grep_tool(CodeSearcher(engine, clock.monotonic))
+    found = grep_tool(engine)
     registry = Registry({found.name: found}, list, {}, clock.monotonic)
     return registry.call("grep_codebase", arguments, QuietCall())
 
@@ -167,21 +167,6 @@ def test_wrong_arguments_are_named_by_path(arguments: dict[str, Any], path: str)
     found = refusal(arguments)
     assert found["error"] == "Invalid parameters"
     assert [fault["path"] for fault in found["details"]] == [path]
-
-
-@pytest.mark.clause("CD-68")
-def test_a_client_gets_what_was_found_in_time_and_a_command_everything() -> None:
-    asked: list[bool] = []
-
-    class Noting:
-        def search(self, query: LineQuery, call: Call) -> FoundLines:
-            asked.append(query.in_time)
-            return FoundLines((), 0, 1)
-
-    searcher = CodeSearcher(Noting(), FixedClock().monotonic)
-    for call in (QuietCall(request_id=7), QuietCall()):
-        searcher.search(GrepCodebase("x"), call)
-    assert asked == [True, False]
 
 
 @pytest.mark.clause("CD-55", "CD-68")

@@ -56,7 +56,7 @@ def withdrawn_meanwhile(call: Watched) -> Iterator[None]:
 def searched(root: Path, pattern: str, seconds: float) -> FoundLines:
     """What a search finds in so many seconds."""
     return FileTreeSearch(root, PathPolicy(), seconds=seconds).search(
-        LineQuery(pattern, in_time=True), QuietCall()
+        LineQuery(pattern), QuietCall(request_id=1)
     )
 
 
@@ -84,9 +84,9 @@ def test_what_was_found_before_the_time_was_over_is_the_answer(tmp_path: Path) -
 def test_a_search_that_saw_no_file_in_time_fails(tmp_path: Path) -> None:
     (tmp_path / "trap.txt").write_text("a" * 80 + "!\n")
     search = FileTreeSearch(tmp_path, PathPolicy(), seconds=60.0)
-    for query, waited in ((LineQuery("x", in_time=True), 60.1), (LineQuery(FOR_EVER, in_time=True), 59.8)):
+    for query, waited in ((LineQuery("x"), 60.1), (LineQuery(FOR_EVER), 59.8)):
         with never_hanging(), pytest.raises(Failure) as caught:
-            search.search(query, QuietCall(waited=waited))
+            search.search(query, QuietCall(waited=waited, request_id=1))
         assert (caught.value.code, caught.value.message) == (Code.TIMED_OUT, "Search timed out")
         assert caught.value.details["pattern"] == query.pattern
 
@@ -138,7 +138,7 @@ def test_a_child_that_hangs_is_killed_and_its_files_are_read(
     search = FileTreeSearch(tree, PathPolicy(), large=0, search_path=str(stuck))
     before = children()
     with never_hanging():
-        assert search.search(LineQuery("foo.*bar", in_time=True), QuietCall()).total == 1
+        assert search.search(LineQuery("foo.*bar"), QuietCall(request_id=1)).total == 1
     until(lambda: children() <= before)
 
 
