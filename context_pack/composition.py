@@ -225,9 +225,8 @@ class UseCases:
         """Documents."""
         from context_pack.documents import search, shelf
 
-        monotonic = self.ports.clock.monotonic
-        documents = shelf.DocumentShelf(_there(self.ports.documents, "documents")(), monotonic)
-        return DocumentCases(documents, search.Finder(documents, monotonic))
+        documents = shelf.DocumentShelf(_there(self.ports.documents, "documents")())
+        return DocumentCases(documents, search.Finder(documents, self.ports.clock.monotonic))
 
     @cached_property
     def places(self) -> AnchoredPlaces:

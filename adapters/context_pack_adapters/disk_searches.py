@@ -15,7 +15,6 @@ from context_pack.memory.stores import DiscoveryStore, SessionLog
 from context_pack.retrieval.chunking import CHUNKER
 from context_pack.retrieval.ports import Background, EmbedderFailed
 from context_pack.retrieval.searching import Searching, budget_beside
-from context_pack_adapters.collections.locks import FileLocks
 from context_pack_adapters.collections.sources import DiskCollections
 from context_pack_adapters.embed import choose
 from context_pack_adapters.embed.granite import GraniteEmbedder
@@ -57,7 +56,6 @@ class DiskSearches:
                 places.every_project,
                 shared=None if team is None else team.collection,
             ),
-            locks=FileLocks(cache),
             index=documents,
             fast=chosen.fast,
             semantic=chosen.semantic,

@@ -69,8 +69,6 @@ class Survey:
     failed: tuple[Failed, ...] = ()
     signature: str = ""
     """The same signature needs no second look; empty where only a look can tell."""
-    skipped: tuple[Failed, ...] = ()
-    """Texts that are no documents of the collection and why; told only on request."""
 
 
 @frozen

@@ -1,4 +1,4 @@
-"""What documents ask of the world: configured sources that can be looked at and read, and locks.
+"""What documents ask of the world: configured sources that can be looked at, read and locked.
 
 What can be searched is behind `retrieval.ports`. A source is foreign: nothing outside it can be reached
 through it, and an entry that leads out fails alone.
@@ -22,11 +22,8 @@ Check = Callable[[], None]
 class CollectionSource(Protocol):
     """One opened collection. Raises `Failure` where the whole of it cannot be had."""
 
-    def survey(self, since: str = "", explain: bool = False) -> Survey | None:
-        """What it holds now; None if it is as it was at the signature `since`.
-
-        With `explain` the survey also tells which files are no documents, and why.
-        """
+    def survey(self, since: str = "") -> Survey | None:
+        """What it holds now; None if it is as it was at the signature `since`."""
 
     def read(self, documents: Sequence[str]) -> Iterator[DocumentText | Failed]:
         """The contents of these documents, each or why it cannot be had, in any order."""
@@ -55,6 +52,9 @@ class CollectionSources(Protocol):
             Failure: it is not there, cannot be read or cannot be fetched, or the project may not name it.
         """
 
+    def locked(self, name: str, check: Check) -> AbstractContextManager[object]:
+        """The lock of a collection's sync: one holder at a time, and others ask `check` while they wait."""
+
     def resolve(self, alias: str, url: str, user_wide: bool = False) -> Collection:
         """The collection that such an entry of the configuration would be.
 
@@ -78,22 +78,11 @@ class CollectionSources(Protocol):
         """
 
 
-class CollectionLocks(Protocol):
-    """Locks by name: of one name, one holder at a time."""
-
-    def in_process(self, name: str) -> AbstractContextManager[object]:
-        """Held by one thread of this process."""
-
-    def across_processes(self, name: str, check: Check) -> AbstractContextManager[None]:
-        """Held by one process; others wait, and ask `check` while they do."""
-
-
 @frozen
 class DocumentPorts:
     """Everything that documents ask of the world."""
 
     sources: CollectionSources
-    locks: CollectionLocks
     index: SearchIndex
     fast: Embedder
     semantic: Embedder | None = None

@@ -194,5 +194,5 @@ def _by_section(hits: Sequence[Ranked]) -> list[Ranked]:
 
 
 def _hits(ranked: Sequence[Ranked], collections: Sequence[Collection]) -> tuple[RankedPassage, ...]:
-    by_id = {collection.id: collection for collection in collections}
+    by_id = {collection.id: collection for collection in reversed(collections)}
     return tuple(RankedPassage(by_id[one.found.corpus], one) for one in ranked)

@@ -6,15 +6,15 @@ any heading where subsections are left out. Whatever is not there is answered wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from context_pack.documents.config import without_login
 from context_pack.documents.model import Catalogue, Collection, Outcome
 from context_pack.documents.ports import Check, DocumentPorts
-from context_pack.documents.sync import IndexFreshness, IndexKeeper, Syncing
+from context_pack.documents.sync import IndexFreshness, Syncing
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.retrieval.headings import Heading, headings
 from context_pack.retrieval.model import IndexEntry, Summary
@@ -48,12 +48,11 @@ class DocumentPage:
 class DocumentShelf:
     """Collections and documents, each as the disk is now."""
 
-    def __init__(self, ports: DocumentPorts, monotonic: Callable[[], float]) -> None:
+    def __init__(self, ports: DocumentPorts) -> None:
         self.ports = ports
         self.catalogue = ports.sources.catalogue
         self.syncing = Syncing(ports)
-        self.freshness = IndexKeeper(ports, self.syncing, monotonic)
-        self.bring_up_to_date = self.freshness.bring_up_to_date
+        self.bring_up_to_date = self.syncing.bring_up_to_date
 
     def current(self, name: str, check: Check = lambda: None) -> tuple[Collection, IndexFreshness]:
         """The collection of that alias or id, brought up to date as far as that is quick."""
@@ -80,7 +79,7 @@ class DocumentShelf:
         """The collections of these names, or all of them without any."""
         catalogue = catalogue or self.catalogue()
         found = [self.find(name, catalogue) for name in names] or catalogue.collections.values()
-        return list({collection.id: collection for collection in reversed(list(found))}.values())[::-1]
+        return list(dict.fromkeys(found))
 
     def collections(self) -> list[Described]:
         """Every configured collection."""
@@ -214,32 +213,22 @@ CUTOFF = 0.4
 MOST_CHARS = 500
 
 
-def nearest(word: str, known: Iterable[str]) -> list[str]:
-    """The names most like a word, the best first; case does not matter, and a path goes by its end too."""
+def _missing(sentence: str, word: str, known: Iterable[str], noun: str) -> Failure:
+    """The failure that something is not there, with the nearest names: a path goes by its end too."""
     spelled: dict[str, str] = {}
     for name in known:
-        folded = name.casefold()
-        spelled.setdefault(folded, name)
-        spelled.setdefault(folded.rpartition("/")[2], name)
+        spelled.setdefault(name.casefold(), name)
+        spelled.setdefault(name.casefold().rpartition("/")[2], name)
+    names = list(dict.fromkeys(spelled.values()))
     close = get_close_matches(word.casefold()[:MOST_CHARS], spelled, NEAREST * 2, CUTOFF)
-    return list(dict.fromkeys(spelled[name] for name in close))[:NEAREST]
-
-
-def not_found(sentence: str, word: str, known: Iterable[str], noun: str) -> str:
-    """The sentence that something is not there, then the nearest names."""
-    names = list(known)
-    close = nearest(word, names)
-    if close:
-        return f"{sentence} Did you mean: {', '.join(close)}?"
-    if not names:
-        return f"{sentence} There are no {noun}."
-    listed = names[:NEAREST]
-    more = ", …" if len(names) > NEAREST else ""
-    return f"{sentence} There are: {', '.join(listed)}{more}"
-
-
-def _missing(sentence: str, word: str, known: Iterable[str], noun: str) -> Failure:
-    return Failure(Code.NOT_FOUND, not_found(sentence, word, known, noun))
+    nearest = list(dict.fromkeys(spelled[name] for name in close))[:NEAREST]
+    if nearest:
+        more = f"Did you mean: {', '.join(nearest)}?"
+    elif names:
+        more = f"There are: {', '.join(names[:NEAREST])}{', …' if len(names) > NEAREST else ''}"
+    else:
+        more = f"There are no {noun}."
+    return Failure(Code.NOT_FOUND, f"{sentence} {more}")
 
 
 def sync_all(
@@ -257,18 +246,8 @@ def sync_all(
         if stop():
             break
         outcomes.append(shelf.syncing.sync(collection, fetch=fetch, report=report, stop=stop, check=check))
-        shelf.freshness.forget(collection)
     forget_unnamed(shelf)
     return outcomes
-
-
-def under_every_name(shelf: DocumentShelf, outcomes: Iterable[Outcome]) -> list[Outcome]:
-    """The outcomes of all collections, with those that have several names under each of them."""
-    known = shelf.catalogue().collections
-    named = list(outcomes)
-    done = {known[one.collection].id: one for one in named if one.collection in known}
-    every = [evolve(done[one.id], collection=alias) for alias, one in known.items() if one.id in done]
-    return [*every, *(one for one in named if one.collection not in known)]
 
 
 def forget_unnamed(shelf: DocumentShelf) -> None:

@@ -2,12 +2,12 @@
 
 A document that fails is told, not counted; its old version goes only when the document has gone or changed.
 What the index has is asked for before the survey that says what is gone: then what another process adds
-meanwhile is never taken for gone. `IndexKeeper` does it before an answer, as far as that is quick.
+meanwhile is never taken for gone. Before an answer `bring_up_to_date` does it as far as that is quick.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from attrs import evolve, frozen
@@ -36,11 +36,18 @@ def entry_of(corpus: str, found: DocumentText) -> IndexEntry:
 
 
 @frozen
+class IndexFreshness:
+    """Whether the index lags behind its sources, and the warnings for the caller."""
+
+    stale: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+@frozen
 class Syncing:
     """Brings collections up to date."""
 
     ports: DocumentPorts
-    make: Callable[[str, DocumentText], IndexEntry] = entry_of
 
     def sync(
         self,
@@ -53,17 +60,17 @@ class Syncing:
     ) -> Outcome:
         """Bring one collection up to date, alone among processes; what fails is in the outcome."""
         try:
-            with self.ports.locks.across_processes(collection.id, check):
+            with self.ports.sources.locked(collection.id, check):
                 source = self.ports.sources.open(collection, fetch, check)
                 changes = self.changes(collection, source, again=True)
                 return self.carry_out(collection, source, changes, report, stop, check)
         except Failure as failure:
             return Outcome(collection.alias, failed=(Failed(collection.where.name, failure.message),))
 
-    def look(self, collection: Collection, explain: bool = True) -> Changes:
+    def look(self, collection: Collection) -> Changes:
         """The changes a sync would find, without writing; unreadable documents are among the failed."""
         source = self.ports.sources.open(collection)
-        changes = self.changes(collection, source, again=True, explain=explain)
+        changes = self.changes(collection, source, again=True)
         survey, plan = changes.survey, changes.plan
         assert survey is not None
         failed = [one for one in source.read(list(plan.changed)) if isinstance(one, Failed)]
@@ -72,14 +79,44 @@ class Syncing:
         survey = evolve(survey, failed=(*survey.failed, *failed))
         return evolve(changes, survey=survey, plan=evolve(plan, changed=changed))
 
-    def changes(
-        self, collection: Collection, source: CollectionSource, again: bool = False, explain: bool = False
-    ) -> Changes:
+    def bring_up_to_date(
+        self, collections: Sequence[Collection], check: Check = lambda: None, problems: Sequence[str] = ()
+    ) -> IndexFreshness:
+        """Bring these collections up to date as far as that is quick, and say how fresh they are.
+
+        The `problems` of their configuration are among the warnings.
+        """
+        found = [self._brought_up_to_date(collection, check) for collection in collections]
+        warnings = dict.fromkeys(words for freshness in found for words in freshness.warnings)
+        warnings.update(dict.fromkeys(self.ports.index.notices()))
+        return IndexFreshness(any(freshness.stale for freshness in found), (*problems, *warnings))
+
+    def _brought_up_to_date(self, collection: Collection, check: Check) -> IndexFreshness:
+        remote = not (collection.shared or collection.where.is_local)
+        facts = self.facts(collection.id)
+        try:
+            source = self.ports.sources.open(collection, check=check)
+            changes = self.changes(collection, source)
+            if changes.survey is None:
+                return IndexFreshness()
+            if changes.plan.is_left_to(self.ports.background, TASK, FEW_DOCUMENTS):
+                return IndexFreshness(stale=True)
+            self.carry_out(collection, source, changes, check=check)
+            return IndexFreshness()
+        except Failure as failure:
+            if remote and facts:
+                return IndexFreshness()
+            words = f'collection "{collection.alias}": {failure.message}'
+            if remote and failure.code is Code.NOT_FOUND:
+                words = f'collection "{collection.alias}" was never fetched: call documents_sync first'
+            return IndexFreshness(warnings=(words,))
+
+    def changes(self, collection: Collection, source: CollectionSource, again: bool = False) -> Changes:
         """Compare source and index; `again` includes documents that failed before and are unchanged."""
         facts = self.facts(collection.id)
         known = self.ports.index.known(collection.id)
         failed = {name: (str(why[0]), str(why[1])) for name, why in dict(facts.get("failed", {})).items()}
-        survey = source.survey("" if again else str(facts.get("signature", "")), explain)
+        survey = source.survey("" if again else str(facts.get("signature", "")))
         if survey is None:
             return Changes(failed=failed, facts=facts)
         failed = {} if again else failed
@@ -101,7 +138,7 @@ class Syncing:
         if not plan.is_idle and changes.facts.get("signature"):
             # Whoever finds the work half done must not take the index for that of the older signature.
             index.note(collection.id, {**changes.facts, "signature": ""})
-        reading = _Reading(collection.id, plan, self.make, dict(changes.failed))
+        reading = _Reading(collection.id, plan, dict(changes.failed))
         work = Upkeep(index, collection.id, plan, reading.spoiled)
         finished = work.carry_out(reading.outcomes(source, check), stop, report)
         failed: dict[str, Failed] = {}
@@ -134,7 +171,6 @@ class _Reading:
 
     corpus: str
     plan: IndexPlan
-    make: Callable[[str, DocumentText], IndexEntry]
     failed: dict[str, tuple[str, str]]
 
     def outcomes(self, source: CollectionSource, check: Check) -> Iterator[Read]:
@@ -147,7 +183,7 @@ class _Reading:
                 yield Unchanged(found.document, found.stamp)
             else:
                 try:
-                    made: Read = self.make(self.corpus, found)
+                    made: Read = entry_of(self.corpus, found)
                 except Exception as error:  # a text that our own code cannot take apart costs no other one
                     made = self._fail(found.document, f"it cannot be taken apart ({type(error).__name__})")
                 yield made
@@ -160,72 +196,3 @@ class _Reading:
         file = self.plan.changed.get(document)
         self.failed[document] = ("" if file is None else file.stamp, reason)
         return Unchanged(document, "") if passing else Gone(document)
-
-
-LOOK_SECONDS = 2.0
-
-
-@frozen
-class IndexFreshness:
-    """Whether the index lags behind its sources, and the warnings for the caller."""
-
-    stale: bool = False
-    warnings: tuple[str, ...] = ()
-
-
-class IndexKeeper:
-    """Keeps the index of local collections in step with the disk."""
-
-    def __init__(self, ports: DocumentPorts, syncing: Syncing, monotonic: Callable[[], float]) -> None:
-        self._ports = ports
-        self._syncing = syncing
-        self._monotonic = monotonic
-        self._known: dict[str, tuple[float, IndexFreshness]] = {}
-
-    def bring_up_to_date(
-        self, collections: Sequence[Collection], check: Check = lambda: None, problems: Sequence[str] = ()
-    ) -> IndexFreshness:
-        """Bring these collections up to date as far as that is quick, and say how fresh they are.
-
-        The `problems` of their configuration are among the warnings.
-        """
-        found = [self._one(collection, check) for collection in collections]
-        warnings = dict.fromkeys(words for freshness in found for words in freshness.warnings)
-        warnings.update(dict.fromkeys(self._ports.index.notices()))
-        return IndexFreshness(any(freshness.stale for freshness in found), (*problems, *warnings))
-
-    def forget(self, collection: Collection) -> None:
-        """Drop the last results, so that the next answer checks again."""
-        self._known.pop(collection.id, None)
-
-    def _one(self, collection: Collection, check: Check) -> IndexFreshness:
-        """The last result if it is recent and the index was not lost since, else a new check."""
-        with self._ports.locks.in_process(collection.id):
-            at, freshness = self._known.get(collection.id, (None, IndexFreshness()))
-            recent = at is not None and self._monotonic() - at < LOOK_SECONDS and not collection.shared
-            if not recent or (freshness == IndexFreshness() and not self._syncing.facts(collection.id)):
-                freshness = self._look(collection, check)
-                self._known[collection.id] = (self._monotonic(), freshness)
-            return freshness
-
-    def _look(self, collection: Collection, check: Check) -> IndexFreshness:
-        remote = not (collection.shared or collection.where.is_local)
-        fetched = remote and bool(self._syncing.facts(collection.id))
-        if fetched and self._known.get(collection.id, (0.0, None))[1] == IndexFreshness():
-            return IndexFreshness()
-        try:
-            source = self._ports.sources.open(collection, check=check)
-            changes = self._syncing.changes(collection, source)
-            if changes.survey is None:
-                return IndexFreshness()
-            if changes.plan.is_left_to(self._ports.background, TASK, FEW_DOCUMENTS):
-                return IndexFreshness(stale=True)
-            self._syncing.carry_out(collection, source, changes, check=check)
-            return IndexFreshness()
-        except Failure as failure:
-            if fetched:
-                return IndexFreshness()
-            words = f'collection "{collection.alias}": {failure.message}'
-            if remote and failure.code is Code.NOT_FOUND:
-                words = f'collection "{collection.alias}" was never fetched: call documents_sync first'
-            return IndexFreshness(warnings=(words,))

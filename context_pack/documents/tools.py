@@ -15,7 +15,7 @@ from attrs import frozen
 from context_pack.documents import commands
 from context_pack.documents.model import Collection, Outcome
 from context_pack.documents.search import Answered, Finder, RankedPassage, SearchAnswers
-from context_pack.documents.shelf import NOTHING_CONFIGURED, DocumentShelf, sync_all, under_every_name
+from context_pack.documents.shelf import NOTHING_CONFIGURED, DocumentShelf, sync_all
 from context_pack.documents.sync import IndexFreshness
 from context_pack.kernel.errors import Code, Failure
 from context_pack.retrieval.model import IndexEntry
@@ -267,29 +267,19 @@ class _DocumentAnswers:
     def sync(self, command: commands.Sync, call: Call) -> Answer:
         """`documents_sync`."""
         wanted = () if command.collection is None else (command.collection,)
-        chosen = self.shelf.chosen(wanted)
-
-        outcomes = sync_all(self.shelf, chosen, report=_rising(call), check=call.check)
-        if not wanted:
-            outcomes = under_every_name(self.shelf, outcomes)
+        outcomes = sync_all(self.shelf, self.shelf.chosen(wanted), report=_rising(call), check=call.check)
         problems = self.shelf.catalogue().problems
         body: Body = {"collections": [outcome_body(one) for one in outcomes]}
         return json_answer({**body, **({"warning": "; ".join(problems)} if problems else {})})
 
 
 def _batch(found: SearchAnswers, tokens: int) -> Body:
-    """The answers to several questions; those of few and short hits leave room to the others."""
+    """The answers to several questions, each with its share of the room."""
     tail = _about(found, tokens)
-    room = room_of(tokens) - json_size(tail) - BESIDE
-    most = max(10, room // (8 * len(found.answers)))
-    answers = [_answered(one, found.embedder, min(most, commands.MAX_QUERY)) for one in found.answers]
-    sizes = [json_size(answer) for answer in answers]
-    for left, place in zip(
-        range(len(sizes), 0, -1), sorted(range(len(sizes)), key=sizes.__getitem__), strict=True
-    ):
-        if sizes[place] > room // left:
-            answers[place] = fit(answers[place], "results", room // left, lambda _: NARROWER, cut_last=True)
-        room -= json_size(answers[place]) + 2
+    room = (room_of(tokens) - json_size(tail) - BESIDE) // len(found.answers)
+    most = min(max(10, room // 8), commands.MAX_QUERY)
+    rows = (_answered(one, found.embedder, most) for one in found.answers)
+    answers = [fit(row, "results", room - 2, lambda _: NARROWER, cut_last=True) for row in rows]
     return {"results": answers, **tail, **_cut(any(MORE in answer for answer in answers))}
 
 

@@ -66,7 +66,7 @@ def add(
             f"there is a collection {name!r} already; --replace puts this one in its place"
         )
     if collection.where.is_local:
-        shelf.syncing.look(collection, explain=False)  # it is refused where nothing can be read
+        shelf.syncing.look(collection)  # it is refused where nothing can be read
     more: dict[str, Any] = {"description": description, "shared": shared}
     sources.configure(name, {"url": url} | {key: value for key, value in more.items() if value}, user)
     shown = without_login(url)
@@ -195,7 +195,7 @@ def list_collections(app: App) -> int:
 @command("docs sync")
 @click.argument("collections", nargs=-1, type=COLLECTION, metavar="[NAME]...")
 @flag("--fast", "Leave semantic vectors to the server.")
-@flag("--dry-run", "Only say what would be done, what is skipped, and why.")
+@flag("--dry-run", "Only say what would be done.")
 def sync(app: App, collections: tuple[str, ...], fast: bool, dry_run: bool) -> int:
     """Bring document collections up to date: read what has changed, fetch repositories, embed what is new.
 
@@ -227,7 +227,7 @@ def sync(app: App, collections: tuple[str, ...], fast: bool, dry_run: bool) -> i
 
 
 def _plan(documents: Documents, collection: Collection) -> dict[str, Any]:
-    """What a sync would do, and which files it would skip."""
+    """What a sync would do."""
     try:
         changes = documents.shelf.syncing.look(collection)
     except Failure as failure:
@@ -237,7 +237,7 @@ def _plan(documents: Documents, collection: Collection) -> dict[str, Any]:
     assert survey is not None  # `look` always surveys
     added = len(plan.changed.keys() - plan.known.keys())
     body = {"added": added, "updated": len(plan.changed) - added, "removed": len(plan.gone)}
-    return {**named(collection), **body, "failed": _bodies(survey.failed), "skipped": _bodies(survey.skipped)}
+    return {**named(collection), **body, "failed": _bodies(survey.failed)}
 
 
 def _bodies(documents: Iterable[Failed]) -> list[dict[str, str]]:
@@ -245,12 +245,11 @@ def _bodies(documents: Iterable[Failed]) -> list[dict[str, str]]:
 
 
 def _in_words(one: Mapping[str, Any]) -> Iterator[str]:
-    """A collection: its counts, then what failed and what is skipped."""
+    """A collection: its counts, then what failed."""
     counts = ", ".join(f"{one[name]} {name}" for name in ("added", "updated", "removed"))
     yield f"{one['collection']}: {counts}"
-    for state in ("failed", "skipped"):
-        for each in one.get(state, ()):
-            yield f"  {state}  {each['document']}: {each['reason']}"
+    for each in one["failed"]:
+        yield f"  failed  {each['document']}: {each['reason']}"
 
 
 def _embed(documents: Documents, chosen: list[Collection]) -> dict[str, Any]:

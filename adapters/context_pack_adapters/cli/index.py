@@ -154,7 +154,6 @@ def _documents(cases: UseCases, stop: Stop) -> int:
         if stop():
             return 0
         shelf.syncing.sync(collection, fetch=False, stop=stop)
-        shelf.freshness.forget(collection)
     if chosen and shelf.ports.semantic is not None:
         finder.fill(Scope(corpora=tuple(collection.id for collection in chosen)), stop)
     shelf.ports.index.tend(stop)

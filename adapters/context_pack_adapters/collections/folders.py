@@ -1,9 +1,9 @@
 """A folder on disk as a source of documents, with a manifest or without.
 
-Files are opened through `disk.rooted`, so nothing outside the folder can be read, whatever links there are.
+Files are opened through `files.rooted`, so nothing outside the folder can be read, whatever links there are.
 Ignore files count from the source root down to the folder and inside it. The folder itself is the choice of
-whoever configured it: that it is ignored or a link does not matter. A link inside is followed where it stays
-inside; a link that leads out fails alone.
+whoever configured it: that it is ignored or a link does not matter. Inside, a link is no document: what it
+leads to is one by its own name, where it is in the collection.
 """
 
 from __future__ import annotations
@@ -14,21 +14,15 @@ import time
 from collections.abc import Collection as Container
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import islice
 
 from attrs import evolve
 
 from context_pack.documents.manifest import (
     IGNORED,
     MAX_DOCUMENT_BYTES,
-    NOT_WANTED,
-    UNLISTED,
     WORDS,
     DocumentManifest,
     document,
-    failure,
-    is_text,
-    marked,
     unspeakable,
 )
 from context_pack.documents.model import DocumentText, Failed, Survey
@@ -43,14 +37,10 @@ from context_pack_adapters.files.walking import (
     NO_RULES,
     IgnoredPaths,
     IgnoreRules,
-    Level,
     ignore_text_at,
     ignore_texts,
     visit,
-    walk,
 )
-
-MOST_SKIPPED = 10_000
 
 
 class FolderSource:
@@ -74,24 +64,23 @@ class FolderSource:
         self._above = tuple(above)
         self._except_for = tuple(except_for)
 
-    def survey(self, since: str = "", explain: bool = False) -> Survey | None:  # noqa: ARG002
+    def survey(self, since: str = "") -> Survey | None:  # noqa: ARG002
         """What the folder holds now; always a new survey, because a folder has no signature."""
         failed = list(self._manifest.failed)
-        files = self._listed(failed) if self._manifest.files is None else self._named(failed)
-        skipped = tuple(islice(self._skipped(files, failed), MOST_SKIPPED)) if explain else ()
-        return Survey(self._manifest.about, files, tuple(failed), skipped=skipped)
+        named = self._manifest.files
+        files = self._listed(failed) if named is None else self._named(sorted(named), failed)
+        return Survey(self._manifest.about, files, tuple(failed))
 
     def read(self, documents: Sequence[str]) -> Iterator[DocumentText | Failed]:
         """The contents of documents."""
-        expected = self._manifest.files or {}
         for path in documents:
             now = time.time_ns()
             found = self._rooted.read(RelativePath(path), MAX_DOCUMENT_BYTES)
             if isinstance(found, Reason):
-                yield failure(path, found)
+                yield Failed(path, WORDS[found], passing=found is Reason.IO)
             else:
                 data, status = found
-                yield document(path, data, stamp_of(status, now), expected.get(path))
+                yield document(path, data, stamp_of(status, now))
 
     def _listed(self, failed: list[Failed]) -> dict[str, File]:
         """Every file that the globs mean."""
@@ -99,25 +88,20 @@ class FolderSource:
         now = time.time_ns()
 
         def seen(path: str, entry: os.DirEntry[str]) -> None:
-            if entry.is_symlink():
-                self._link(path, files, failed, now)
-                return
-            try:
-                status = entry.stat(follow_symlinks=False)
-            except OSError:
-                return
-            files[path] = File(stamp_of(status, now), status.st_size)
+            with suppress(OSError):
+                if entry.is_file(follow_symlinks=False):
+                    status = entry.stat(follow_symlinks=False)
+                    files[path] = File(stamp_of(status, now), status.st_size)
 
         def passed(path: str, is_folder: bool, ignored: bool) -> None:
-            problem = (
-                None if ignored or self._policy.denies_name(path.rpartition("/")[2]) else unspeakable(path)
-            )
+            hidden = ignored or self._policy.denies_name(path.rpartition("/")[2])
+            problem = None if hidden else unspeakable(path)
             if problem is not None:
                 failed.append(evolve(problem, document=problem.document + "/") if is_folder else problem)
 
         def shut(prefix: str, error: OSError) -> None:
             if not isinstance(error, FileNotFoundError | NotADirectoryError):  # it has gone meanwhile
-                failed.append(Failed(prefix, UNLISTED, passing=True))
+                failed.append(Failed(prefix, "the folder cannot be listed", passing=True))
 
         visit(
             self._rooted.root,
@@ -132,36 +116,21 @@ class FolderSource:
         failed.sort(key=lambda one: one.document)
         return files
 
-    def _link(self, path: str, files: dict[str, File], failed: list[Failed], now: int) -> None:
-        """A link counts as its target file; links to folders are not entered, links out are failures."""
-        found = self._rooted.status(RelativePath(path))
-        if found is Reason.OUTSIDE or (self._manifest.wants(path) and not _is_folder(found)):
-            self._take(path, found, files, failed, now)
-
-    def _take(
-        self,
-        path: str,
-        found: os.stat_result | Reason,
-        files: dict[str, File],
-        failed: list[Failed],
-        now: int,
-    ) -> None:
-        if isinstance(found, Reason) or not stat.S_ISREG(found.st_mode):
-            failed.append(failure(path, found if isinstance(found, Reason) else Reason.NOT_A_FILE))
-            return
-        expected = (self._manifest.files or {}).get(path)
-        files[path] = File(marked(stamp_of(found, now), expected), found.st_size)
-
-    def _named(self, failed: list[Failed]) -> dict[str, File]:
+    def _named(self, paths: Sequence[str], failed: list[Failed]) -> dict[str, File]:
         """The files that the manifest names."""
         files: dict[str, File] = {}
         now, root = time.time_ns(), self._rooted.root
         inside = IgnoredPaths(lambda path: ignore_text_at(root, path), self._rules())
-        for path in sorted(self._manifest.files or ()):
+        for path in paths:
+            found = self._rooted.status(RelativePath(path))
             if inside.ignores(path):
                 failed.append(Failed(path, IGNORED))
+            elif isinstance(found, Reason):
+                failed.append(Failed(path, WORDS[found]))
+            elif not stat.S_ISREG(found.st_mode):
+                failed.append(Failed(path, WORDS[Reason.NOT_A_FILE]))
             else:
-                self._take(path, self._rooted.status(RelativePath(path)), files, failed, now)
+                files[path] = File(stamp_of(found, now), found.st_size)
         return files
 
     def _rules(self) -> IgnoreRules:
@@ -171,34 +140,3 @@ class FolderSource:
             with suppress(OSError), folder.held() as handle:
                 found = found.entered("", ignore_texts(handle, IGNORE_FILES), lead)
         return found
-
-    def _skipped(self, files: Container[str], failed: Sequence[Failed]) -> Iterator[Failed]:
-        """Texts of the folder that are no documents, and why; other files nobody would take for one."""
-        reported = {one.document for one in failed}
-        found: list[Failed] = []
-
-        def look(level: Level, _: None) -> Iterator[tuple[str, None]]:
-            for entry in sorted(level.entries, key=lambda entry: entry.name):
-                path = level.prefix + entry.name
-                if not entry.is_dir(follow_symlinks=False):
-                    why = unspeakable(path) or self._why_not(path, entry)
-                    if why is not None and path not in files and why.document not in reported:
-                        found.append(why)
-                elif path not in self._except_for and not self._policy.denies_name(entry.name):
-                    yield entry.name, None
-
-        if self._manifest.files is None:
-            walk(self._rooted.root, look, None)
-        return iter(found)
-
-    def _why_not(self, path: str, entry: os.DirEntry[str]) -> Failed | None:
-        if not self._manifest.wants(path):
-            return Failed(path, NOT_WANTED) if is_text(path) else None
-        if self._policy.denies(RelativePath(path)):
-            return Failed(path, WORDS[Reason.DENIED])
-        is_file = entry.is_symlink() or entry.is_file(follow_symlinks=False)
-        return Failed(path, IGNORED if is_file else WORDS[Reason.NOT_A_FILE])
-
-
-def _is_folder(found: os.stat_result | Reason) -> bool:
-    return not isinstance(found, Reason) and stat.S_ISDIR(found.st_mode)

@@ -13,29 +13,28 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from context_pack.documents.config import SourceAddress
 from context_pack.documents.manifest import (
     MANIFEST_FILE,
     MAX_BYTES,
     MAX_DOCUMENT_BYTES,
+    WORDS,
     DocumentManifest,
-    TreeItem,
-    below,
     document,
     manifest_of,
     parse_manifest,
-    ruled,
-    surveyed,
 )
 from context_pack.documents.model import DocumentText, Failed, Survey
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.paths import PathPolicy
+from context_pack.kernel.paths import PathPolicy, RelativePath
+from context_pack.kernel.ports import Reason
+from context_pack.kernel.text import sha256_hex
+from context_pack.retrieval.upkeep import File
 from context_pack_adapters.collections.git_process import Git, failed, kill
 from context_pack_adapters.files.faults import translated
 from context_pack_adapters.files.folder import FOLDER_MODE
-from context_pack_adapters.files.walking import MAX_IGNORE_BYTES, IgnoredPaths
 
 MAX_ENTRIES = 200_000
 CURRENT = "refs/context-pack/current"
@@ -64,10 +63,13 @@ class GitStore:
         Raises:
             Failure: `io_error`, in our own words.
         """
-        if self._is_there():
+        if (self._folder / "HEAD").exists():
             self._sweep()
         else:
-            self._make()
+            with translated("git"):
+                shutil.rmtree(self._folder, ignore_errors=True)
+                os.mkdir(self._folder, FOLDER_MODE)
+                self.git.run("init", "--quiet", "--bare", "--template=", str(self._folder))
         ref = self._where.ref or "HEAD"
         shallow = ("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
         try:
@@ -81,16 +83,6 @@ class GitStore:
             commit = self.git.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
             self.git.run("update-ref", CURRENT, commit.decode("ascii").strip())
 
-    def _is_there(self) -> bool:
-        return (self._folder / "HEAD").exists()
-
-    def _make(self) -> None:
-        """Make an empty repository in place of whatever is there."""
-        with translated("git"):
-            shutil.rmtree(self._folder, ignore_errors=True)
-            os.mkdir(self._folder, FOLDER_MODE)
-            self.git.run("init", "--quiet", "--bare", "--template=", str(self._folder))
-
     def _sweep(self) -> None:
         """Remove what a killed git left: locks, which stop every later fetch, and halves of packs."""
         for pattern in _LEFT:
@@ -101,56 +93,74 @@ class GitStore:
                     path.unlink(missing_ok=True)
 
     def commit(self) -> str | None:
-        """The commit that is here; None before the first fetch."""
-        if not self._is_there():
-            return None
+        """The commit (or the tag of it) that is here; None before the first fetch."""
         try:
-            found = self.git.run("rev-parse", "--verify", "--quiet", f"{CURRENT}^{{commit}}")
-        except Failure:
+            return (self._folder / CURRENT).read_text("ascii").strip()
+        except OSError:
             return None
-        return found.decode("ascii").strip()
+
+
+class _Item(NamedTuple):
+    """One file of a commit: its object, its size, and whether it is a link."""
+
+    blob: str
+    size: int
+    is_link: bool
 
 
 class GitSource:
-    """A `Source` in a fetched repository."""
+    """A `Source` in a fetched repository; what is in it was committed, so its ignore files say nothing."""
 
     def __init__(self, store: GitStore, where: SourceAddress, policy: PathPolicy) -> None:
         self._store = store
         self._where = where
         self._policy = policy
         self._blobs: dict[str, str] = {}
-        self._manifest: DocumentManifest | None = None
 
-    def survey(self, since: str = "", explain: bool = False) -> Survey | None:
+    def survey(self, since: str = "") -> Survey | None:
         """What the commit holds; None if it is the one of that signature."""
         commit = self._store.commit()
         if commit is None:
             raise Failure(Code.NOT_FOUND, "it was never fetched; sync it first")
-        signature = ruled(f"{commit}:{self._where.manifest}", self._policy)
+        rules = sha256_hex(repr((self._policy.extra, self._policy.allow)))[:16]
+        signature = f"{rules}:{commit}:{self._where.manifest}"  # another policy sees other documents
         if since == signature:
             return None
         items = self._listed(commit)
-        self._blobs = {path: item.stamp for path, item in items.items() if item.problem is None}
-        root, self._manifest = self._read_manifest()
-        self._blobs = below(root, self._blobs)
-        ignores = IgnoredPaths(lambda path: self._text(path, MAX_IGNORE_BYTES)).ignores
-        return surveyed(below(root, items), ignores, self._policy, self._manifest, signature, explain)
+        root, manifest = self._manifest({path: item.blob for path, item in items.items()})
+        inside = {path.removeprefix(root): item for path, item in items.items() if path.startswith(root)}
+        self._blobs = {path: item.blob for path, item in inside.items()}
+        files: dict[str, File] = {}
+        problems = list(manifest.failed)
+        for path in sorted(filter(manifest.wants, inside) if manifest.files is None else manifest.files):
+            item = inside.get(path)
+            problem = WORDS[Reason.MISSING] if item is None else self._problem(path, item)
+            if item is not None and problem is None:
+                files[path] = File(item.blob, item.size)
+            elif problem != WORDS[Reason.DENIED] or manifest.files is not None:
+                problems.append(Failed(path, problem or ""))
+        return Survey(manifest.about, files, tuple(problems), signature)
+
+    def _problem(self, path: str, item: _Item) -> str | None:
+        """Why a file can be no document."""
+        try:
+            if self._policy.denies(RelativePath(path)):
+                return WORDS[Reason.DENIED]
+        except Failure as failure:
+            return failure.message
+        if item.is_link:
+            return "a link in a repository is not followed"
+        return WORDS[Reason.TOO_LARGE] if item.size > MAX_DOCUMENT_BYTES else None
 
     def read(self, documents: Sequence[str]) -> Iterator[DocumentText | Failed]:
-        """The contents of documents."""
-        if self._manifest is None:
-            self.survey()
-        expected = (self._manifest.files if self._manifest is not None else None) or {}
-        known = [path for path in documents if path in self._blobs]
-        yield from (
-            Failed(path, "it is not in the repository") for path in documents if path not in self._blobs
-        )
-        for path, data in zip(known, self._contents([self._blobs[path] for path in known]), strict=True):
-            yield document(path, data, self._blobs[path], expected.get(path))
+        """The contents of documents, which are among those of the last survey."""
+        blobs = [self._blobs[path] for path in documents]
+        for path, blob, data in zip(documents, blobs, self._contents(blobs), strict=True):
+            yield document(path, data, blob)
 
-    def _listed(self, commit: str) -> dict[str, TreeItem]:
-        """Every file of the commit; the stamp of one is its object."""
-        items: dict[str, TreeItem] = {}
+    def _listed(self, commit: str) -> dict[str, _Item]:
+        """Every file of the commit."""
+        items: dict[str, _Item] = {}
         listing = self._store.git.run("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
         for row in listing.split(b"\0")[:-1]:
             head, _, name = row.partition(b"\t")
@@ -159,27 +169,20 @@ class GitSource:
                 continue
             if len(items) >= MAX_ENTRIES:
                 raise failed(f"the repository has more than {MAX_ENTRIES} files")
-            problem = "a link in a repository is not followed" if mode == "120000" else None
-            items[name.decode("utf-8", "replace")] = TreeItem(blob, int(size), problem)
+            items[name.decode("utf-8", "replace")] = _Item(blob, int(size), mode == "120000")
         return items
 
-    def _read_manifest(self) -> tuple[str, DocumentManifest]:
+    def _manifest(self, blobs: dict[str, str]) -> tuple[str, DocumentManifest]:
         """The folder of the manifest, and what it says; without one, all of the repository is a folder."""
         named = self._where.manifest
-        text = self._text(named or MANIFEST_FILE, MAX_BYTES)
+        blob = blobs.get(named or MANIFEST_FILE)
+        text = None if blob is None else next(self._contents([blob], MAX_BYTES)).decode("utf-8", "replace")
         if not named:
             return "", manifest_of(text, self._where.name)
         if text is None:
             raise Failure(Code.NOT_FOUND, f"there is no {named} in the repository")
         folder = named.rpartition("/")[0]
         return f"{folder}/" if folder else "", parse_manifest(text)
-
-    def _text(self, path: str, most: int) -> str | None:
-        blob = self._blobs.get(path)
-        if blob is None:
-            return None
-        data = next(self._contents([blob], most), b"")
-        return data.decode("utf-8", "replace")
 
     def _contents(self, blobs: Sequence[str], most: int = MAX_DOCUMENT_BYTES) -> Iterator[bytes]:
         """The bytes of objects, one question and one answer at a time."""

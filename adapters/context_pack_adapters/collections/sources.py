@@ -8,7 +8,9 @@ may lie anywhere. What must not be read is judged on the whole way to it, and in
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -49,6 +51,8 @@ from context_pack_adapters.files.opening import Place, scan
 from context_pack_adapters.files.rooted import Rooted
 from context_pack_adapters.files.walking import ways_to
 
+LONGEST_WAIT = 3600.0
+"""Seconds that a sync waits for another one of the same collection."""
 LOGIN_IN_SHARED_FILE = (
     "the address holds a user or a password, and context.json is shared: leave it out and let git use yours "
     "(context-pack docs allow URL --with-credentials), or add it for yourself alone (--user)"
@@ -86,7 +90,7 @@ class DiskCollections:
         self._ours = (root, *own)
         self._policy = policy
         self._shared = shared
-        self._repositories = cache.below("git")
+        self._cache, self._repositories = cache, cache.below("git")
         self._project_file = ConfigFile(os.path.join(self._source_root, CONFIG_FILE))
         self._user_file: ConfigFile | None = None
         if user_config is not None:
@@ -168,7 +172,7 @@ class DiskCollections:
         if where.kind is not PlaceKind.MANIFEST:
             if not Rooted(folder, self._policy).is_file(RelativePath(name)):
                 raise Failure(Code.NOT_FOUND, f"there is no {self._shown(place)}")
-            manifest = DocumentManifest(SourceDescription(name), files={name: None})
+            manifest = DocumentManifest(SourceDescription(name), files=frozenset({name}))
         elif (text := self._manifest_text(folder, name)) is None:
             raise Failure(Code.NOT_FOUND, f"there is no {self._shown(place)}")
         else:
@@ -187,6 +191,19 @@ class DiskCollections:
         if above and policy.paths:
             policy = evolve(policy, lead=above[0][1])
         return FolderSource(folder, manifest, policy, above, ways_to(folder, self._ours))
+
+    @contextmanager
+    def locked(self, name: str, check: Callable[[], None]) -> Iterator[None]:
+        """The lock of a collection's sync between processes; others ask `check` while they wait."""
+        file = f"{re.sub(r'[^A-Za-z0-9_-]', '_', name)}.lock"
+        lock = self._cache.lock(file, LONGEST_WAIT)
+        with translated(file):
+            self._cache.make()
+            lock.acquire(check)
+        try:
+            yield
+        finally:
+            lock.release()
 
     def resolve(self, alias: str, url: str, user_wide: bool = False) -> Collection:
         """The collection that such an entry of the configuration would be.

@@ -20,6 +20,9 @@ NAMES_WEIGHT = 3
 """What a word of a name counts, in words of the text."""
 MOST_WORDS = 64
 """Of a longer query only so many different words are looked up, the rarest; time grows with each."""
+LARGE = 1000
+"""In an index of more pieces, words that half of them hold are not looked up beside rarer ones: they tell next
+to nothing apart, and take nearly all of the time."""
 RELATED = 0.25
 """What another form of a word counts (`db` for `database`): more or less was worse on cosqa-dev."""
 _WORD = f"SELECT rowid AS piece, -?*bm25(words, {NAMES_WEIGHT}, 1) AS score FROM words WHERE words MATCH ?"
@@ -63,6 +66,8 @@ def asked(words: Sequence[str], counted: Counted) -> KeywordQuery:
                 weights[other] = weights.get(other, 0.0) + RELATED * times
     rarities = {word: rarity(total, counts[word]) for word in weights}
     heaviest = sorted(weights, key=lambda word: (-rarities[word] * weights[word], word))[:MOST_WORDS]
+    if total > LARGE:
+        heaviest = [word for word in heaviest if counts[word] <= total / 2] or heaviest
     wholes = {word for word in said if any(word != part and word.startswith(part) for part in said)}
     known = [rarities[word] for word in heaviest if word in said] or [rarity(total, 1)]
     reachable = sum(

@@ -41,7 +41,7 @@ from context_pack.contexts.refresh import FolderOutcome, RefreshRequest
 from context_pack.documents import commands
 from context_pack.documents.model import Outcome
 from context_pack.documents.search import SearchAnswers
-from context_pack.documents.shelf import DocumentSection, sync_all, under_every_name
+from context_pack.documents.shelf import DocumentSection, sync_all
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paging import Page
 from context_pack.memory.discovery import Discovery
@@ -168,8 +168,7 @@ class Documents(Feature):
         self, *collections: str, report: Report = lambda _, __, ___: None, stop: Stop = lambda: False
     ) -> Sequence[Outcome]:
         """Bring these collections, or all, up to date; repositories are fetched."""
-        outcomes = sync_all(self.shelf, self.shelf.chosen(collections), report=report, stop=stop)
-        return outcomes if collections else under_every_name(self.shelf, outcomes)
+        return sync_all(self.shelf, self.shelf.chosen(collections), report=report, stop=stop)
 
     def add(self, alias: str, url: str, *, description: str | None = None, user_wide: bool = False) -> None:
         """Configure a collection in `context.json`; the file keeps what else is in it.

@@ -73,7 +73,7 @@ class SharedCollection:
     _database: Database
     _alias: str
 
-    def survey(self, since: str = "", explain: bool = False) -> Survey | None:  # noqa: ARG002
+    def survey(self, since: str = "") -> Survey | None:
         """What was published last; None if that is what it was at the signature `since`."""
         rows = self._database.rows(_COLLECTION, self._values())
         if not rows:

@@ -350,7 +350,7 @@ def test_a_repository_is_fetched_and_read_without_a_working_tree(tmp_path: Path,
     found = sources(tmp_path, f"git+file://{repository}")
     survey, texts = looked(found)
     assert survey is not None
-    assert texts == {"README.md": "# Read me", "docs/guide.md": "# Guide one"}
+    assert texts == {"README.md": "# Read me", "docs/guide.md": "# Guide one", "docs/draft.md": "draft"}
     assert {one.document: one.reason for one in survey.failed} == {
         "docs/evil.md": "a link in a repository is not followed"
     }
@@ -364,7 +364,7 @@ def test_a_manifest_in_a_folder_is_the_root_of_the_documents(tmp_path: Path, rep
     survey, texts = looked(sources(tmp_path, f"git+file://{repository}#v1?manifest=docs/manifest.json"))
     assert survey is not None
     assert (survey.about.name, survey.about.version) == ("repo docs", "7")
-    assert texts == {"guide.md": "# Guide one"}
+    assert texts == {"guide.md": "# Guide one", "draft.md": "draft"}
 
 
 @pytest.mark.clause("DC-13")
