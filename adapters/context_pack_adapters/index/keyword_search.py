@@ -21,8 +21,8 @@ NAMES_WEIGHT = 3
 MOST_WORDS = 64
 """Of a longer query only so many different words are looked up, the rarest; time grows with each."""
 LARGE = 1000
-"""In an index of more pieces, words that half of them hold are not looked up beside rarer ones: they tell next
-to nothing apart, and take nearly all of the time."""
+"""In an index of more pieces, words that half of them hold are not looked up beside rarer ones: they tell
+next to nothing apart, and take nearly all of the time."""
 RELATED = 0.25
 """What another form of a word counts (`db` for `database`): more or less was worse on cosqa-dev."""
 _WORD = f"SELECT rowid AS piece, -?*bm25(words, {NAMES_WEIGHT}, 1) AS score FROM words WHERE words MATCH ?"
