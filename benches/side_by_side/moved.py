@@ -345,7 +345,6 @@ def copied(tree: Mapping[str, str], options: argparse.Namespace) -> Counter[str]
             print(f"  {ref.path}:{ref.lines} {got.state} {got.found}")
         counts["moved to a copy"] += got.state is State.MOVED and not at_home
         counts["changed at home"] += got.state is State.CHANGED and at_home
-        counts["copy named"] += "planted/" in (got.reason or "")
     return counts
 
 
@@ -397,9 +396,7 @@ def main() -> None:
         if options.copies:
             counts = copied(history.tree(options.new), options)
             print(f"{repo}: moved to a copy: {counts['moved to a copy']} of {counts['refs']}")
-            print(
-                f"  changed at home {counts['changed at home']}, with the copy named {counts['copy named']}"
-            )
+            print(f"  changed at home: {counts['changed at home']}")
             continue
         commits = history.commits()
         olds = (

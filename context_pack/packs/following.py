@@ -3,47 +3,46 @@
 In this order:
 1. the anchored text where it was: `exact`;
 2. the anchored text elsewhere in its file: `moved`, or `ambiguous` if several places are equally good;
-3. its definition, or a block that is alike, still in its file: `changed`. Equal text in another file is only
-   named, as a copy: code that was edited has not moved to where somebody had copied it;
+3. its definition, or a block that is alike, still in its file: `changed`. So code that was edited has not
+   moved to where somebody had copied it;
 4. the anchored text in other files: `moved` or `ambiguous`;
 5. the only definition of its name in other files: `changed`;
 6. else `stale`, or `unknown` if not everything could be looked at.
 Where the same text stands several times, the place in the definition of the anchored name is meant. Where the
 name is gone, a definition of another name is a renamed one only if nearly all of the text is in it: functions
 that stand beside each other are often alike. Line numbers alone never justify showing code.
+
+Definitions are compared by their words: what is reformatted keeps most of them. Lines that are no whole
+definition are found by `difflib`, line by line.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
 from itertools import accumulate, islice
+from typing import NamedTuple
 
-from attrs import define, evolve, field, frozen
+from attrs import evolve, frozen
 
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.syntax import Definition, DefinitionKind, name_parts
 from context_pack.kernel.text import MAX_LINES, LineRange
 from context_pack.packs.anchors import BARE, Anchor, SourceText, Symbol, digest_of, innermost, symbol_of
-from context_pack.packs.likeness import SimilarLines, Words, alike, longest, similar_block, words_of
 from context_pack.packs.model import CodeLocation, Ref
 from context_pack.packs.states import CHANGED_SINCE, WORDS, Resolution, State
 
 # Measured by `benches/side_by_side/moved.py`.
-LEAST_SHARE = 0.275
+LEAST_SHARE = 0.3
 """The share of the anchored lines that a block of the file must hold to be shown as what became of them."""
-LEAST_SHARE_INSIDE = 0.2
-"""The same inside the definition that the lines were part of."""
-UNLIKE, MUCH_ALIKE = 0.3, 0.6
-"""A definition of the name that is `UNLIKE` loses against a renamed one; one `MUCH_ALIKE` was edited."""
-NEARLY_ALL = 0.95
-"""How much of the text a definition of another name must hold to be the renamed one."""
-RETYPED = 0.65
+MUCH_ALIKE = 0.6
+"""How alike the definition of the name must be to have been edited, although its text stands elsewhere."""
+RETYPED = 0.75
 """How alike a definition must be whose type alone is called otherwise, or whose file cannot be parsed."""
-NEAR = 0.5
-"""How alike a definition must be to be named as near."""
+NEARLY_ALL = 0.975
+"""How much of the text a definition of another name must hold to be the renamed one."""
 SHOWN_WHOLE = 200
 """Lines up to which a definition is shown where only some of its lines were anchored, and are not found."""
 MOST_PLACES, MOST_COPIES = 6, 1_000
@@ -52,8 +51,17 @@ MOST_HASHED = 64 * 1024 * 1024
 """How many characters are hashed to find a text of which only the digest is known."""
 TELLING_CHARS = 30
 """Letters and digits from which on a text in another file is known by itself."""
+TELLING_LINE = 3
+"""Letters and digits from which on a line says where it is: braces and blank lines do not."""
+SAME_LINE = 0.5
+"""From here on, a line may be what became of another."""
+MANY_LINES = 300
+"""Above so many lines `difflib` passes over very common ones, or comparing would take seconds."""
 CALLABLE = frozenset(map(DefinitionKind, ("function", "method", "macro")))
 GONE = "neither its text nor its definition is found"
+TOO_LONG = "its kept text is lost, and its file is too long to search without it"
+_FORMAT = re.compile(r"[\s\"',;]+")
+_WORD = re.compile(r"\w+|[^\w\s]")
 
 
 @frozen
@@ -69,66 +77,41 @@ class Text:
         """What its definitions are called, with and without what they are in."""
         return {name for each in self.definitions for name in (each.qualified, each.name)}
 
+    def lines(self, lines: LineRange) -> Sequence[str]:
+        """Some of its lines."""
+        return self.source.lines[lines.start - 1 : lines.end]
 
-class KeptText:
-    """The text that a ref is anchored to."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.lines = text.split("\n")
+@frozen
+class Sought:
+    """A ref whose code is looked for, and the text that it is anchored to if that is kept."""
 
-    @cached_property
-    def words(self) -> Words:
-        """Its pairs of words."""
-        return words_of(self.lines)
+    ref: Ref
+    anchor: Anchor
+    text: str | None = None
 
     @property
-    def telling(self) -> bool:
-        """Whether it is known by itself, wherever it stands."""
-        return sum(map(str.isalnum, self.text)) >= TELLING_CHARS
+    def is_telling(self) -> bool:
+        """Whether its text is known by itself, wherever it stands."""
+        return sum(map(str.isalnum, self.text or "")) >= TELLING_CHARS
 
 
 @frozen
 class Candidate:
-    """Lines of a file that changed code may have become, and how alike.
-
-    `named` if their definition says so, `name` is that of another definition, which is only near.
-    """
+    """Lines of a file that changed code may have become, how alike, and the definition that says so."""
 
     text: Text
     lines: LineRange
     likeness: float
+    definition: Definition | None = None
     signature: str | None = None
-    named: bool = False
-    near: str | None = None
-
-    def resolution(self, more: str = "") -> Resolution:
-        """The code as changed."""
-        excerpt = self.text.source.cut(self.lines.start, self.lines.end) or ""
-        found = CodeLocation(self.text.path, self.lines)
-        return Resolution(State.CHANGED, found, CHANGED_SINCE + more, excerpt, self.signature)
-
-
-@define(eq=False)
-class Sought:
-    """A ref whose code is not on its lines, and what was found out about it."""
-
-    ref: Ref
-    anchor: Anchor
-    kept: KeptText | None = None
-    others: Collection[str] = ()
-    """Names of definitions that are not meant, because other refs are about them."""
-    candidate: Candidate | None = None
-    """What it may have become in its own file."""
-    copies: Sequence[CodeLocation] = ()
-    namesakes: Sequence[Candidate] = field(factory=list)
-    unsearched: str | None = None
-    """Why not everything was looked at, if so."""
 
     @property
-    def changed(self) -> Candidate | None:
-        """What it has become in its own file, unless that is only near."""
-        return self.candidate if self.candidate is not None and self.candidate.near is None else None
+    def resolution(self) -> Resolution:
+        """The code as changed."""
+        found = CodeLocation(self.text.path, self.lines)
+        excerpt = self.text.source.cut(self.lines.start, self.lines.end)
+        return Resolution(State.CHANGED, found, CHANGED_SINCE, excerpt, self.signature)
 
 
 def where_it_was(ref: Ref, source: SourceText) -> Resolution | None:
@@ -141,94 +124,92 @@ def where_it_was(ref: Ref, source: SourceText) -> Resolution | None:
     return None
 
 
-def copies_in(anchor: Anchor, kept: KeptText | None, source: SourceText) -> list[LineRange]:
+def copies_in(sought: Sought, source: SourceText) -> list[LineRange]:
     """Where the anchored text stands in a file.
 
     Raises:
         OverflowError: the text is not known, and too much would have to be hashed.
     """
-    found = _windows(anchor, source) if kept is None else source.occurrences(kept.text)
-    return [LineRange(start, start + anchor.lines - 1) for start in islice(found, MOST_COPIES)]
+    text, count = sought.text, sought.anchor.lines
+    starts = _windows(sought.anchor, source) if text is None else source.occurrences(text)
+    return [LineRange(start, start + count - 1) for start in islice(starts, MOST_COPIES)]
 
 
 def _windows(anchor: Anchor, source: SourceText) -> Iterator[int]:
     """Every run of as many lines as were anchored that has their digest."""
-    lines = source.lines
-    starts = [0, *accumulate(len(line) + 1 for line in lines)]
-    last = len(lines) - anchor.lines
-    if sum(starts[at + anchor.lines] - starts[at] for at in range(last + 1)) > MOST_HASHED:
+    starts = [0, *accumulate(len(line) + 1 for line in source.lines)]
+    windows = [(low, high) for low, high in zip(starts, starts[anchor.lines :], strict=False)]
+    if sum(high - low for low, high in windows) > MOST_HASHED:
         raise OverflowError
-    for at in range(last + 1):
-        if digest_of(source.text[starts[at] : starts[at + anchor.lines] - 1]) == anchor.digest:
-            yield at + 1
+    for number, (low, high) in enumerate(windows, 1):
+        if digest_of(source.text[low : high - 1]) == anchor.digest:
+            yield number
 
 
 def of_the_name(symbol: Symbol | None, text: Text, places: Sequence[LineRange]) -> list[LineRange]:
     """Those of some places of a file that are in the definition of the anchored name."""
-    if symbol is None:
-        return []
     names = {each.qualified for each in _of_name(symbol, text.definitions)}
-    lines = text.source.lines
-    around = (
-        (place, symbol_of(text.definitions, place, lines[place.start - 1 : place.end])) for place in places
-    )
+    around = ((place, symbol_of(text.definitions, place, text.lines(place))) for place in places)
     return [place for place, each in around if each is not None and each.name in names]
 
 
-def in_file(sought: Sought, text: Text) -> Resolution | Candidate | None:
-    """What the own file says of a ref: its state if the text is there, else what it may have become."""
+def in_file(sought: Sought, text: Text) -> Resolution | None:
+    """What the own file says of a ref."""
     ref, symbol = sought.ref, sought.anchor.symbol
-    places = copies_in(sought.anchor, sought.kept, text.source)
+    try:
+        places = copies_in(sought, text.source)
+    except OverflowError:
+        return unknown(TOO_LONG)
     meant = of_the_name(symbol, text, places)
     # Only a definition that has kept its name can be meant although its text stands elsewhere.
-    candidate = None if meant or (places and symbol is None) else find_changed(sought, text)
-    if not places:
-        return candidate
-    found = [CodeLocation(text.path, place) for place in meant or places]
-    if candidate is not None and candidate.named and candidate.likeness >= MUCH_ALIKE:
-        lines = candidate.lines
-        if all(place.end < lines.start or lines.end < place.start for place in places):
-            return candidate.resolution(_named_copies(found))
-    if not meant and CodeLocation(ref.path, ref.lines) in found:
+    changed = None if meant or (places and symbol is None) else find_changed(sought, text)
+    if changed is not None and (not places or _was_edited(sought, changed, places)):
+        return changed.resolution
+    found = meant or places
+    if ref.lines in found:
         return where_it_was(ref, text.source)
-    if len(found) > 1:
-        return ambiguous(found, ref.path)
-    lines = found[0].lines
-    return at(State.MOVED, text.path, lines, text.source.cut(lines.start, lines.end) or "")
+    excerpt = "\n".join(text.lines(found[0])) if found else ""
+    return moved([CodeLocation(text.path, place) for place in found], excerpt, ref.path) if found else None
+
+
+def _was_edited(sought: Sought, changed: Candidate, places: Sequence[LineRange]) -> bool:
+    """Whether the definition of the name is still there, much alike, and apart from the text's copies."""
+    lines, symbol, definition = changed.lines, sought.anchor.symbol, changed.definition
+    named = symbol is not None and definition is not None and definition.qualified == symbol.name
+    apart = all(place.end < lines.start or lines.end < place.start for place in places)
+    return named and apart and changed.likeness >= MUCH_ALIKE
 
 
 def find_changed(sought: Sought, text: Text) -> Candidate | None:
     """What of a file the anchored code has become: by its definition's name, else the most similar lines."""
-    symbol, kept = sought.anchor.symbol, sought.kept
+    symbol = sought.anchor.symbol
     if symbol is None:
         return _block(sought, text, LEAST_SHARE)
-    named = _best(sought, text, _of_name(symbol, text.definitions, sought.others))
-    if named is not None and kept is not None and named.likeness >= (UNLIKE if named.named else RETYPED):
+    named = _best(sought, text, _of_name(symbol, text.definitions))
+    is_namesake = any(each.qualified == symbol.name for each in text.definitions)
+    if named is not None and (is_namesake or named.likeness >= RETYPED):
         return named
     if not text.definitions:  # while somebody edits it, code cannot be parsed
         return _block(sought, text, RETYPED)
-    other = _renamed(sought, text)
-    if named is not None and named.named:
-        return named if other is None or other.near else other
-    return other
+    return _renamed(sought, text)
 
 
 def namesake(sought: Sought, text: Text) -> Candidate | None:
     """What is shown of another file that defines the anchored name."""
     symbol = sought.anchor.symbol
-    same = [] if symbol is None else [each for each in text.definitions if each.qualified == symbol.name]
-    return _best(sought, text, _of_name(symbol, same)) if symbol is not None and same else None
+    same = [each for each in text.definitions if symbol is not None and each.qualified == symbol.name]
+    return _best(sought, text, _of_name(symbol, same))
 
 
-def _of_name(
-    symbol: Symbol, definitions: Sequence[Definition], others: Collection[str] = ()
-) -> list[Definition]:
+def _of_name(symbol: Symbol | None, definitions: Sequence[Definition]) -> list[Definition]:
     """The definitions of the anchored name; else the only one of its last part, if its type was renamed."""
+    if symbol is None:
+        return []
     same = [each for each in definitions if each.qualified == symbol.name]
     if same:
         return [each for each in same if each.kind.value == symbol.kind] or same
     bare = name_parts(symbol.name)[-1]
-    only = [each for each in definitions if each.name == bare and each.qualified not in others]
+    only = [each for each in definitions if each.name == bare]
     return only if len(only) == 1 else []
 
 
@@ -236,108 +217,79 @@ def _best(sought: Sought, text: Text, definitions: Iterable[Definition]) -> Cand
     """The most similar of some definitions, or of their parts if only a part was anchored."""
     symbol = sought.anchor.symbol
     become = _whole if symbol is None or symbol.whole else _part
-    places = [become(each, sought, text) for each in definitions]
+    places = [become(sought, text, each) for each in definitions]
     return max(filter(None, places), key=lambda each: each.likeness, default=None)
 
 
 def _renamed(sought: Sought, text: Text) -> Candidate | None:
-    """The definition of another name that holds nearly all of the text; else the nearest one, as near."""
-    symbol, kept = sought.anchor.symbol, sought.kept
-    if symbol is None or kept is None:
+    """The one definition of another name that holds nearly all of the text."""
+    symbol = sought.anchor.symbol
+    if symbol is None or sought.text is None:
         return None
     if not symbol.whole:
-        found = _block(sought, text, NEAR)
-        around = None if found is None else innermost(text.definitions, found.lines.start, found.lines.end)
-        if found is None or around is None or around.qualified in sought.others:
-            return None
-        return found if found.likeness >= NEARLY_ALL else evolve(found, near=around.qualified)
-    best: Candidate | None = None
-    for each in text.definitions:
-        same_kind = each.kind.value == symbol.kind or {each.kind, symbol.kind} <= CALLABLE
-        if same_kind and each.qualified != symbol.name and each.qualified not in sought.others:
-            found = _whole(each, sought, text)
-            lines = text.source.lines[found.lines.start - 1 : found.lines.end]
-            likeness = alike(kept.words, _words_named(lines, each.name, name_parts(symbol.name)[-1]))
-            if likeness >= NEAR and (best is None or likeness > best.likeness):
-                near = None if likeness >= NEARLY_ALL else each.qualified
-                best = evolve(found, likeness=likeness, near=near)
-    return best
+        block = _block(sought, text, NEARLY_ALL)
+        inside = block is not None and innermost(text.definitions, block.lines.start, block.lines.end)
+        return block if inside else None
+    kinds = CALLABLE if symbol.kind in CALLABLE else {symbol.kind}
+    old = name_parts(symbol.name)[-1]
+    places = [_whole(sought, text, each, renamed=old) for each in text.definitions if each.kind in kinds]
+    alone = [each for each in places if each.likeness >= NEARLY_ALL]
+    return alone[0] if len(alone) == 1 else None
 
 
-def _words_named(lines: Sequence[str], name: str, other: str) -> Words:
-    """The words of a definition as if its name were another one."""
-    pattern = re.compile(rf"\b{re.escape(name)}\b")
-    return words_of(pattern.sub(lambda _: other, line) for line in lines)
-
-
-def _whole(definition: Definition, sought: Sought, text: Text) -> Candidate:
-    """A definition, with what documents and decorates it if that was anchored."""
+def _whole(sought: Sought, text: Text, definition: Definition, renamed: str | None = None) -> Candidate:
+    """A definition, with what documents and decorates it if that was anchored; compared as if renamed."""
     symbol = sought.anchor.symbol
-    assert symbol is not None
-    start = definition.line if symbol.part == BARE else definition.start
-    lines = LineRange(start, min(definition.end, start + MAX_LINES - 1))
-    words = words_of(text.source.lines[lines.start - 1 : lines.end])
-    likeness = 0.0 if sought.kept is None else alike(sought.kept.words, words)
-    return Candidate(text, lines, likeness, definition.signature, definition.qualified == symbol.name)
+    start = definition.line if symbol is not None and symbol.part == BARE else definition.start
+    place = LineRange(start, min(definition.end, start + MAX_LINES - 1))
+    code = "\n".join(text.lines(place))
+    if renamed is not None:
+        code = re.sub(rf"\b{re.escape(definition.name)}\b", lambda _: renamed, code)
+    likeness = 0.0 if sought.text is None else alike(sought.text, code)
+    return Candidate(text, place, likeness, definition, definition.signature)
 
 
-def _part(definition: Definition, sought: Sought, text: Text) -> Candidate | None:
+def _part(sought: Sought, text: Text, definition: Definition) -> Candidate | None:
     """The lines of a definition that a part of it has become; all of it if it is not much longer."""
     whole = LineRange(definition.start, min(definition.end, definition.start + MAX_LINES - 1))
-    anchor, kept = sought.anchor, sought.kept
-    same_name = anchor.symbol is not None and definition.qualified == anchor.symbol.name
-    block = None if kept is None else similar_block(kept.lines, text.source.lines, whole)
-    if block is not None and block.share >= LEAST_SHARE_INSIDE:
-        return Candidate(text, _rounded(block, anchor.lines, text), block.share, named=same_name)
-    shown = same_name and whole.count <= max(SHOWN_WHOLE, longest(anchor.lines))
-    return Candidate(text, whole, 0.0, named=True) if shown else None
+    block = _block(sought, text, LEAST_SHARE, whole)
+    if block is not None:
+        return evolve(block, definition=definition)
+    shown = whole.count <= max(SHOWN_WHOLE, longest(sought.anchor.lines))
+    return Candidate(text, whole, 0.0, definition) if shown else None
 
 
-def _block(sought: Sought, text: Text, least: float) -> Candidate | None:
-    """The lines of a file that are most like the anchored ones."""
-    block = None if sought.kept is None else similar_block(sought.kept.lines, text.source.lines)
+def _block(sought: Sought, text: Text, least: float, within: LineRange | None = None) -> Candidate | None:
+    """The lines of a file, or within some of it, that are most like the anchored ones.
+
+    If their end is not known, those of the definition around them, unless it is long.
+    """
+    low = 0 if within is None else within.start - 1
+    lines = text.source.lines if within is None else text.lines(within)
+    block = None if sought.text is None else similar_block(sought.text.split("\n"), lines)
     if block is None or block.share < least:
         return None
-    return Candidate(text, _rounded(block, sought.anchor.lines, text), block.share)
+    place = LineRange(low + block.start + 1, low + min(block.end, block.start + MAX_LINES - 1) + 1)
+    around = None if block.ended else innermost(text.definitions, place.start, place.end)
+    if around is not None and around.end - around.start < max(SHOWN_WHOLE, longest(sought.anchor.lines)):
+        place = LineRange(around.start, around.end)
+    return Candidate(text, place, block.share)
 
 
-def _rounded(block: SimilarLines, count: int, text: Text) -> LineRange:
-    """The lines of a block; if its end is not known, those of the definition around it unless it is long."""
-    around = None if block.ended else innermost(text.definitions, block.lines.start, block.lines.end)
-    if around is None or around.end - around.start >= max(SHOWN_WHOLE, longest(count)):
-        return block.lines
-    return LineRange(around.start, around.end)
-
-
-def decided(sought: Sought, home: Text | Reason, unread: RelativePath | None) -> Resolution:
-    """The state of a ref whose text is not in its file; `unread` is one that could not be read."""
-    ref, copies = sought.ref, sought.copies
-    if sought.changed is not None:
-        return sought.changed.resolution(_named_copies(copies))
-    if sought.unsearched is not None:
-        return unknown(sought.unsearched)
-    if len(copies) == 1:
-        return at(State.MOVED, copies[0].path, copies[0].lines, sought.kept.text if sought.kept else "")
+def elsewhere(
+    sought: Sought, copies: Sequence[CodeLocation], namesakes: Sequence[Candidate]
+) -> Resolution | None:
+    """What other files say of a ref: copies of its text, else the only definition of its name."""
     if copies:
-        return ambiguous(copies, ref.path)
-    if len(sought.namesakes) == 1:
-        return sought.namesakes[0].resolution()
-    if unread is not None:
-        return unknown(f"not found, and {unread} could not be read")
+        return moved(copies, sought.text or "", sought.ref.path)
+    return namesakes[0].resolution if len(namesakes) == 1 else None
+
+
+def gone(ref: Ref, home: SourceText | Reason) -> Resolution:
+    """The state of a ref that is nowhere."""
     if isinstance(home, Reason):
         return unreadable(home)
-    near = sought.candidate
-    if near is not None:
-        return Resolution(State.STALE, reason=f"{GONE}; near: {near.near} in lines {near.lines}")
-    past = ref.lines.end > home.source.count
-    return _past_end(ref, home.source) if past else Resolution(State.STALE, reason=GONE)
-
-
-def _named_copies(copies: Sequence[CodeLocation]) -> str:
-    if not copies:
-        return ""
-    shown = ", ".join(f"{place.path}:{place.lines}" for place in copies[: MOST_PLACES // 2])
-    return f"; the former text also stands in {shown}{' and more' if len(copies) > MOST_PLACES // 2 else ''}"
+    return _past_end(ref, home) if ref.lines.end > home.count else Resolution(State.STALE, reason=GONE)
 
 
 def unreadable(reason: Reason) -> Resolution:
@@ -361,8 +313,67 @@ def _past_end(ref: Ref, source: SourceText) -> Resolution:
     return Resolution(State.STALE, reason=words)
 
 
-def ambiguous(places: Sequence[CodeLocation], home: RelativePath) -> Resolution:
-    """Code that stands in several places, none of which is meant more than another."""
+def moved(places: Sequence[CodeLocation], excerpt: str, home: RelativePath) -> Resolution:
+    """Code that stands in one place; or in several, none of which is meant more than another."""
+    if len(places) == 1:
+        return at(State.MOVED, places[0].path, places[0].lines, excerpt)
     told = [f"{place.lines}{'' if place.path == home else f' of {place.path}'}" for place in places]
     more = " and more" if len(told) >= MOST_PLACES else ""
     return Resolution(State.AMBIGUOUS, reason=f"ambiguous, lines {', '.join(told[: MOST_PLACES - 1])}{more}")
+
+
+def alike(old: str, new: str) -> float:
+    """The share of the words and signs of two texts that they have in common, from 0 to 1."""
+    return SequenceMatcher(None, _WORD.findall(old), _WORD.findall(new)).quick_ratio()
+
+
+def longest(count: int) -> int:
+    """How many lines so many may have become and still be believed to be the same code."""
+    return min(MAX_LINES, max(2 * count, count + 40))
+
+
+class SimilarLines(NamedTuple):
+    """The first and last index of lines that a text has become, and the share of the text that is there.
+
+    It is `ended` if the last line of the text is there.
+    """
+
+    start: int
+    end: int
+    share: float
+    ended: bool
+
+
+def similar_block(kept: Sequence[str], lines: Sequence[str]) -> SimilarLines | None:
+    """The lines that a kept text has most likely become: the run that has most of its lines.
+
+    What formatters change (white space, quotes, commas) does not count.
+    """
+    old, new = ([_FORMAT.sub("", line) for line in some] for some in (kept, lines))
+    while old and not old[-1]:
+        old.pop()
+    matcher = SequenceMatcher(None, old, new, autojunk=max(len(old), len(new)) > MANY_LINES)
+    hits = [
+        (block.a + at, block.b + at)
+        for block in matcher.get_matching_blocks()
+        for at in range(block.size)
+        if _is_telling(old[block.a + at])
+    ]
+    most = longest(len(old))
+    runs = [[hit for hit in hits[at:] if hit[1] - first[1] < most] for at, first in enumerate(hits)]
+    best = max(runs, key=len, default=[])
+    if not best:
+        return None
+    (top, start), (bottom, end) = best[0], best[-1]
+    while top and start and old[top - 1] == new[start - 1]:
+        top, start = top - 1, start - 1
+    rest = list(zip(old[bottom + 1 :], new[end + 1 :], strict=False))  # braces, or lines that changed
+    ended = len(rest) == len(old) - bottom - 1 and all(
+        line == there or SequenceMatcher(None, line, there).ratio() >= SAME_LINE for line, there in rest
+    )
+    share = len(best) / sum(map(_is_telling, old))
+    return SimilarLines(start, end + len(rest) if ended else end, share, ended)
+
+
+def _is_telling(line: str) -> bool:
+    return sum(map(str.isalnum, line)) >= TELLING_LINE

@@ -45,7 +45,7 @@ LEAST_ROOM = 2_000
 MOST_OF_PAGE = 20
 REVIEW_SHARE = 0.2
 """How much of a page lists what must be read again."""
-LISTED_LINES = 36
+LISTED_LINES = 32
 """So many lines of a diff are shown where there may be dozens of diffs."""
 LEAST_WIDTH = 4
 NOTE_BYTES = 60

@@ -2,15 +2,16 @@
 
 The only calls of the pack feature to `SourceTree`; what files say about a ref is decided by `following`. A
 file is read once per call and nothing is kept for the next one, and parsed when definitions are asked for.
-The first ref whose lines are not its code has all such refs of the call looked for, with one walk over the
-tree.
+The refs of a call that are not found in their files are looked for together, with one walk over the tree
+that says whether it saw everything. Only files that hold every part of a name are parsed.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from math import inf
 
 from attrs import define, evolve, field, frozen
@@ -18,24 +19,24 @@ from attrs import define, evolve, field, frozen
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.ports import Clock, FileNames, Reason, SourceTree
-from context_pack.kernel.syntax import NoSyntax, Spans, Syntax, name_parts
-from context_pack.kernel.text import close
+from context_pack.kernel.ports import Clock, FileNames, Reason, SourceTree, Unreadable
+from context_pack.kernel.syntax import Definition, NoSyntax, Spans, Syntax, name_parts
+from context_pack.kernel.text import LineRange, close
 from context_pack.packs import following
-from context_pack.packs.anchors import Anchor, SourceText, anchor_of
+from context_pack.packs.anchors import SourceText, anchor_of
 from context_pack.packs.changes import advanced
 from context_pack.packs.difference import ComparedText, difference
-from context_pack.packs.following import KeptText, Sought, Text
+from context_pack.packs.following import Sought, Text
 from context_pack.packs.model import CodeLocation, Pack, Ref
 from context_pack.packs.ports import ExcerptStore, NoExcerptStore, PackStore
-from context_pack.packs.source_files import SourceFiles
 from context_pack.packs.states import Checked, Resolution, State
 from context_pack.toolkit.call import Check, never_cancelled
 
 MOST_SOURCE_BYTES = 2 * 1024 * 1024
 """How large a source file may be if no setting says so."""
+MOST_COPIES = 32
+"""Places of one text in other files that are looked at; only what tells nothing has more."""
 STOPPED = "the search of the tree was stopped by its time limit"
-TOO_LONG = "its kept text is lost, and its file is too long to search without it"
 
 
 @frozen
@@ -85,6 +86,129 @@ class PackAccess:
 
 
 @define
+class Held:
+    """What the tree holds: places of texts, by their digests; files with the parts of names, by these."""
+
+    copies: dict[str, list[CodeLocation]] = field(factory=dict)
+    defining: dict[str, list[Text]] = field(factory=dict)
+    stopped: bool = False
+    """Whether the search was stopped before everything was looked at."""
+    unread: RelativePath | None = None
+    """A file that could not be read, for a reason that may pass."""
+
+
+@define
+class SourceFiles:
+    """Reads and searches files for one call; `check` raises when nobody wants them any more."""
+
+    tree: SourceTree
+    max_bytes: int
+    check: Check
+    syntax: Syntax
+    monotonic: Callable[[], float]
+    seconds: float
+    """How long all searches of the tree together may take."""
+    _texts: dict[RelativePath, SourceText | Reason] = field(factory=dict, init=False)
+    _parsed: dict[RelativePath, Text] = field(factory=dict, init=False)
+    _end: float | None = field(default=None, init=False)
+    _names: FileNames | None = field(default=None, init=False)
+
+    def parsed(self, path: RelativePath) -> Text | Reason:
+        """A file with its definitions."""
+        if path not in self._parsed:
+            text = self.text(path)
+            if isinstance(text, Reason):
+                return text
+            language = language_of(path.value)
+            known = self.syntax.knows(language)
+            found: Sequence[Definition] = self.syntax.parse(language, text.text).definitions if known else ()
+            self._parsed[path] = Text(path, text, found)
+        return self._parsed[path]
+
+    def text(self, path: RelativePath) -> SourceText | Reason:
+        """The text of a file, read once."""
+        self.check()
+        if path not in self._texts:
+            self._texts[path] = self._read(path)
+        return self._texts[path]
+
+    def _read(self, path: RelativePath) -> SourceText | Reason:
+        read = self.tree.read(path, self.max_bytes)
+        return read.reason if isinstance(read, Unreadable) else SourceText(read.text)
+
+    def go_on(self) -> bool:
+        """Whether there is time left to search.
+
+        Raises:
+            Cancelled: the caller does not want the answer any more.
+        """
+        self.check()
+        if self._end is None:
+            self._end = self.monotonic() + self.seconds
+        return self.monotonic() <= self._end
+
+    def names(self, *, quick: bool = False) -> FileNames:
+        """Files of the tree, as many as there is time for; with `quick`, those that are known or at hand."""
+        if quick:
+            return self._names or self.tree.names()
+        if self._names is None or not self._names.complete:
+            self._names = self.tree.names(self.go_on)
+        return self._names
+
+    def _sources(
+        self, held: Held, wanted: Callable[[RelativePath], bool] = lambda _: True
+    ) -> Iterator[tuple[RelativePath, SourceText]]:
+        """Every file that can be read, while there is time; those not kept already are not kept now."""
+        names = self.names()
+        held.stopped = not names.complete
+        for path in filter(wanted, (RelativePath(path) for paths in names.paths.values() for path in paths)):
+            text = self._texts.get(path) or self._read(path)
+            if not self.go_on():
+                held.stopped = True
+                return
+            if isinstance(text, SourceText):
+                yield path, text
+            elif text is Reason.IO:
+                held.unread = held.unread or path
+
+    def holding(self, texts: Mapping[str, str], names: Collection[str]) -> Held:
+        """Where these texts stand, up to a few places, and the parsed files that hold all parts of a name."""
+        held = Held()
+        parts = {name: name_parts(name) for name in names}
+        chosen: list[tuple[RelativePath, SourceText, list[str]]] = []
+        for path, source in self._sources(held):
+            for digest, text in texts.items():
+                places = held.copies.setdefault(digest, [])
+                # A file that is called so is what a store kept of the text, and no source.
+                if len(places) < MOST_COPIES and not path.name.startswith(digest):
+                    starts = islice(source.occurrences(text), MOST_COPIES)
+                    last = text.count("\n")
+                    places += (CodeLocation(path, LineRange(start, start + last)) for start in starts)
+            here = [name for name, words in parts.items() if all(word in source.text for word in words)]
+            if here and self.syntax.knows(language_of(path.value)):
+                chosen.append((path, source, here))
+        parsed = self.syntax.parse_all((language_of(path.value), source.text) for path, source, _ in chosen)
+        for (path, source, here), found in zip(chosen, parsed, strict=False):
+            if not self.go_on():
+                held.stopped = True
+                break
+            for name in here:
+                held.defining.setdefault(name, []).append(Text(path, source, found.definitions))
+        return held
+
+    def words_like(self, name: str) -> tuple[dict[str, list[RelativePath]], bool]:
+        """Words that begin like a name and are about as long, with their files; and if all were looked at."""
+        held, files = Held(), dict[str, list[RelativePath]]()
+        first = re.escape(name[0].lower() + name[0].upper())
+        # Looking back from the first letter takes a third of the time of a search for the end of a word.
+        pattern = re.compile(rf"[{first}](?<!\w.)\w{{{max(0, len(name) - 3)},{len(name) + 1}}}\b")
+        for path, source in self._sources(held, lambda path: self.syntax.knows(language_of(path.value))):
+            for word in set(pattern.findall(source.text)):
+                files.setdefault(word, []).append(path)
+        return files, not held.stopped
+
+
+@define
 class Resolver:
     """Finds the code of refs for one call."""
 
@@ -127,17 +251,34 @@ class Resolver:
     def __call__(self, ref: Ref) -> Resolution:
         """Find the ref's code and its state."""
         if ref not in self._resolved:
-            found = self._where_it_was(ref)
-            if found is None:
-                every = dict.fromkeys([ref, *self.expected])
-                self._look_for([each for each in every if each not in self._resolved])
-            else:
-                self._resolved[ref] = found
+            self._look_for([each for each in {ref, *self.expected} if each not in self._resolved])
         return self._resolved[ref]
 
     def checked(self, pack: Pack) -> tuple[Checked, ...]:
         """Every ref of a pack with what became of its code, in stored order."""
         return tuple(Checked(section, ref, self(ref)) for section, ref in pack.refs)
+
+    def _look_for(self, refs: Iterable[Ref]) -> None:
+        """Decide about refs: by their lines, by their files, then by the tree."""
+        elsewhere: list[Sought] = []
+        for ref in refs:
+            found = self._where_it_was(ref)
+            if found is not None:
+                self._resolved[ref] = found
+            elif ref.anchor is not None:
+                elsewhere.append(Sought(ref, ref.anchor))
+        kept = self.excerpts.texts({each.anchor.digest for each in elsewhere})
+        lost: list[Sought] = []
+        for bare in elsewhere:
+            sought = evolve(bare, text=kept.get(bare.anchor.digest))
+            text = self.files.parsed(sought.ref.path)
+            found = None if isinstance(text, Reason) else following.in_file(sought, text)
+            if found is None:
+                lost.append(sought)
+            else:
+                self._resolved[sought.ref] = self._compared(sought, found)
+        if lost:
+            self._search_tree(lost)
 
     def _where_it_was(self, ref: Ref) -> Resolution | None:
         """The state of a ref that its own lines, or their absence, decide; None if it must be looked for."""
@@ -147,121 +288,62 @@ class Resolver:
             return None if missing else following.unreadable(source)
         found = following.where_it_was(ref, source)
         symbol = None if ref.anchor is None else ref.anchor.symbol
-        if found is None or symbol is None or found.excerpt is None or source.text.count(found.excerpt) < 2:
-            return found
-        # The same text stands elsewhere in the file: perhaps that is where the definition went.
-        text = Text(ref.path, source, self.files.definitions(ref.path, source))
-        here = following.of_the_name(symbol, text, [ref.lines])
-        elsewhere = any(each.qualified == symbol.name for each in text.definitions)
-        return None if elsewhere and not here else found
+        # Where the same text stands elsewhere in the file, that may be where the definition went.
+        twice = symbol is not None and found is not None and source.text.count(found.excerpt or "") > 1
+        return None if twice else found
 
-    def _look_for(self, refs: Sequence[Ref]) -> None:
-        """Decide about every ref whose lines are not its code."""
-        lost: list[Sought] = []
-        for ref in refs:
-            found = self._where_it_was(ref)
-            if found is not None:
-                self._resolved[ref] = found
-            elif ref.anchor is not None:
-                lost.append(Sought(ref, ref.anchor))
-        kept = self.excerpts.texts({each.anchor.digest for each in lost})
-        named: dict[RelativePath, set[str]] = {}
-        for ref in self.expected:
-            if ref.anchor is not None and ref.anchor.symbol is not None:
-                named.setdefault(ref.path, set()).add(ref.anchor.symbol.name)
-        for each in lost:
-            text, each.others = kept.get(each.anchor.digest), named.get(each.ref.path, ())
-            each.kept = None if text is None else KeptText(text)
-            self._look_in(each.ref.path, each)
-        nowhere = [each for each in lost if each.ref not in self._resolved]
-        if nowhere:
-            unread = self._search_tree(nowhere)
-            for each, path in self._renamed_files(nowhere):
-                # The file went there: what it is now says more than copies and namesakes in others.
-                if self._look_in(path, each):
-                    each.copies, each.namesakes = (), ()
-            for each in nowhere:
-                if each.ref not in self._resolved:
-                    home = self.files.parsed(each.ref.path)
-                    self._resolved[each.ref] = following.decided(each, home, unread)
-        for each in lost:
-            if each.kept is not None:
-                self._resolved[each.ref] = self._compared(each.ref, self._resolved[each.ref], each.kept)
-
-    def _look_in(self, path: RelativePath, sought: Sought) -> bool:
-        """Look for a ref in a file, its own or the one that this became; whether that says anything."""
-        self.check()
-        text = self.files.parsed(path)
-        try:
-            found = None if isinstance(text, Reason) else following.in_file(sought, text)
-        except OverflowError:
-            found = following.unknown(TOO_LONG)
-        if isinstance(found, Resolution):
-            self._resolved[sought.ref] = found
-        else:
-            sought.candidate = found
-        return found is not None
-
-    def _search_tree(self, lost: Sequence[Sought]) -> RelativePath | None:
-        """Add what the tree holds of refs outside their files; answers a file that could not be read."""
-        texts = {each.anchor.digest: each.kept.text for each in lost if each.kept is not None}
-        symbols = [each.anchor.symbol for each in lost if each.changed is None]
+    def _search_tree(self, lost: Sequence[Sought]) -> None:
+        """Decide about refs of which their own files say nothing."""
+        texts = {each.anchor.digest: each.text for each in lost if each.text is not None}
+        symbols = (each.anchor.symbol for each in lost)
         held = self.files.holding(texts, {symbol.name for symbol in symbols if symbol is not None})
         for each in lost:
             path, symbol = each.ref.path, each.anchor.symbol
-            each.unsearched = STOPPED if held.stopped else None
             copies = [place for place in held.copies.get(each.anchor.digest, ()) if place.path != path]
-            if each.kept is not None and not each.kept.telling:
+            if not each.is_telling:
                 copies = [place for place in copies if place.path.name == path.name]
-            each.copies = self._meant(each.anchor, copies)
-            defining = () if symbol is None or copies else held.defining.get(symbol.name, ())
-            others = (following.namesake(each, text) for text in defining if text.path != path)
-            namesakes = list(filter(None, others))
-            called_the_same = [one for one in namesakes if one.text.path.name == path.name]
-            each.namesakes = called_the_same if len(called_the_same) == 1 else namesakes
-        return held.unread
+            defining = () if symbol is None else held.defining.get(symbol.name, ())
+            namesakes = (following.namesake(each, text) for text in defining if text.path != path)
+            found: Resolution | None
+            if held.stopped:
+                found = following.unknown(STOPPED)
+            else:
+                found = following.elsewhere(each, self._meant(each, copies), list(filter(None, namesakes)))
+            if found is None and held.unread is not None:
+                found = following.unknown(f"not found, and {held.unread} could not be read")
+            found = found or following.gone(each.ref, self.files.text(path))
+            self._resolved[each.ref] = self._compared(each, found)
 
-    def _meant(self, anchor: Anchor, copies: Sequence[CodeLocation]) -> Sequence[CodeLocation]:
+    def _meant(self, sought: Sought, copies: Sequence[CodeLocation]) -> Sequence[CodeLocation]:
         """Of several copies, those in a definition of the anchored name, if there are any."""
-        if len(copies) < 2 or anchor.symbol is None:
+        if len(copies) < 2:
             return copies
         meant = []
         for place in copies:
             text = self.files.parsed(place.path)
-            if isinstance(text, Text) and following.of_the_name(anchor.symbol, text, [place.lines]):
+            if isinstance(text, Text) and following.of_the_name(sought.anchor.symbol, text, [place.lines]):
                 meant.append(place)
         return meant or copies
 
-    def _renamed_files(self, lost: Sequence[Sought]) -> list[tuple[Sought, RelativePath]]:
-        """Where the files of refs went that are gone, if the text of most of their other refs says so."""
-        gone = [each for each in lost if self.files.text(each.ref.path) is Reason.MISSING]
-        votes: dict[RelativePath, Counter[RelativePath]] = {}
-        for each in gone:
-            paths = {place.path for place in each.copies}
-            if len(paths) == 1 and each.unsearched is None:
-                votes.setdefault(each.ref.path, Counter()).update(paths)
-        went = {path: counts.most_common(1)[0] for path, counts in votes.items()}
-        sure = {path: to for path, (to, count) in went.items() if 2 * count > votes[path].total()}
-        return [
-            (each, sure[each.ref.path]) for each in gone if each.ref.path in sure and len(each.copies) != 1
-        ]
-
-    def _compared(self, ref: Ref, found: Resolution, kept: KeptText) -> Resolution:
+    def _compared(self, sought: Sought, found: Resolution) -> Resolution:
         """The resolution with what its kept text says: the diff of what changed, the text of what is gone."""
+        if sought.text is None:
+            return found
         if found.state in (State.STALE, State.UNKNOWN):
-            return evolve(found, former=kept.text)
+            return evolve(found, former=sought.text)
         if found.state is not State.CHANGED or found.excerpt is None or found.found is None:
             return found
-        language = language_of(str(found.found.path))
-        symbol = None if ref.anchor is None else ref.anchor.symbol
-        filled = [at for at, line in enumerate(kept.lines) if line.strip()]  # what was found begins with code
-        text = "\n".join(kept.lines[filled[0] : filled[-1] + 1])
+        ref, symbol = sought.ref, sought.anchor.symbol
+        lines = sought.text.split("\n")
+        filled = [at for at, line in enumerate(lines) if line.strip()]  # what was found begins with code
+        text = "\n".join(lines[filled[0] : filled[-1] + 1])
         head = None if symbol is None else symbol.signature
         old = ComparedText(text, str(ref.path), ref.lines.start + filled[0], head)
         new = ComparedText(found.excerpt, str(found.found.path), found.found.lines.start, found.signature)
         part = symbol is not None and not symbol.whole
-        spans_of = partial(self._spans, language)
-        return evolve(found, difference=difference(old, new, language, spans_of, part=part))
+        language = language_of(str(found.found.path))
+        change = difference(old, new, language, partial(self._spans, language), part=part)
+        return evolve(found, difference=change)
 
     def _spans(self, language: str, text: str) -> Spans | None:
         spans = self.syntax.spans(language, text) if self.syntax.knows(language) else None
@@ -295,10 +377,10 @@ class Resolver:
 
     def anchored(self, ref: Ref) -> Ref:
         """The ref with an anchor of its lines as they are now; without one when they cannot be read."""
-        text = self.files.text(ref.path)
-        if not isinstance(text, SourceText):
+        text = self.files.parsed(ref.path)
+        if isinstance(text, Reason):
             return evolve(ref, anchor=None)
-        ref = evolve(ref, anchor=anchor_of(text, ref.lines, self.files.definitions(ref.path, text)))
+        ref = evolve(ref, anchor=anchor_of(text.source, ref.lines, text.definitions))
         if ref.anchor is not None:
-            self.anchored_texts[ref.anchor.digest] = text.cut(ref.lines.start, ref.lines.end) or ""
+            self.anchored_texts[ref.anchor.digest] = text.source.cut(ref.lines.start, ref.lines.end) or ""
         return ref
