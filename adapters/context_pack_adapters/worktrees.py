@@ -214,12 +214,7 @@ class DiscoveriesOfAllTrees:
 
     def __init__(self, own: DiscoveryStore, trees: OtherTrees) -> None:
         self._own, self._trees = own, trees
-        self.record, self.rehearse, self.change, self.forget = (
-            own.record,
-            own.rehearse,
-            own.change,
-            own.forget,
-        )
+        self.record, self.change, self.forget = own.record, own.change, own.forget
 
     def all(self) -> Sequence[Discovery]:
         """Every discovery, the own ones first, and those of the others that can be read."""

@@ -1,16 +1,16 @@
 """Discoveries in Markdown that people wrote: notes under telling headings, and decision records.
 
 A note is a list item or a paragraph. Its type is told by a word before it (`Rule: …`), by the nearest heading
-that names one (`## Decisions`), by the file's front matter, or by whoever imports; what nothing tells a type
-of is passed over. A decision record is a file with the headings of one; it is one decision: its title, and
-what stands under its decision. Code is no note.
+that names one (`## Decisions`), or by whoever imports; what nothing tells a type of, or what is too short, is
+none. A decision record is a file with the headings of one; it is one decision: its title, and what stands
+under its decision. Code is no note.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from attrs import frozen
 
@@ -19,7 +19,6 @@ from context_pack.retrieval.headings import (
     Block,
     Structure,
     document,
-    front_matter,
     heading_list,
     title_of,
 )
@@ -67,7 +66,6 @@ class Note:
     line: int
     type: DiscoveryType
     content: str
-    module: str | None = None
 
     @property
     def places(self) -> Iterator[tuple[str, str | None, str | None]]:
@@ -84,33 +82,18 @@ class Note:
                 yield place["path"], None, name
 
 
-@frozen
-class PassedOver:
-    """Something that could have been a note, and why it is none."""
-
-    line: int
-    reason: str
-
-
-def notes_in(text: str, name: str, kind: DiscoveryType | None = None) -> list[Note | PassedOver]:
+def notes_in(text: str, name: str, kind: DiscoveryType | None = None) -> list[Note]:
     """The notes of a Markdown file, in order; `kind` is the type of those that nothing else tells one of."""
     found = document(text)
-    settings = _settings(found.lines)
-    type_ = _type_in(settings.get("type", "")) or kind
-    if type_ is None and _RULES.fullmatch(name):
-        type_ = DiscoveryType.RULE
-    module = settings.get("module")
+    if kind is None and _RULES.fullmatch(name):
+        kind = DiscoveryType.RULE
     record = _decision(found, text, name)
-    notes = [record] if record is not None else list(_notes(found, type_))
+    notes = _notes(found, kind) if record is None else iter(record)
     return [
-        Note(note.line, note.type, note.content, module) if isinstance(note, Note) else note for note in notes
+        Note(note.line, note.type, _shortened(note.content))
+        for note in notes
+        if len(note.content) >= LEAST_CHARS
     ]
-
-
-def _settings(lines: Sequence[str]) -> dict[str, str]:
-    """The settings in the front matter that are texts."""
-    _, settings = front_matter(list(lines))
-    return {name: value for name, value in settings.items() if isinstance(value, str)}
 
 
 def _type_in(words: str) -> DiscoveryType | None:
@@ -122,8 +105,8 @@ def _type_in(words: str) -> DiscoveryType | None:
     return None
 
 
-def _decision(found: Structure, text: str, name: str) -> Note | PassedOver | None:
-    """A decision record as one note; None for any other file."""
+def _decision(found: Structure, text: str, name: str) -> list[Note] | None:
+    """The one decision of a decision record, if it still holds; None for any other file."""
     said = _headings(found)
     headings = [block for block in found.blocks if block.start in said]
     under = [block for block in headings if block.level > 1 and _RECORD.fullmatch(said[block.start])]
@@ -133,12 +116,10 @@ def _decision(found: Structure, text: str, name: str) -> Note | PassedOver | Non
     line = headings[0].start + 1
     for block in beside:
         if said[block.start].lower() == "status" and _OVER.search(_text_under(found, block)):
-            return PassedOver(line, "the decision no longer holds")
+            return []
     title = _NUMBER.sub("", title_of(text, name, heading_list(found), ".md"), count=1).strip().rstrip(".")
     decided = _text_under(found, under[0])
-    return _checked(
-        Note(line, DiscoveryType.DECISION, _shortened(f"{title}: {decided}" if decided else title))
-    )
+    return [Note(line, DiscoveryType.DECISION, f"{title}: {decided}" if decided else title)]
 
 
 def _headings(found: Structure) -> dict[int, str]:
@@ -161,7 +142,7 @@ def _text_under(found: Structure, heading: Block) -> str:
     return " ".join(parts)
 
 
-def _notes(found: Structure, kind: DiscoveryType | None) -> Iterator[Note | PassedOver]:
+def _notes(found: Structure, kind: DiscoveryType | None) -> Iterator[Note]:
     said = _headings(found)
     levels: list[tuple[int, DiscoveryType | None]] = []
     for block in found.blocks:
@@ -171,25 +152,13 @@ def _notes(found: Structure, kind: DiscoveryType | None) -> Iterator[Note | Pass
             levels.append((block.level, _type_in(said[block.start])))
         elif block.kind == "paragraph":
             heading = next((type_ for _, type_ in reversed(levels) if type_ is not None), None)
-            yield _note(_text(found, block), block.start + 1, heading or kind)
-
-
-def _note(text: str, line: int, type_: DiscoveryType | None) -> Note | PassedOver:
-    label = _LABEL.fullmatch(text)
-    labelled = _type_in(label["word"]) if label is not None else None
-    if label is not None and labelled is not None:
-        type_, text = labelled, label["text"]
-    if type_ is None:
-        return PassedOver(line, "nothing says whether it is a pattern, rule, decision or issue")
-    return _checked(Note(line, type_, text))
-
-
-def _checked(note: Note) -> Note | PassedOver:
-    if len(note.content) < LEAST_CHARS:
-        return PassedOver(note.line, f"shorter than {LEAST_CHARS} characters")
-    if len(note.content) > MOST_CHARS:
-        return PassedOver(note.line, f"longer than {MOST_CHARS} characters")
-    return note
+            text = _text(found, block)
+            label = _LABEL.fullmatch(text)
+            labelled = None if label is None else _type_in(label["word"])
+            if label is not None and labelled is not None:
+                yield Note(block.start + 1, labelled, label["text"])
+            elif (type_ := heading or kind) is not None:
+                yield Note(block.start + 1, type_, text)
 
 
 def _text(found: Structure, block: Block) -> str:

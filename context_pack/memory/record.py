@@ -153,10 +153,8 @@ class Recorder:
                 self.places.anchored(path, None if lines is None else parse_lines(lines), symbol)
             except Failure:
                 continue
-            return ContextRecord(
-                note.type.value, note.content, module or note.module, None, None, path, lines, symbol
-            )
-        return ContextRecord(note.type.value, note.content, module or note.module)
+            return ContextRecord(note.type.value, note.content, module, None, None, path, lines, symbol)
+        return ContextRecord(note.type.value, note.content, module)
 
     def _meant(self, text: str) -> str:
         """The id that begins so; a whole id is its own."""
@@ -168,10 +166,6 @@ class Recorder:
         if not ids:
             raise Failure(Code.NOT_FOUND, "no discovery has that id; list them to see", {"id": text})
         return ids[0]
-
-    def rehearse(self, command: ContextRecord) -> Recorded:
-        """What `record` would leave, without keeping it; fails where it would."""
-        return self.store.rehearse(self._discovery(command))
 
     def _code(self, command: ContextRecord) -> CodePlace | None:
         """The code that the discovery is about, anchored."""

@@ -34,9 +34,6 @@ class DiscoveryStore(Protocol):
     def record(self, discovery: Discovery) -> Recorded:
         """Keep a discovery; one that says the same is recorded again instead, and keeps its id."""
 
-    def rehearse(self, discovery: Discovery) -> Recorded:
-        """What `record` would leave now; nothing is kept, and no lock is taken."""
-
     def change(self, discovery_id: str, change: Callable[[Discovery], Discovery]) -> Discovery:
         """Replace a discovery by what `change` makes of it, under its id; returns what is now kept."""
 

@@ -62,17 +62,12 @@ def test_notes_and_decision_records_are_imported_once(run: CommandLine, tmp_path
     (folder / "notes.md").write_text(
         "## Rules\n- Never log tokens\n- hm\n- NEVER log tokens.\n\n## Other\nNothing tells a type.\n"
     )
-    dry = run("memory", "import", "docs", "--dry-run", "--json").json
-    assert dry["counts"] == {"would be recorded": 2, "would be merged": 1, "skipped": 2}
     done = run("memory", "import", "docs", "--module", "shop", "--json")
-    assert (done.code, done.json["counts"]) == (0, {"recorded": 2, "merged": 1, "skipped": 2})
-    dry = run("memory", "import", "docs", "--dry-run", "--module", "shop", "--json").json
-    assert dry["counts"] == {"would be merged": 3, "skipped": 2}
+    assert (done.code, done.json["counts"]) == (0, {"recorded": 2, "merged": 1})
     kept = run("memory", "list", "--json").json["discoveries"]
     assert {(each["type"], each["module"]) for each in kept} == {("decision", "shop"), ("rule", "shop")}
     shown = run("memory", "import", "docs/adr/notes.md").out
     assert "docs/adr/notes.md:2: merged: rule: Never log tokens" in shown
-    assert "docs/adr/notes.md:3: skipped: shorter than 10 characters" in shown
 
 
 @pytest.mark.clause("ME-06")

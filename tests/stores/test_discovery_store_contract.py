@@ -99,18 +99,6 @@ def test_the_same_words_are_merged_under_one_id(store: DiscoveryStore) -> None:
     )
 
 
-@pytest.mark.clause("ME-06")
-def test_a_rehearsed_record_returns_its_result_and_stores_nothing(store: DiscoveryStore) -> None:
-    first, again = found_out("Never log tokens anywhere"), found_out("never log TOKENS anywhere.", 9)
-    assert not store.rehearse(first).merged
-    assert list(store.all()) == []
-    store.record(first)
-    told = store.rehearse(again)
-    assert list(store.all()) == [first]
-    assert told.merged
-    assert store.record(again) == told
-
-
 @pytest.mark.clause("ME-01")
 def test_a_forgotten_discovery_is_gone_and_can_be_recorded_again(store: DiscoveryStore) -> None:
     kept = store.record(found_out("Never log tokens anywhere")).discovery

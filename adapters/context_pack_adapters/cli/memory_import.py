@@ -11,9 +11,9 @@ import click
 
 from context_pack.kernel.errors import Failure
 from context_pack.memory.discovery import DiscoveryType
-from context_pack.memory.notes import Note, PassedOver, notes_in
+from context_pack.memory.notes import Note, notes_in
 from context_pack_adapters.cli import output
-from context_pack_adapters.cli.app import App, command, flag
+from context_pack_adapters.cli.app import App, command
 from context_pack_adapters.cli.names import MODULE
 from context_pack_adapters.files.folder import read_named
 
@@ -30,38 +30,31 @@ MOST_BYTES = 4 * 1024 * 1024
     help="The type of notes that tell none.",
 )
 @click.option("--module", type=MODULE, metavar="NAME", help="The part of the project they are about.")
-@flag("--dry-run", "Only say what would be recorded.")
-def import_notes(
-    app: App, paths: tuple[str, ...], kind: str | None, module: str | None, dry_run: bool
-) -> int:
+def import_notes(app: App, paths: tuple[str, ...], kind: str | None, module: str | None) -> int:
     """Record what Markdown notes and decision records say.
 
     A note is a list item or a paragraph under a heading that names its type (Rules, Decisions, Patterns,
-    Issues), after such a word (`Rule: …`), or in a file whose front matter has `type`. A decision record, a
-    file with the headings Context or Status and Decision, is one decision. What was recorded before is
-    merged. Folders are searched for Markdown files.
+    Issues), or after such a word (`Rule: …`). A decision record, a file with the headings Context or Status
+    and Decision, is one decision. What was recorded before is merged. Of folders all Markdown files are read.
 
     Examples:
       context-pack memory import docs/adr
       context-pack memory import NOTES.md --type pattern --module billing
-      context-pack memory import docs/adr --dry-run
     """
     rows: list[dict[str, Any]] = []
     of_type = None if kind is None else DiscoveryType(kind)
-    rehearsed: set[str] = set()
     for file in [file for path in paths for file in _markdown(path)]:
         try:
             text = read_named(file, MOST_BYTES).decode("utf-8-sig")
             for note in notes_in(text, os.path.basename(file), of_type):
-                done = _imported(app, note, module, dry_run, rehearsed)
-                rows.append({"file": file, "line": note.line, **done})
+                rows.append({"file": file, "line": note.line, **_imported(app, note, module)})
         except (OSError, UnicodeDecodeError, Failure) as error:
             rows.append({"file": file, "line": 0, "outcome": "failed", "reason": _reason(error)})
     counts = Counter(row["outcome"] for row in rows)
     lines = [
         f"{row['file']}:{row['line']}: {row['outcome']}: {row.get('reason') or _content(row)}" for row in rows
     ]
-    app.tell({"dryRun": dry_run, "counts": counts, "notes": rows}, *lines)
+    app.tell({"counts": counts, "notes": rows}, *lines)
     if not app.json:
         output.note(", ".join(f"{count} {what}" for what, count in counts.items()) or "0 notes")
     return 1 if counts["failed"] else 0
@@ -71,18 +64,11 @@ def _content(row: Mapping[str, Any]) -> str:
     return f"{row['type']}: {row['content']}"
 
 
-def _imported(
-    app: App, note: Note | PassedOver, module: str | None, dry_run: bool, rehearsed: set[str]
-) -> dict[str, Any]:
-    """What becomes of a note; `rehearsed` are the ids that a dry run would have recorded."""
-    if not isinstance(note, Note):
-        return {"outcome": "skipped", "reason": note.reason}
+def _imported(app: App, note: Note, module: str | None) -> dict[str, Any]:
+    """What becomes of a note."""
     recorder = app.cases.recorder
-    order = recorder.of_note(note, module or note.module)
-    done = recorder.rehearse(order) if dry_run else recorder.record(order)
-    merged = done.merged or done.discovery.id in rehearsed
-    rehearsed.update({done.discovery.id} if dry_run else ())
-    outcome = ("would be " if dry_run else "") + ("merged" if merged else "recorded")
+    done = recorder.record(recorder.of_note(note, module))
+    outcome = "merged" if done.merged else "recorded"
     return {"type": note.type.value, "content": note.content, "outcome": outcome, "id": done.discovery.id}
 
 

@@ -57,13 +57,9 @@ class DiscoveryFiles:
         """Keep a discovery, or record again the one that says the same."""
         self._tell(WRITING)
         with self._locked():
-            recorded = self.rehearse(discovery)
+            recorded = merged(discovery, self._load)
             self._write(recorded.discovery)
         return recorded
-
-    def rehearse(self, discovery: Discovery) -> Recorded:
-        """What recording a discovery would leave."""
-        return rehearsed(discovery, self._load)
 
     def change(self, discovery_id: str, change: Callable[[Discovery], Discovery]) -> Discovery:
         """Replace a discovery by what `change` makes of it, under its id."""
@@ -197,8 +193,8 @@ def decoded(data: bytes, discovery_id: str) -> Discovery:
     return found
 
 
-def rehearsed(discovery: Discovery, load: Callable[[str], Discovery | None]) -> Recorded:
-    """What recording a discovery would leave, where `load` gives what has an id."""
+def merged(discovery: Discovery, load: Callable[[str], Discovery | None]) -> Recorded:
+    """The discovery as it is to be kept, where `load` gives what has an id."""
     for attempt in count():
         wanted = evolve(discovery, id=id_of(discovery.content, attempt)) if attempt else discovery
         known = load(wanted.id)

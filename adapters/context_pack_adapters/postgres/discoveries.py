@@ -16,8 +16,8 @@ from context_pack_adapters.memory.discoveries import (
     decoded,
     encoded,
     malformed,
+    merged,
     not_found,
-    rehearsed,
 )
 from context_pack_adapters.postgres.connection import Database, Link, Row
 
@@ -48,15 +48,11 @@ class PostgresDiscoveryStore:
 
         def work(link: Link) -> Recorded:
             link.execute(_ALONE, self._values())  # of two that say the same, the second finds the first
-            recorded = rehearsed(discovery, lambda key: self._read(link, _LOCK, key))
+            recorded = merged(discovery, lambda key: self._read(link, _LOCK, key))
             self._write(link, recorded.discovery)
             return recorded
 
         return self._database.change(work, f"{discovery.id}.lock", self._lock_timeout)
-
-    def rehearse(self, discovery: Discovery) -> Recorded:
-        """What recording a discovery would leave."""
-        return rehearsed(discovery, lambda key: _discovery(self._database.rows(_GET, {"id": key})))
 
     def change(self, discovery_id: str, change: Callable[[Discovery], Discovery]) -> Discovery:
         """Replace a discovery by what `change` makes of it, under its id."""

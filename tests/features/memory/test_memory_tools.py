@@ -11,7 +11,7 @@ import pytest
 from context_pack.app import build
 from context_pack.composition import UseCases
 from context_pack.kernel.errors import Code, Failure
-from context_pack.memory.notes import Note, notes_in
+from context_pack.memory.notes import notes_in
 from context_pack.memory.record import ContextRecord, Recorder
 from context_pack.toolkit.call import QuietCall
 from context_pack_adapters.disk_ports import open_ports
@@ -110,7 +110,6 @@ def test_a_note_for_agents_is_a_rule_about_the_code_it_names(
     project: Project, text: str, place: tuple[str | None, str | None, str | None]
 ) -> None:
     (note,) = notes_in(f"# Project\n\n- {text}\n", "AGENTS.md")
-    assert isinstance(note, Note)
     command = project.recorder.of_note(note)
     path, lines, symbol = place
     assert command == ContextRecord("rule", text, path=path, lines=lines, symbol=symbol)
