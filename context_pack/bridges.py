@@ -29,8 +29,7 @@ from context_pack.kernel.syntax import readable_part
 from context_pack.kernel.text import MAX_LINES, LineRange
 from context_pack.knowledge.model import Known, PlaceInCode, unreadable
 from context_pack.memory.discovery import MOST_TEXT, CodePlace, CodeState, parse_lines
-from context_pack.memory.ports import PackNote
-from context_pack.memory.stores import DiscoveryStore
+from context_pack.memory.ports import DiscoveryStore, PackNote
 from context_pack.packs.anchors import SourceText
 from context_pack.packs.claims import claims_of
 from context_pack.packs.definitions import find_definition, warning_of

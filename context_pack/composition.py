@@ -42,10 +42,9 @@ if TYPE_CHECKING:
     from context_pack.knowledge.about import KnownHere
     from context_pack.knowledge.gate import Gate
     from context_pack.knowledge.ports import ChangesSince, KnownSource
-    from context_pack.memory.ports import MemoryPorts
+    from context_pack.memory.ports import DiscoveryStore, MemoryPorts, SessionLog
     from context_pack.memory.record import Recorder
     from context_pack.memory.search import MemorySearcher
-    from context_pack.memory.stores import DiscoveryStore, SessionLog
     from context_pack.packs.cases import PackUseCases
 
 T = TypeVar("T")

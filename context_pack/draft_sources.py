@@ -30,9 +30,8 @@ from context_pack.kernel.text import LineRange, counted, first_sentence, one_lin
 from context_pack.knowledge.about import NO_FRAME, KnownHere
 from context_pack.knowledge.diffs import ChangedFile
 from context_pack.knowledge.traces import frames, project_path
-from context_pack.memory.entries import CODE, DISCOVERY, PACK
-from context_pack.memory.excerpts import MOST_LINES, WITHIN
-from context_pack.memory.search import ContextSearch, MemorySearcher
+from context_pack.memory.entries import CODE, DISCOVERY, PACK, WITHIN
+from context_pack.memory.search import MOST_SHOWN, ContextSearch, MemorySearcher
 from context_pack.packs.ports import Excerpt, Excerpted
 from context_pack.retrieval.model import FoundPiece, Ranked
 from context_pack.retrieval.words import tokens
@@ -258,7 +257,7 @@ class DraftSources:
         """The passages, and after each of the first definitions the places where it is called."""
         left = CALLED_DEFINITIONS
         # Long definitions and their parts hardly find room.
-        shown = [item for item in items if not item.partial and item.end - item.start < MOST_LINES]
+        shown = [item for item in items if not item.partial and item.end - item.start < MOST_SHOWN]
         for item in items:
             yield item
             name = _NAME.fullmatch(item.title)

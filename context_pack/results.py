@@ -20,7 +20,7 @@ from context_pack.composition import Ports
 from context_pack.contexts.queries import CheckedContext, ContextPart, FolderListing
 from context_pack.kernel.errors import Code, Failure, Kind
 from context_pack.kernel.paging import Page
-from context_pack.memory.stores import Recorded
+from context_pack.memory.ports import Recorded
 from context_pack.packs.draft import Drafted
 from context_pack.packs.model import Diagram, Pack, Ref, Section, Status
 from context_pack.packs.operations import (

@@ -19,7 +19,7 @@ from context_pack.composition import Ports, Readable
 from context_pack.kernel.paths import PathPolicy
 from context_pack.kernel.ports import IdSource
 from context_pack.memory.discovery import uuid_of
-from context_pack.memory.stores import DiscoveryStore
+from context_pack.memory.ports import DiscoveryStore
 from context_pack.packs.ports import ExcerptStore, PackHistory, PackStore
 from context_pack_adapters.bundles.store import FileBundleStore
 from context_pack_adapters.contexts.projects import DiskProjects
@@ -123,7 +123,7 @@ def open_ports(
     def searches() -> DiskSearches:
         from context_pack_adapters.disk_searches import DiskSearches
 
-        opened = DiskSearches(settings, places, policy, worker, team, discoveries, activity, trees or ())
+        opened = DiskSearches(settings, places, policy, worker, team, discoveries, activity)
         closing.callback(opened.close)
         return opened
 

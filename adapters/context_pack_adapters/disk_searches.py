@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from context_pack.documents.ports import DocumentPorts
 from context_pack.kernel.paths import PathPolicy
 from context_pack.memory.entries import SNIPPETS, shortened
-from context_pack.memory.ports import NOTHING_STORED, MemoryPorts
-from context_pack.memory.stores import DiscoveryStore, SessionLog
+from context_pack.memory.ports import DiscoveryStore, MemoryPorts, SessionLog, no_token
 from context_pack.retrieval.chunking import CHUNKER
 from context_pack.retrieval.ports import Background, EmbedderFailed
 from context_pack.retrieval.searching import Searching, budget_beside
@@ -39,7 +37,6 @@ class DiskSearches:
         team: AnyTeam | None,
         discoveries: DiscoveryStore,
         sessions: SessionLog,
-        trees: Iterable[object] = (),
     ) -> None:
         cache, chosen = places.cache, choose(settings.embedder, settings.model or None, os.environ)
         root, storage = Path(settings.source_root), Path(settings.root)
@@ -78,7 +75,7 @@ class DiskSearches:
             syntax=shared_syntax(),
             background=worker,
             warning=chosen.warning,
-            token=_stored(settings.root, trees) if team is None else team.change_token,
+            token=no_token if team is None else team.change_token,
         )
         self._semantic, self._indexes = chosen.semantic, (documents, index)
 
@@ -92,18 +89,3 @@ class DiskSearches:
         """Close the indexes."""
         for index in self._indexes:
             index.close()
-
-
-def _stored(root: str, trees: Iterable[object]) -> Callable[[], str]:
-    """Tells whether there may be files of packs or discoveries: else there is nothing to load."""
-    stores = (os.path.join(root, "packs"), os.path.join(root, "memory", "discoveries"))
-    return lambda: NOTHING_STORED if all(map(_is_absent, stores)) and not any(trees) else ""
-
-
-def _is_absent(path: str) -> bool:
-    """Whether there is nothing at a path; False where that cannot be told."""
-    try:
-        os.lstat(path)
-    except OSError as error:
-        return isinstance(error, FileNotFoundError)
-    return False

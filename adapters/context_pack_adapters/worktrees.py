@@ -20,7 +20,7 @@ from context_pack.kernel.errors import Code, Failure, clip
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.times import is_expired
 from context_pack.memory.discovery import Discovery
-from context_pack.memory.stores import DiscoveryStore
+from context_pack.memory.ports import DiscoveryStore
 from context_pack.packs.model import Pack
 from context_pack.packs.ports import ExcerptStore, PackStore
 from context_pack_adapters.files.folder import Folder

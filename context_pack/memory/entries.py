@@ -12,8 +12,7 @@ from attrs import evolve
 
 from context_pack.kernel.text import canonical_json, sha256_hex, split_lines
 from context_pack.kernel.times import format_instant
-from context_pack.memory.discovery import Discovery, place_record
-from context_pack.memory.session import Session, summary
+from context_pack.memory.discovery import Discovery, Session, place_record, summary
 from context_pack.retrieval.model import IndexEntry, Piece
 
 DISCOVERY, SESSION, PACK, CODE = "discovery", "session", "pack", "code"
@@ -28,6 +27,11 @@ PLAIN, SKIPPED, FAILED = "plain", "skipped", "failed"
 """Facts of an entry of code: why it was not parsed, why it has no pieces, and that it should have been."""
 BRIEF, DECLARES = "brief", "declares"
 """Facts of a piece: it has a few lines of code; it has no body of its own (an interface, a prototype)."""
+PART, OF = "part", "of"
+"""Facts of a piece of a long definition: which one it is, and of how many; they follow one another."""
+WITHIN = "within"
+"""A fact of a hit that is a part of what is too long to be shown: the lines of all of it."""
+SUPERSEDED_BY = "supersededBy"
 NO_CODE = frozenset({"markdown", "rst", "latex", "html", "yaml", "toml", "ini", "json", "xml"})
 """Texts of which only the beginning is indexed; the rest is for `documents_search` and `grep_codebase`."""
 
@@ -41,7 +45,7 @@ def discovery_entry(discovery: Discovery) -> IndexEntry:
         "date": format_instant(discovery.date, whole_seconds=True),
     }
     if discovery.superseded_by is not None:
-        facts["supersededBy"] = discovery.superseded_by
+        facts[SUPERSEDED_BY] = discovery.superseded_by
     if discovery.worktree is not None:
         facts["worktree"] = discovery.worktree
     if discovery.code is not None:

@@ -1,21 +1,98 @@
-"""What searching memory asks of the world: the files of the tree, an index, and the stores of `stores`.
+"""What memory asks of the world: stores of notes, places in code, the files of the tree and an index.
 
 Packs are another feature's: what memory finds of them comes as plain notes through a port of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from attrs import field, frozen
 
+from context_pack.kernel.errors import Failure
+from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.syntax import Syntax
-from context_pack.memory.stores import DiscoveryStore, SessionLog
-from context_pack.retrieval.ports import Background, SearchIndex
-from context_pack.retrieval.searching import Searching
-from context_pack.retrieval.upkeep import File
+from context_pack.kernel.text import LineRange
+from context_pack.memory.discovery import CodePlace, CodeState, Discovery, Session
+
+if TYPE_CHECKING:
+    from context_pack.retrieval.ports import Background, SearchIndex
+    from context_pack.retrieval.searching import Searching
+    from context_pack.retrieval.upkeep import File
+
+
+@frozen
+class Recorded:
+    """A discovery as it is now kept, and whether it was there before."""
+
+    discovery: Discovery
+    merged: bool
+
+
+class DiscoveryStore(Protocol):
+    """Where discoveries live. Reads take no lock, writes exclude each other across processes.
+
+    Raises `Failure` only: `io_error`, `lock_timeout`, `not_found`, `malformed_discovery`.
+    """
+
+    def record(self, discovery: Discovery) -> Recorded:
+        """Keep a discovery; one that says the same is recorded again instead, and keeps its id."""
+
+    def change(self, discovery_id: str, change: Callable[[Discovery], Discovery]) -> Discovery:
+        """Replace a discovery by what `change` makes of it, under its id; returns what is now kept."""
+
+    def all(self) -> Sequence[Discovery]:
+        """Every discovery, the oldest first; fails closed when one file is malformed."""
+
+    def readable(self) -> tuple[Sequence[Discovery], Failure | None]:
+        """Every discovery that can be read, and what `all` raises for those that cannot."""
+
+    def forget(self, discovery_id: str) -> Discovery | None:
+        """Remove a discovery and return it, or None when what was removed was malformed."""
+
+
+class SessionLog(Protocol):
+    """What this connection does, and what earlier ones did; noting never waits, and nothing here fails."""
+
+    @property
+    def id(self) -> str:
+        """The id of this connection's session."""
+
+    def called(self, tool: str) -> None:
+        """A tool was called."""
+
+    def read(self, path: RelativePath) -> None:
+        """A file was read."""
+
+    def touched(self, pack: str) -> None:
+        """A pack was read or changed."""
+
+    def keep(self) -> None:
+        """Write the session to disk now, because a record that names it is about to be stored."""
+
+    def past(self) -> Sequence[Session]:
+        """The other sessions, the oldest first; what cannot be read is left out."""
+
+
+class CodePlaces(Protocol):
+    """Anchors the code that discoveries point at, and finds its state."""
+
+    def anchored(self, path: str | None, lines: LineRange | None, symbol: str | None) -> CodePlace:
+        """The place of a file, of lines of it or of a definition, with an anchor of its text as it is now.
+
+        Raises:
+            Failure: `invalid_data`, when there is no such code, or several definitions have that name.
+        """
+
+    def states(
+        self, places: Sequence[CodePlace], check: Callable[[], None] = lambda: None
+    ) -> Sequence[CodeState]:
+        """What became of the code of each place; what `check` raises ends the search."""
+
+
+# -- what searching asks besides
 
 GoOn = Callable[[], bool]
 
@@ -78,10 +155,6 @@ class PackNotes(Protocol):
         Raises:
             Failure: the packs cannot be read.
         """
-
-
-NOTHING_STORED = "nothing"
-"""The token of a project that has neither discoveries nor packs: their stores need not be asked."""
 
 
 def no_token() -> str:

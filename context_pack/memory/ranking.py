@@ -20,8 +20,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from context_pack.kernel.paths import RelativePath, is_test
-from context_pack.memory.entries import BRIEF, CODE, DECLARES, DISCOVERY, NO_CODE
-from context_pack.memory.excerpts import PART, SUPERSEDED_BY
+from context_pack.memory.entries import BRIEF, CODE, DECLARES, DISCOVERY, NO_CODE, PART, SUPERSEDED_BY
 from context_pack.memory.question_words import (
     LEAST_PREFIX,
     QuestionWords,

@@ -23,7 +23,7 @@ from context_pack.memory.discovery import (
     parse_lines,
 )
 from context_pack.memory.notes import Note
-from context_pack.memory.stores import CodePlaces, DiscoveryStore, Recorded, SessionLog
+from context_pack.memory.ports import CodePlaces, DiscoveryStore, Recorded, SessionLog
 from context_pack.toolkit.arguments import arg, choice, text
 
 ACTION = choice("record", "list", "forget")

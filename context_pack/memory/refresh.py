@@ -31,7 +31,7 @@ from context_pack.memory.entries import (
     pack_entry,
     session_entry,
 )
-from context_pack.memory.ports import NOTHING_STORED, CodeTree, GoOn, MemoryPorts, PackNote, PackNotes, always
+from context_pack.memory.ports import CodeTree, GoOn, MemoryPorts, PackNote, PackNotes, always
 from context_pack.memory.snippets import code_digest, code_entry, skipped_entry
 from context_pack.retrieval.model import IndexEntry, KnownEntry, Progress
 from context_pack.retrieval.ports import Background, SearchIndex, Stop
@@ -197,10 +197,6 @@ class Refresher:
             token = self.ports.token()
         except Failure:
             token = ""  # reading will say what is wrong
-        if token == NOTHING_STORED:
-            self._replace(DISCOVERY, (), known)
-            self._replace(PACK, (), known)
-            return ()
         with self.ports.index.reading() as snapshot:
             noted = (snapshot.corpus_facts(DISCOVERY) or {}).get("token", "")
         if token and token == noted:

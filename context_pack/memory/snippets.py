@@ -30,11 +30,12 @@ from context_pack.memory.entries import (
     DECLARES,
     FAILED,
     NO_CODE,
+    OF,
+    PART,
     PLAIN,
     SKIPPED,
     SNIPPETS,
 )
-from context_pack.memory.excerpts import OF, PART
 from context_pack.retrieval.model import IndexEntry, Piece
 
 MOST_LINES = 60

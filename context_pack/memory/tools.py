@@ -15,7 +15,6 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ports import KnownNear, nothing_known
 from context_pack.memory.discovery import ID_CHARS, Discovery, place_shown
 from context_pack.memory.entries import CODE, DISCOVERY, PACK
-from context_pack.memory.excerpts import excerpt
 from context_pack.memory.record import (
     COMMANDS,
     ContextRecord,
@@ -23,7 +22,7 @@ from context_pack.memory.record import (
     ListDiscoveries,
     Recorder,
 )
-from context_pack.memory.search import ContextSearch, FoundInMemory, MemorySearcher, check_query
+from context_pack.memory.search import ContextSearch, FoundInMemory, MemorySearcher, check_query, excerpt
 from context_pack.retrieval.model import FoundPiece, Progress, Ranked
 from context_pack.retrieval.words import tokens
 from context_pack.toolkit.budget import fit, room_of

@@ -13,9 +13,8 @@ from inmemory.memory import MemorySessionLog
 
 from context_pack.code.access import AccessLog
 from context_pack.kernel.paths import RelativePath
-from context_pack.memory.discovery import uuid_of
-from context_pack.memory.session import Session, summary
-from context_pack.memory.stores import SessionLog
+from context_pack.memory.discovery import Session, summary, uuid_of
+from context_pack.memory.ports import SessionLog
 from context_pack_adapters.files.folder import PrivateFolder
 from context_pack_adapters.memory.activity import Activity
 

@@ -13,7 +13,7 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.text import LineRange
 from context_pack.memory.discovery import CodePlace, Discovery, id_of, uuid_of
-from context_pack.memory.stores import DiscoveryStore
+from context_pack.memory.ports import DiscoveryStore
 from context_pack_adapters.memory.discoveries import DiscoveryFiles
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)

@@ -46,9 +46,9 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paging import Page
 from context_pack.memory.discovery import Discovery
 from context_pack.memory.entries import CODE
+from context_pack.memory.ports import Recorded
 from context_pack.memory.record import ContextRecord
 from context_pack.memory.search import ContextSearch
-from context_pack.memory.stores import Recorded
 from context_pack.results import (
     DocumentHit,
     DocumentHits,

@@ -26,7 +26,7 @@ from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.times import format_instant, parse_instant
-from context_pack.memory.session import Session
+from context_pack.memory.discovery import Session
 from context_pack_adapters.files.events import Event, EventKind, Tell
 from context_pack_adapters.files.folder import FILE_MODE, PrivateFolder
 

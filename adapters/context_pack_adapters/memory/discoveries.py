@@ -28,7 +28,7 @@ from context_pack.memory.discovery import (
     normalised,
     to_record,
 )
-from context_pack.memory.stores import Recorded
+from context_pack.memory.ports import Recorded
 from context_pack_adapters.files import front_matter
 from context_pack_adapters.files.events import WRITING, Tell
 from context_pack_adapters.files.faults import io_failure, translated

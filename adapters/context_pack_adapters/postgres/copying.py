@@ -10,7 +10,7 @@ from attrs import define, field
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ports import IdSource
-from context_pack.memory.stores import DiscoveryStore
+from context_pack.memory.ports import DiscoveryStore
 from context_pack.packs.model import Pack
 from context_pack.packs.ports import PackStore
 

@@ -9,7 +9,7 @@ from attrs import evolve, frozen
 
 from context_pack.kernel.errors import Failure
 from context_pack.memory.discovery import Discovery, is_id
-from context_pack.memory.stores import Recorded
+from context_pack.memory.ports import Recorded
 from context_pack_adapters.files.events import WRITING, Tell
 from context_pack_adapters.memory.discoveries import (
     LOCK_SECONDS,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock
-from context_pack.memory.session import Session
+from context_pack.memory.discovery import Session
 
 
 class MemorySessionLog:
