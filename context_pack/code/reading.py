@@ -227,7 +227,7 @@ def read_source(tree: SourceTree, path: RelativePath) -> SourceFile:
         code, message, details = _REFUSALS[found.reason]
         if found.reason is Reason.MISSING and (near := near_paths(path, tree.names())):
             details = {"hint": f"did you mean {' or '.join(near)}?"}
-        raise Failure(code, message, details)
+        raise Failure(code, message, {"path": path.value, **details})
     return found
 
 

@@ -234,7 +234,8 @@ def worded(failure: Failure, failed: FailedCall) -> dict[str, Any]:
         return {"error": INVALID_PARAMETERS, "details": _faults(failure)}
     if failure.code in ABOUT_A_PATH:
         details.pop("field", None)
-        return {"error": failure.message, **_given(failed.arguments), **details}
+        given = _given(failed.arguments)
+        return {"error": failure.message, **given, **details, **given}
     if failure.code is Code.RATE_LIMITED:
         details.pop("limit", None)
     if failure.code in OUR_OWN_FAULT:

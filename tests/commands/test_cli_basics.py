@@ -116,7 +116,6 @@ def test_a_group_of_commands_lists_its_commands(cli: CommandLine, group: str) ->
         ("pack", "packs"),
         ("packs verfy", "verify"),
         ("packs ls", "list"),
-        ("contexts validate", "status"),
         ("call inptu", "input"),
         ("tools ouput", "output"),
         ("--versio", "--version"),
@@ -124,7 +123,7 @@ def test_a_group_of_commands_lists_its_commands(cli: CommandLine, group: str) ->
         ("packs verify --strct", "--strict"),
         ("packs show", "PACK"),
         ("packs list --status gone", "finalized"),
-        ("packs delete auth --xyzzy", "--revision"),
+        ("packs export auth --forse", "--force"),
     ],
 )
 def test_wrong_usage_names_what_may_be_meant(cli: CommandLine, words: str, meant: str) -> None:

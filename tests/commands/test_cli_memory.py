@@ -100,7 +100,7 @@ def test_searches_say_how_much_is_embedded_and_how_to_finish(run: CommandLine) -
         for words in (("search", "when is the zebra fed"), ("packs", "draft", "when is the zebra fed")):
             endpoint.answers = [Answer(401)] * 9  # away for now
             told = run(*words, **model).err
-            assert "0 of 2 notes are embedded so far; 'context-pack index' embeds the rest" in told
+            assert "0 of 2 notes are embedded so far; 'context-pack index' does the rest" in told
         endpoint.answers = []
         assert run("index", **model).code == 0
         assert "embedded" not in run("search", "when is the zebra fed", **model).err

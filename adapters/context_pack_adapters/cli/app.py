@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -39,6 +39,24 @@ WITHOUT_END = 10**9
 """A budget in tokens that no answer reaches: a command prints all, unless it is told otherwise."""
 REGISTERED: dict[str, click.Command] = {}
 """The commands of the modules that are loaded, by their whole names."""
+
+
+class Outcomes(NamedTuple):
+    """What became of several things that a command was to do something with."""
+
+    results: list[Any]
+    failures: dict[str, Failure]
+
+    def failed(self, noun: str) -> list[dict[str, str]]:
+        """What failed and why, as JSON; each file that could not be read is one."""
+        rows = []
+        for name, why in self.failures.items():
+            files = [] if name else why.details.get("files", ())
+            rows += [
+                {noun: file["file"].partition(".")[0], "code": why.code, "message": file["reason"]}
+                for file in files
+            ] or [{noun: name, "code": why.code, "message": why.message}]
+        return rows
 
 
 class App:
@@ -106,12 +124,27 @@ class App:
         else:
             output.table(rows, *heads)
 
+    def note(self, text: str) -> None:
+        """Say something beside a result that people read."""
+        if not self.json:
+            output.note(text)
+
+    def each(
+        self, handles: Iterable[str], work: Callable[[str], Any], broken: Failure | None = None
+    ) -> Outcomes:
+        """Do something with packs or discoveries one by one; `broken` names files that could not be read."""
+        done = Outcomes([], {} if broken is None else {"": broken})
+        for handle in handles:
+            try:
+                done.results.append(work(handle))
+            except Failure as failure:
+                done.failures[handle] = failure
+        return done
+
     def complain(self, failures: Mapping[str, Failure]) -> None:
         """Print failures on stderr, each with its subject."""
-        from context_pack_adapters.cli.words import words_for
-
         for about, failure in failures.items():
-            for line in words_for(failure, self.settings.root):
+            for line in output.words_for(failure, self.settings.root):
                 output.complain(f"{about}: {line}" if about else line)
 
     def prepare(self, command: Command, parameters: Mapping[str, Any]) -> None:

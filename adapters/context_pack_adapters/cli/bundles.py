@@ -12,7 +12,7 @@ from context_pack.bundles.ports import BundlePlace
 from context_pack.toolkit.call import QuietCall
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
-from context_pack_adapters.cli.words import body_of, nearest
+from context_pack_adapters.cli.output import body_of, nearest
 
 HEADS: Mapping[str, str] = {
     "file": "Files that cannot be used",

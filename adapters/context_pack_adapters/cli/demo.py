@@ -24,8 +24,8 @@ from context_pack.kernel.syntax import Definition, DefinitionKind, Parsed
 from context_pack.kernel.text import split_lines
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command
-from context_pack_adapters.cli.pack_calls import ask
-from context_pack_adapters.cli.words import way_of
+from context_pack_adapters.cli.output import way_of
+from context_pack_adapters.cli.packs import ask
 
 MOST_FILES, MOST_BYTES = 250, 200_000
 LONGEST, LONGEST_README = 40, 16

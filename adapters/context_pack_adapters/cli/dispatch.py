@@ -23,32 +23,28 @@ from context_pack_adapters.cli.app import COMPLETE, EVERYWHERE, NAME, REGISTERED
 DONE, FAILED, WRONG_USAGE, INTERRUPTED, READER_GONE = 0, 1, 2, 130, 141
 
 MODULES: Mapping[str, Mapping[str, str]] = {
-    "packs_list": {"packs list": "list the context packs"},
     "packs": {
+        "packs list": "list the context packs",
         "packs show": "print a pack with its code of today",
         "packs diff": "say what changed between two revisions",
-        "packs draft": "make a pack of a question, a diff or a stack trace",
-        "packs export": "write a pack to a file, as Markdown or as a page",
         "packs delete": "delete packs",
-        "packs restore": "bring back a pack whose time is over",
-    },
-    "packs_verify": {
-        "packs verify": "check that every ref still finds its code",
-        "packs repair": "point the refs whose code has moved at it again",
+        "packs restore": "bring back a pack that was deleted or whose time is over",
     },
     "packs_text": {
         "packs import": "make a pack of a Markdown file that names code",
+        "packs draft": "make a pack of a question, a diff or a stack trace",
         "packs edit": "edit a pack as Markdown in your editor",
         "packs lint": "name what its writer should look at again",
-        "packs rename": "give a section or a ref another key",
-        "packs remove": "take a section, a ref or a diagram out of a pack",
+        "packs export": "write a pack to a file, as Markdown or as a page",
     },
     "packs_write": {
         "packs create": "make an empty pack",
         "packs add": "add lines of a file, or a definition, to a pack",
-        "packs section": "add a section, or change its title or text",
+        "packs section": "add a section with prose, or change one",
         "packs diagram": "put a Mermaid diagram into a section",
         "packs describe": "change title, brief or tags of a pack",
+        "packs rename": "give a section or a ref another key",
+        "packs remove": "take a section, a ref or a diagram out of a pack",
         "packs accept": "take changed code as it is now",
         "packs finalize": "say that a pack is done",
         "packs reopen": "make a finalized pack a draft again",
@@ -60,10 +56,12 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "usages": "list where a name is defined and used",
         "grep": "search the project's text files for a regular expression",
     },
-    "knowledge": {
+    "checks": {
         "about": "say what is known of a file, lines or a definition",
         "verify": "check packs, discoveries, contexts and bundles against the code",
         "affected": "say what rests on the code that was changed since a revision",
+        "packs verify": "check that every ref still finds its code",
+        "packs repair": "point the refs whose code has moved at it again",
     },
     "memory": {
         "search": "search code, discoveries, sessions and packs by meaning",
@@ -136,15 +134,6 @@ FIRST_PAGE: Mapping[str, Sequence[str]] = {
     "Set up": ("setup", "doctor", "demo"),
 }
 """What most people use, by what they want to do."""
-USUAL: Mapping[str, Sequence[str]] = {
-    **dict.fromkeys(("list", "ls"), ("list", "status")),
-    **dict.fromkeys(("rm", "remove", "delete", "drop"), ("delete", "remove", "forget")),
-    **dict.fromkeys(("get", "cat", "view", "read", "print"), ("show", "export")),
-    **dict.fromkeys(("new", "make", "record"), ("create", "add", "init")),
-    **dict.fromkeys(("check", "test", "validate"), ("verify", "check", "status")),
-    **dict.fromkeys(("update", "upgrade", "watch"), ("refresh", "sync", "repair")),
-}
-"""What other tools call commands, and ours that are meant."""
 ABOUT = "The context a coding agent needs, kept true. Without a command: the MCP server on stdin and stdout."
 FIRST_STEPS = """\
   context-pack demo                                  nothing is left behind
@@ -192,11 +181,7 @@ class Commands(click.Group):
             return super().resolve_command(ctx, args)
         except click.exceptions.NoSuchCommand:
             names = self.list_commands(ctx)
-            usual = [each for each in USUAL.get(args[0], ()) if each in names][:1]
-            unknown = click.exceptions.NoSuchCommand(args[0], possibilities=names, ctx=ctx)
-            if usual:
-                unknown.possibilities = usual  # type: ignore[misc]
-            raise unknown from None
+            raise click.exceptions.NoSuchCommand(args[0], possibilities=names, ctx=ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """The commands of this group, without loading any."""
@@ -331,18 +316,11 @@ def _flushed(code: int) -> int:
 
 def _complain_of_usage(wrong: click.UsageError) -> None:
     """Say what is wrong with the words, and which help explains them."""
-    context = wrong.ctx
     output.complain(wrong.format_message())
-    if isinstance(wrong, click.exceptions.NoSuchOption) and context is not None:
-        named = any(isinstance(each, click.Argument) for each in context.command.params)
-        if named and not wrong.option_name.startswith("--"):
-            output.note("A name that begins with '-' goes after '--'.")
-        elif not wrong.possibilities:
-            options = [
-                each for one in context.command.get_params(context) for each in one.opts if "--" in each
-            ]
-            output.note(f"There are {', '.join(options)}.")
-    output.note(f"Try '{NAME if context is None else context.command_path} --help'.")
+    unknown = isinstance(wrong, click.exceptions.NoSuchOption) and wrong.option_name
+    if unknown and not unknown.startswith("--"):
+        output.note("A name that begins with '-' goes after '--'.")
+    output.note(f"Try '{NAME if wrong.ctx is None else wrong.ctx.command_path} --help'.")
 
 
 def _discard_stdout() -> None:

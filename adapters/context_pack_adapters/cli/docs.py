@@ -20,7 +20,7 @@ from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
 from context_pack_adapters.cli.generated import generate, parameters
 from context_pack_adapters.cli.names import COLLECTION
-from context_pack_adapters.cli.words import body_of
+from context_pack_adapters.cli.output import body_of
 from context_pack_adapters.library.features import Documents
 from context_pack_adapters.settings import working_directory
 

@@ -22,7 +22,7 @@ from context_pack.retrieval.ports import EmbedderFailed
 from context_pack_adapters.about import INDEX_NAME, NAME, install_command
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command
-from context_pack_adapters.cli.words import nearest, words_for
+from context_pack_adapters.cli.output import nearest, words_for
 from context_pack_adapters.postgres.opening import load_team
 from context_pack_adapters.private_places import open_places, project_folders
 from context_pack_adapters.settings import VARIABLES, Settings

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,14 +17,11 @@ from context_pack.knowledge.model import HOLDING
 from context_pack.memory.discovery import CodeState, Discovery, DiscoveryType, place_shown
 from context_pack.memory.entries import DISCOVERY as DISCOVERIES
 from context_pack.memory.record import ContextRecord
-from context_pack.memory.search import NOTHING, ContextSearch
+from context_pack.memory.search import ContextSearch
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command
 from context_pack_adapters.cli.generated import generate, parameters
-from context_pack_adapters.cli.names import DISCOVERY, MODULE
-from context_pack_adapters.cli.pack_calls import each_pack
-from context_pack_adapters.cli.places import in_project
-from context_pack_adapters.cli.words import notes_in_words
+from context_pack_adapters.cli.names import DISCOVERY, MODULE, in_project
 
 SHOWN_CHARS = 100
 SHORT_ID = 8
@@ -100,12 +96,10 @@ def list_discoveries(app: App, kind: str | None, module: str | None) -> None:
     }
     heads = ("ID", "TYPE", "DATE", *(["MODULE"] if modules else []), "CONTENT")
     app.table(body, rows, heads, "No discoveries found.")
-    if app.json:
-        return
     if any(len(each.content) > SHOWN_CHARS or each.code is not None for each in discoveries):
-        output.note("All that one says, and its code: context-pack memory show ID")
+        app.note("All that one says, and its code: context-pack memory show ID")
     if not discoveries and kind is module is None:
-        output.note("Record one: context-pack memory add TYPE TEXT")
+        app.note("Record one: context-pack memory add TYPE TEXT")
 
 
 def _short(discovery: Discovery, state: CodeState | None) -> str:
@@ -152,12 +146,12 @@ def show(app: App, ids: tuple[str, ...]) -> int:
             body["code"]["diff"] = state.diff
         return body
 
-    done = each_pack(ids, whole)
+    done = app.each(ids, whole)
     app.complain(done.failures)
     if app.json:
-        output.value({"discoveries": done.payloads})
+        output.value({"discoveries": done.results})
     else:
-        for body in done.payloads:
+        for body in done.results:
             _print_whole(body)
     return 1 if done.failures else 0
 
@@ -171,9 +165,8 @@ def _print_whole(body: Mapping[str, Any]) -> None:
         now = code.get("now") or code
         symbol = f" {code['symbol']}" if "symbol" in code else ""
         output.line(f"    about {now['path']}:{now['lines']}{symbol} ({code['state']})")
-        for line in code["diff"].split("\n") if "diff" in code else ():
-            output.line("    ", ({"-": "red", "+": "green"}.get(line[:1], ""), line))
         if "diff" in code:
+            output.difference(code["diff"].split("\n"))
             output.note(f"If it still holds: context-pack memory accept {body['id'][:SHORT_ID]}")
     if "supersededBy" in body:
         output.line(f"    superseded by {body['supersededBy']}")
@@ -187,9 +180,9 @@ def accept(app: App, ids: tuple[str, ...]) -> int:
     Example:
       context-pack memory accept 5f1c0a52
     """
-    done = each_pack(ids, lambda one: _as_json(app.cases.recorder.accept(one)))
+    done = app.each(ids, lambda one: _as_json(app.cases.recorder.accept(one)))
     app.complain(done.failures)
-    app.tell({"accepted": done.payloads}, *(f"accepted {each['id']}" for each in done.payloads))
+    app.tell({"accepted": done.results}, *(f"accepted {each['id']}" for each in done.results))
     return 1 if done.failures else 0
 
 
@@ -207,23 +200,19 @@ def forget(app: App, ids: tuple[str, ...]) -> int:
         gone = app.cases.recorder.forget(one)
         return {"id": one, "malformed": True} if gone is None else _as_json(gone)
 
-    done = each_pack(ids, forgotten)
+    done = app.each(ids, forgotten)
     app.complain(done.failures)
-    failed = [{"id": one, "code": why.code, "message": why.message} for one, why in done.failures.items()]
-    lines = (
-        f"{'removed the malformed' if 'malformed' in each else 'forgot'} {each['id']}"
-        for each in done.payloads
-    )
-    app.tell({"forgotten": done.payloads, "failed": failed}, *lines)
+    lines = (f"forgot {each['id']}" for each in done.results)
+    app.tell({"forgotten": done.results, "failed": done.failed("id")}, *lines)
     return 1 if done.failures else 0
 
 
 def _search(app: App, asked: dict[str, Any]) -> int:
     """Print what `context_search` finds; the exit code is 1 if that is nothing."""
     answer = app.call("context_search", **asked)
-    body: dict[str, Any] = json.loads(answer.text)
+    body = output.body_of(answer)
     if answer.is_error:
-        raise _failure(body)
+        raise Failure(Code.INVALID_DATA, output.refusal_in_words(body))
     if app.json:
         output.value(body)
         return 0 if body["results"] else 1
@@ -235,19 +224,9 @@ def _search(app: App, asked: dict[str, Any]) -> int:
         module = asked.get("module")
         where = f" in the module {module!r}; leave --module out to search all" if module else ""
         output.note(f"Nothing found{where}.")
-    for each in notes_in_words(body):
+    for each in output.notes_in_words(body):
         output.note(each)
     return 0 if body["results"] else 1
-
-
-def _failure(body: Mapping[str, Any]) -> Failure:
-    if body["error"] == NOTHING:
-        return Failure(Code.NOT_FOUND, "there is nothing to search in this folder: no code, notes or packs")
-    details = body.get("details") or [{}]
-    said = details[0].get("message") if isinstance(details, list) else details
-    inside = body.get("message")  # of a search that failed for another reason than what was asked
-    code, said = (Code.IO_ERROR, inside) if inside else (Code.INVALID_DATA, said)
-    return Failure(code, f"{body['error']}{f': {said}' if said else ''}")
 
 
 def _where(row: Mapping[str, Any]) -> str:

@@ -1,23 +1,71 @@
-"""Names that a shell completes while they are typed: packs and their parts, collections, modules, tools."""
+"""Names that people write: places in code, and packs, collections and modules that a shell completes."""
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 from click.shell_completion import CompletionItem
 
 from context_pack.kernel.errors import Failure
+from context_pack.packs.model import Pack
 from context_pack_adapters.cli.app import App
+from context_pack_adapters.settings import working_directory
 
 MOST_PACKS = 500
+_PLACE = re.compile(r"(?P<path>.+?)(?::(?P<start>\d{1,18})(?:-(?P<end>\d{1,18}))?|#(?P<symbol>.+))", re.ASCII)
+
+
+class WrittenPlace(NamedTuple):
+    """A file, and lines or a definition of it; with neither, the whole file. No path is any file."""
+
+    path: str
+    start: int | None = None
+    end: int | None = None
+    symbol: str | None = None
+
+    def __str__(self) -> str:
+        if self.symbol is not None:
+            return f"{self.path}#{self.symbol}".lstrip("#")
+        lines = f"{self.start}" if self.start == self.end else f"{self.start}-{self.end}"
+        return self.path if self.start is None else f"{self.path}:{lines}"
+
+
+def place_of(written: str, source_root: str) -> WrittenPlace:
+    """The place that `FILE`, `FILE:10-40`, `FILE:10` or `FILE#Class.method` means."""
+    found = _PLACE.fullmatch(written)
+    if found is None or os.path.lexists(os.path.join(source_root, written)):
+        return WrittenPlace(in_project(written, source_root))
+    start = None if found["start"] is None else int(found["start"])
+    end = start if found["end"] is None else int(found["end"])
+    return WrittenPlace(in_project(found["path"], source_root), start, end, found["symbol"])
+
+
+def in_project(path: str, source_root: str) -> str:
+    """A path from the source root, as tools take it.
+
+    A path is meant from the source root; from the working directory if it is absolute, begins with `./` or
+    `../`, or is only there. What leads out of the source root stays as it is written, for the tool to refuse.
+    """
+    meant_here = os.path.isabs(path) or path.split("/")[0] in {".", ".."}
+    if not meant_here and os.path.lexists(os.path.join(source_root, path)):
+        return path
+    here = os.path.normpath(os.path.join(working_directory(), path))
+    if here == source_root:
+        return "."
+    below = os.path.join(source_root, "")
+    if not here.startswith(below) or not (meant_here or os.path.lexists(here)):
+        return path
+    return here.removeprefix(below)
 
 
 class Name(click.ParamType[str]):
     """A text that is one of the names that there are, as far as a shell wants to know."""
 
-    def __init__(self, name: str, there: Callable[[App, Mapping[str, Any]], Iterable[str]]) -> None:
+    def __init__(self, name: str, there: Callable[[App, Mapping[str, Any]], Iterable[str | None]]) -> None:
         self.name, self.there = name, there
 
     def shell_complete(
@@ -28,65 +76,40 @@ class Name(click.ParamType[str]):
     ) -> list[CompletionItem]:
         """The names that begin so; none where something fails, because nobody could be told."""
         try:
-            names = list(self.there(ctx.ensure_object(App), ctx.params))
+            names = dict.fromkeys(self.there(ctx.ensure_object(App), ctx.params))
         except (Failure, OSError, ImportError):
             return []
-        return [CompletionItem(name) for name in dict.fromkeys(names) if name.startswith(incomplete)]
+        return [CompletionItem(name) for name in names if name and name.startswith(incomplete)]
 
 
-def _packs(app: App, _: Mapping[str, Any]) -> Iterable[str]:
-    return [pack.name or pack.id for pack in app.workspace.packs.list(limit=MOST_PACKS).items]
-
-
-def _sections(app: App, given: Mapping[str, Any]) -> Iterable[str]:
+def _packs(app: App, given: Mapping[str, Any]) -> Iterable[Pack]:
+    """The pack that was named, else all: behind an option that waits click has not read the words before."""
     handle = given.get("pack") or given.get("id")
-    # Behind an option that waits for its value click has not read the words before it.
-    packs = [app.workspace.packs.get(handle)] if handle else app.workspace.packs.list(limit=MOST_PACKS).items
-    return [section.key for pack in packs for section in pack.sections]
-
-
-def _refs(app: App, given: Mapping[str, Any]) -> Iterable[str]:
-    handle = given.get("pack") or given.get("id")
-    pack = app.workspace.packs.get(handle) if handle else None
-    return [f"{section.key}/{ref.key}" for section, ref in pack.refs] if pack else []
+    return [app.workspace.packs.get(handle)] if handle else app.workspace.packs.list(limit=MOST_PACKS)
 
 
 def _parts(app: App, given: Mapping[str, Any]) -> Iterable[str]:
-    handle = given.get("pack") or given.get("id")
-    sections = app.workspace.packs.get(handle).sections if handle else ()
-    for section in sections:
+    for section in (section for pack in _packs(app, given) for section in pack.sections):
         yield section.key
-        yield from (f"{section.key}/{ref.key}" for ref in section.refs)
-        yield from (f"{section.key}/{diagram.key}" for diagram in section.diagrams)
+        keys = [*(ref.key for ref in section.refs), *(diagram.key for diagram in section.diagrams)]
+        yield from (f"{section.key}/{key}" for key in keys)
 
 
-def _collections(app: App, _: Mapping[str, Any]) -> Iterable[str]:
-    return app.cases.documents.shelf.catalogue().collections
+def _names(packs: Iterable[Pack]) -> Iterable[str]:
+    return [pack.name or pack.id for pack in packs]
 
 
-def _modules(app: App, _: Mapping[str, Any]) -> Iterable[str]:
-    return [each.module for each in app.ports.discoveries.all() if each.module]
-
-
-def _expired(app: App, _: Mapping[str, Any]) -> Iterable[str]:
-    return [pack.name or pack.id for pack in app.workspace.packs.expired()]
-
-
-def _discoveries(app: App, _: Mapping[str, Any]) -> Iterable[str]:
-    return [each.id for each in app.ports.discoveries.all()]
-
-
-def _tools(app: App, _: Mapping[str, Any]) -> Iterable[str]:
-    return app.workspace.tools
-
-
-PACK, EXPIRED = Name("pack", _packs), Name("pack", _expired)
-SECTION, REF, PART = Name("section", _sections), Name("ref", _refs), Name("part", _parts)
-COLLECTION, MODULE = Name("collection", _collections), Name("module", _modules)
-DISCOVERY, TOOL = Name("discovery", _discoveries), Name("tool", _tools)
+PACK = Name("pack", lambda app, _: _names(_packs(app, {})))
+EXPIRED = Name("pack", lambda app, _: _names(app.workspace.packs.expired()))
+SECTION = Name("section", lambda app, given: [each for each in _parts(app, given) if "/" not in each])
+PART = Name("part", _parts)
+COLLECTION = Name("collection", lambda app, _: app.cases.documents.shelf.catalogue().collections)
+MODULE = Name("module", lambda app, _: [each.module for each in app.ports.discoveries.all()])
+DISCOVERY = Name("discovery", lambda app, _: [each.id for each in app.ports.discoveries.all()])
+TOOL = Name("tool", lambda app, _: app.workspace.tools)
 TYPES: Mapping[str, click.ParamType[Any]] = {
     "id": PACK,
-    "refs": REF,
+    "refs": PART,
     "section_key": SECTION,
     "collection": COLLECTION,
     "collections": COLLECTION,

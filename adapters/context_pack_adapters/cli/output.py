@@ -1,7 +1,8 @@
-"""What people see: lines on stdout, remarks on stderr, colours and tables only where a person looks.
+"""What people see: lines on stdout, remarks on stderr, failures in the words of the command line.
 
-On a terminal, control characters of packs and sources are shown as pictures, so that no text of a file can
-steer the reader's terminal; into a pipe or a file everything goes as it is, and rich is not loaded.
+Colours and tables are for terminals, and rich is not loaded elsewhere. On a terminal, control characters of
+packs and sources are shown as pictures, so that no text of a file can steer the reader's terminal; into a
+pipe or a file everything goes as it is.
 """
 
 from __future__ import annotations
@@ -9,12 +10,17 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TextIO
 
 import click
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.text import close
+from context_pack.toolkit.spec import Answer
 
 Part = str | tuple[str, str]
 """A text, plain or as (style, text)."""
@@ -28,9 +34,8 @@ def interactive() -> bool:
     return sys.stdout.isatty()
 
 
-def coloured(environ: Mapping[str, str] = os.environ) -> bool:
-    """Whether stdout shows colours, and they are wanted."""
-    return interactive() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
+def _plain() -> bool:
+    return bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
 
 
 def harmless(text: str) -> str:
@@ -50,15 +55,14 @@ def raw(text: str) -> None:
 
 def line(*parts: Part) -> None:
     """One line of the result."""
-    raw_line = "".join(map(style, parts))
-    sys.stdout.write(raw_line + "\n")
+    sys.stdout.write("".join(map(style, parts)) + "\n")
 
 
 def style(part: Part) -> str:
     """A part made harmless for a terminal, and styled where there are colours."""
     look, text = ("", part) if isinstance(part, str) else part
     shown = harmless(text) if interactive() else text
-    if not (look and shown and coloured()):
+    if not (look and shown and interactive()) or _plain():
         return shown
     return click.style(shown, **({look: True} if look in ("bold", "dim") else {"fg": look}))
 
@@ -77,22 +81,50 @@ def table(rows: Iterable[Iterable[object]], *heads: str) -> None:
         for row in ([*heads], *cells):
             line("  ".join(map(str.ljust, row, widths)).rstrip())
         return
-    _terminal().table(sys.stdout, ([harmless(cell) for cell in row] for row in cells), heads)
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for number, head in enumerate(heads):
+        grid.add_column(head, no_wrap=number == 0 and len(heads) > 1, overflow="fold")
+    for row in cells:
+        grid.add_row(*(Text(harmless(cell)) for cell in row))
+    _console(sys.stdout).print(grid)
 
 
 def markdown(document: str) -> None:
     """A rendered pack; in colours where there are any, without changing a character."""
-    if not coloured():
+    if not interactive() or _plain():
         raw(document.rstrip("\n") + "\n")
         return
-    sys.stdout.write(_terminal().coloured_markdown(harmless(document)))
+    from pygments import highlight
+    from pygments.formatters import TerminalFormatter
+    from pygments.lexers import get_lexer_by_name
+
+    lexer = get_lexer_by_name("markdown", stripnl=False, ensurenl=True)
+    sys.stdout.write(highlight(harmless(document), lexer, TerminalFormatter()))
 
 
-def _terminal() -> Any:
-    """What needs rich and pygments; loaded where a person looks."""
-    from context_pack_adapters.cli import terminal
+def _console(stream: TextIO) -> Any:
+    """Rich on a stream, without any escape where colours are not wanted."""
+    from rich.console import Console
 
-    return terminal
+    columns, lines = shutil.get_terminal_size()  # rich takes a dumb terminal for 80 columns, whatever it says
+    colours, look = None if _plain() else "standard", {"highlight": False, "markup": False, "emoji": False}
+    return Console(file=stream, width=columns, height=lines, color_system=colours, **look)  # type: ignore[arg-type]
+
+
+def numbered(lines: Sequence[str], first: int) -> None:
+    """Lines of a file with their numbers."""
+    width = len(str(first + len(lines) - 1))
+    for number, text in enumerate(lines, first):
+        line(("dim", f"{number:>{width}}: "), text)
+
+
+def difference(lines: Iterable[str]) -> None:
+    """Lines that went and came."""
+    for each in lines:
+        line("    ", ({"-": "red", "+": "green"}.get(each[:1], ""), each))
 
 
 def note(text: str) -> None:
@@ -111,8 +143,16 @@ def progress(what: str) -> Iterator[Report]:
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield lambda *_: None
         return
-    with _terminal().bar(sys.stderr, what) as update:
-        yield lambda done, total, about=None: update(done, total, harmless(what if about is None else about))
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=_console(sys.stderr), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+
+        def report(done: int, total: int, about: str | None = None) -> None:
+            bar.update(task, completed=done, total=total, description=harmless(about or what))
+
+        yield report
 
 
 def prepare_streams() -> None:
@@ -125,8 +165,127 @@ def prepare_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def numbered(lines: Sequence[str], first: int) -> None:
-    """Lines of a file with their numbers."""
-    width = len(str(first + len(lines) - 1))
-    for number, text in enumerate(lines, first):
-        line(("dim", f"{number:>{width}}: "), text)
+# -- in words
+
+SPELLINGS: Mapping[str, str] = {
+    "No embeddings found. Run initial session to generate context": (
+        "there is nothing to search in this folder: no code, notes or packs"
+    ),
+    "filePattern": "-g",
+    "caseSensitive": "-s",
+    "includeDeps": "--deps",
+    "maxTokens": "--max-tokens",
+    "max_tokens": "--max-tokens",
+    "section_key": "--section",
+    "ref_key": "--key",
+    "ref_title": "--title",
+    "ref_why": "--why",
+    "ttl_minutes": "--ttl",
+    "extend_minutes": "--ttl",
+    "set_status to draft": "'context-pack packs reopen' makes it a draft",
+    "list_contexts": "'context-pack contexts status'",
+    "check_freshness": "'context-pack contexts status'",
+}
+"""What the tools call an argument or another tool, and what it is on the command line."""
+_SPELLED = re.compile(rf"'?\b({'|'.join(SPELLINGS)})\b'?")
+PACK_ADVICE = "mend it or move it away; until then the other packs answer by id, and 'verify' checks them"
+FILES: Mapping[Code, tuple[str, str, str]] = {
+    Code.MALFORMED_PACK: ("pack", "packs", PACK_ADVICE),
+    Code.MIGRATION_REQUIRED: ("pack", "packs", PACK_ADVICE),
+    Code.MALFORMED_DISCOVERY: (
+        "discovery",
+        "memory/discoveries",
+        "mend it, or remove it with 'memory forget' and its id",
+    ),
+}
+"""Of failures about files: what they hold, where in the storage root they are, and what to do about them."""
+
+
+def words_for(failure: Failure, root: str = "") -> list[str]:
+    """The lines that tell a person what failed and where; with the storage root, also what to do about it."""
+    details = failure.details
+    kind, folder, advice = FILES.get(failure.code, ("", "packs", ""))
+    path, files = str(details.get("path") or ""), details.get("files", ())
+    message = failure.message if path in failure.message else f"{failure.message}: {path}"
+    if kind and files:  # each has a line of its own
+        count = details.get("count", len(files))
+        message = f"a {kind} file is malformed" if count == 1 else f"{count} {kind} files are malformed"
+    lines = [f"{os.path.join(root, folder, str(file.get('file')))}: {file.get('reason')}" for file in files]
+    lines += [
+        f"{ref['section']}/{ref['ref']}  {ref['state']}  {way_of(ref)} ({ref['reason']})"
+        for ref in details.get("refs", ())
+    ]
+    lines += [str(problem.get("message")) for problem in details.get("problems", ())[1:]]
+    lines += [str(details["hint"])] if "hint" in details else []
+    lines += [advice] if advice and root else []
+    return [command_words(message), *(f"  {command_words(each)}" for each in lines)]
+
+
+def body_of(answer: Answer) -> Mapping[str, Any]:
+    """An answer of a tool as the JSON object that a client gets."""
+    found: Mapping[str, Any] = (
+        json.loads(answer.text) if answer.structured is None else dict(answer.structured)
+    )
+    return found
+
+
+def refusal_in_words(refusal: Mapping[str, Any]) -> str:
+    """An error of a tool that words its errors, in one line."""
+    details = refusal.get("details")
+    if isinstance(details, list):
+        details = "; ".join(fault["message"] for fault in details)
+    places = (
+        f"{each['symbol']} ({each['startLine']}-{each['endLine']})" for each in refusal.get("candidates", ())
+    )
+    parts = [
+        refusal["error"],
+        refusal.get("path"),
+        refusal.get("message"),
+        details,
+        ", ".join(places),
+        refusal.get("hint"),
+    ]
+    return command_words(": ".join(str(part) for part in parts if part))
+
+
+def notes_in_words(answer: Mapping[str, Any]) -> Iterator[str]:
+    """What an answer says beside its results, a line each: warnings, and what was not searched yet."""
+    if answer.get("warning"):
+        yield str(answer["warning"])
+    for name, done in (("indexing", "files are indexed"), ("semantic", "notes are embedded")):
+        if (progress := answer.get(name)) is not None:
+            count = f"{progress['done']} of {progress['total']}"
+            yield f"{count} {done} so far; 'context-pack index' does the rest"
+
+
+def command_words(text: str) -> str:
+    """The words of a tool as the command line has them."""
+    return _SPELLED.sub(lambda match: SPELLINGS[match[1]], text)
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A hint that names the known word closest to `word`, or nothing."""
+    near = close(word, known)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def way_of(ref: Mapping[str, Any]) -> str:
+    """Where a ref points, and where its code was found if that is elsewhere."""
+    before, now = place_text(ref), place_text(ref["found"] or ref)
+    return before if now == before else f"{before} → {now}"
+
+
+def place_text(ref: Mapping[str, Any]) -> str:
+    """A path with its lines."""
+    return f"{ref['path']}:{ref['lines']['start']}-{ref['lines']['end']}"
+
+
+def annotation(level: str, path: str, lines: tuple[int, int] | None, words: str) -> str:
+    """One workflow command of GitHub Actions."""
+
+    def data(text: str) -> str:
+        return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+    file = data(path).replace(":", "%3A").replace(",", "%2C")
+    place = f",line={lines[0]},endLine={lines[1]}" if lines else ""
+    return f"::{level} file={file}{place},title=context-pack::{data(words)}"

@@ -1,22 +1,22 @@
-"""Packs as Markdown: made of a file, edited, looked over; and their parts renamed and removed."""
+"""Packs as Markdown and as pages: drafted, written from a file, edited, looked over and exported."""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping
+from tempfile import mkstemp
 from typing import Any
 
 import click
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.text import counted
-from context_pack.packs.model import Status
+from context_pack.packs.model import Pack, Status
 from context_pack_adapters.cli import output
-from context_pack_adapters.cli.app import App, command
-from context_pack_adapters.cli.names import PART
-from context_pack_adapters.cli.pack_calls import ask, change
-from context_pack_adapters.cli.packs import ONE, TTL, file_stem
+from context_pack_adapters.cli.app import App, command, flag
+from context_pack_adapters.cli.packs import ONE, TTL, ask
 from context_pack_adapters.files.folder import read_named, write_named
 
 MOST_BYTES = 4 * 1024 * 1024
@@ -27,25 +27,42 @@ REMARKS: Mapping[str, str] = {
 }
 
 
-def text_of(written: str) -> str:
-    """A text of an option; `-` is what stands on stdin, and `@FILE` what is in a file."""
-    if written == "-":
-        return sys.stdin.read()
-    return file_text(written[1:]) if written.startswith("@") else written
-
-
-def file_text(path: str) -> str:
-    """The text of a file that was named.
+def given_text(written: str) -> str:
+    """The text of a file that was named, or what stands on stdin (`-`).
 
     Raises:
         OSError: it cannot be read; names the file.
     """
+    if written == "-":
+        return sys.stdin.read()
     try:
-        return read_named(path, MOST_BYTES).decode("utf-8-sig")
+        return read_named(written, MOST_BYTES).decode("utf-8-sig")
     except OSError as error:
-        raise OSError(error.errno, error.strerror, path) from None
+        raise OSError(error.errno, error.strerror, written) from None
     except UnicodeDecodeError:
-        raise click.UsageError(f"{path} is not UTF-8 text") from None
+        raise click.UsageError(f"{written} is not UTF-8 text") from None
+
+
+def told_places(app: App, body: Mapping[str, Any], written: str, *lines: str) -> int:
+    """Print what became of a text; 1 where a place was not found that `written`, a new part of it, names."""
+    app.tell(body, *lines)
+    missing = body.get("not_found", {})
+    for place, reason in missing.items():
+        output.complain(f"{place}: {reason}")
+    return 1 if any(re.split("[:#]", place)[0] in written for place in missing) else 0
+
+
+def _told_text(app: App, body: Mapping[str, Any], written: str) -> int:
+    """Print what a written text holds, and what became of its places."""
+    parts = [
+        counted(body["sections"], "section"),
+        counted(sum(len(each.split(", ")) for each in body["found"].values()), "ref"),
+        counted(body["diagrams"], "diagram"),
+        f"{counted(body['without_code'], 'statement')} without code",
+    ]
+    lines = [f"wrote {body['name'] or body['id']}, revision {body['revision']}: {', '.join(parts)}"]
+    lines += [f"  {path}  {refs}" for path, refs in body["found"].items()]
+    return told_places(app, body, written, *lines)
 
 
 @command("packs import")
@@ -64,34 +81,17 @@ def import_text(app: App, file: str, name: str | None, ttl: int) -> int:
       context-pack packs import notes.md --name auth --ttl 30d
       git show main:HANDOVER.md | context-pack packs import - --name auth
     """
-    if name is None:
-        if file == "-":
-            raise click.UsageError("--name says how a pack that comes from stdin is called")
-        name = os.path.splitext(os.path.basename(file))[0]
-    text = sys.stdin.read() if file == "-" else file_text(file)
+    if name is None and file == "-":
+        raise click.UsageError("--name says how a pack that comes from stdin is called")
+    name = name or os.path.splitext(os.path.basename(file))[0]
+    text = given_text(file)
     try:
-        old = ask(app, "get", id=name)
+        old = app.workspace.packs.get(name)
     except Failure as failure:
         if failure.code is not Code.NOT_FOUND:
             raise
-        return _tell_written(app, ask(app, "write", text=text, name=name, ttl_minutes=ttl))
-    return _tell_written(app, ask(app, "write", text=text, id=old["id"], expected_revision=old["revision"]))
-
-
-def _tell_written(app: App, body: Mapping[str, Any]) -> int:
-    """Print what became of the places of a text; 1 where one was not found."""
-    parts = [
-        counted(body["sections"], "section"),
-        counted(sum(len(each.split(", ")) for each in body["found"].values()), "ref"),
-        counted(body["diagrams"], "diagram"),
-        f"{counted(body['without_code'], 'statement')} without code",
-    ]
-    lines = [f"wrote {body['name'] or body['id']}, revision {body['revision']}: {', '.join(parts)}"]
-    lines += [f"  {path}  {refs}" for path, refs in body["found"].items()]
-    app.tell(body, *lines)
-    for place, reason in body.get("not_found", {}).items():
-        output.complain(f"{place}: {reason}")
-    return 1 if body.get("not_found") else 0
+        return _told_text(app, ask(app, "write", text=text, name=name, ttl_minutes=ttl), text)
+    return _told_text(app, ask(app, "write", text=text, id=old.id, expected_revision=old.revision), text)
 
 
 @command("packs edit")
@@ -100,7 +100,8 @@ def edit(app: App, pack: str) -> int:
     """Edit a pack as Markdown in $EDITOR, and write back what changed.
 
     Refs whose place did not change keep their anchor. If somebody else changed the pack meanwhile, or the
-    text cannot be written, it is kept in a file here.
+    text cannot be written, it is kept in a file here. The exit code is 1 where a place that is new in the
+    text was not found.
 
     Examples:
       context-pack packs edit auth
@@ -109,7 +110,7 @@ def edit(app: App, pack: str) -> int:
     packs = app.workspace.packs
     known = packs.get(pack)
     if known.status is Status.FINALIZED:
-        words = "a finalized pack is not edited; 'context-pack packs reopen' makes it a draft"
+        words = f"a finalized pack is not edited; 'context-pack packs reopen {pack}' makes it a draft"
         raise Failure(Code.INVALID_STATE, words)
     before = packs.markdown(known)
     try:
@@ -125,16 +126,16 @@ def edit(app: App, pack: str) -> int:
         path = _keep(f"{file_stem(known)}.edited", after)
         output.complain(f"what you wrote is kept in {path}; 'packs import {path} --name …' writes it")
         raise
-    return _tell_written(app, body)
+    new = [line for line in after.splitlines() if line not in before.splitlines()]
+    return _told_text(app, body, "\n".join(new))
 
 
 def _keep(stem: str, text: str) -> str:
     """Keep a text in a new file of this folder; returns its name."""
-    number, path = 1, f"{stem}.md"
-    while not write_named(path, text.encode("utf-8", "backslashreplace"), False):
-        number += 1
-        path = f"{stem}-{number}.md"
-    return path
+    handle, path = mkstemp(prefix=f"{stem}-", suffix=".md", dir=".")
+    with open(handle, "wb") as file:
+        file.write(text.encode("utf-8", "backslashreplace"))
+    return os.path.basename(path)
 
 
 @command("packs lint")
@@ -154,49 +155,92 @@ def lint(app: App, pack: str) -> int:
     return 1 if remarks else 0
 
 
-@command("packs rename")
-@ONE
-@click.argument("part", type=PART, metavar="SECTION[/REF]")
-@click.argument("key", metavar="NEW-KEY")
-def rename(app: App, pack: str, part: str, key: str) -> None:
-    """Give a section or a ref another key; titles are changed by 'section', 'add' and 'edit'.
+@command("packs draft", walks=True)
+@click.argument("question", required=False)
+@click.option(
+    "--diff", metavar="BASE", is_flag=False, flag_value="HEAD", help="What changed since a revision."
+)
+@click.option("--trace", metavar="FILE|-", help="The functions that a stack trace goes through.")
+@click.option("--max-tokens", type=int, metavar="N", help="Most tokens of the pack. [default: 8000]")
+@click.option("--name", help="A unique name for the pack.")
+@TTL
+def draft(app: App, question: str | None, trace: str | None, ttl: int, **given: Any) -> None:
+    """Make a draft pack: of a question, of the changes since a revision, or of a stack trace.
+
+    Each passage is an anchored ref that says why it is there; together they fill the budget of tokens and
+    never pass it. Edit the pack like any other.
 
     Examples:
-      context-pack packs rename auth main overview
-      context-pack packs rename auth main/src-login-py-10-40 check
+      context-pack packs draft "how are passwords checked"
+      context-pack packs draft "where invoices come from" --max-tokens 4000 --name invoices --ttl 12h
+      context-pack packs draft --diff origin/main --name review
+      pytest 2>&1 | context-pack packs draft --trace -
     """
-    home, _, ref = part.partition("/")
-    renamed = app.workspace.packs.rename(
-        app.workspace.packs.get(pack), section_key=home, ref_key=ref or None, new_key=key
-    )
-    body = {"id": renamed.id, "name": renamed.name, "revision": renamed.revision}
-    now = f"{home}/{key}" if ref else key
-    app.tell(body, f"renamed {part} to {now} in {renamed.name or renamed.id}, revision {renamed.revision}")
+    if sum(each is not None for each in (question, given["diff"], trace)) != 1:
+        raise click.UsageError("give one of a QUESTION, --diff BASE and --trace FILE")
+    trace = None if trace is None else given_text(trace)
+    pack = ask(app, "draft", query=question, trace=trace, ttl_minutes=ttl, **given)
+    if app.json:
+        output.value(pack)
+        return
+    output.markdown(app.workspace.packs.document(pack["id"]))
+    for each in output.notes_in_words(pack):
+        output.note(each)
+    for each in pack.get("left_out", ()):
+        output.note(f"left out, or not whole: {each}")
+    output.note(f"\n{pack['id']}: {pack['tokens']} tokens")
 
 
-@command("packs remove")
+@command("packs export")
 @ONE
-@click.argument("part", type=PART, metavar="SECTION[/KEY]")
-def remove(app: App, pack: str, part: str) -> None:
-    """Take a section, a ref or a diagram out of a pack.
+@click.option("-o", "--output", "target", metavar="FILE|DIR", help="The file, its folder, or - for stdout.")
+@flag("--html", "Write a self-contained HTML page.")
+@flag("--force", "Replace an existing file.")
+def export(app: App, pack: str, target: str | None, html: bool, force: bool) -> None:
+    """Write a rendered pack to a file.
+
+    The file is Markdown, whole, with the code as it is now; with --html it is one page that needs no network,
+    with the code in colours, the diagrams drawn and the state of every ref. A file named *.html is
+    such a page too. An existing file is left alone, unless --force says otherwise.
 
     Examples:
-      context-pack packs remove auth main/src-login-py-10-40
-      context-pack packs remove auth overview
+      context-pack packs export auth                  writes auth.md
+      context-pack packs export auth --html           writes auth.html
+      context-pack packs export auth -o docs/login.md      or docs/login.html
+      context-pack packs export auth -o docs          writes docs/auth.md, if docs is a folder
+      context-pack packs export auth -o -             writes to stdout
     """
-    home, slash, key = part.partition("/")
-    found = app.workspace.packs.get(pack).section(home)
-    if found is None:
-        raise Failure(
-            Code.NOT_FOUND, f"there is no section {home!r}; 'packs show --compact' lists what is there"
-        )
-    if not slash:
-        body = change(app, pack, "delete_section", section_key=home)
-    elif found.ref(key) is None and any(each.key == key for each in found.diagrams):
-        body = change(app, pack, "delete_diagram", section_key=home, diagram_key=key)
-    else:
-        body = change(app, pack, "delete_ref", section_key=home, ref_key=key)
-    app.tell(
-        {key: body[key] for key in ("id", "name", "revision")},
-        f"removed {part} from {body['name'] or body['id']}, revision {body['revision']}",
-    )
+    packs, target = app.workspace.packs, target or ""
+    exported = packs.get(pack)
+    page = html or (target.lower().endswith((".html", ".htm")) and not os.path.isdir(target))
+    text = packs.export_html(exported) if page else packs.document(exported) + "\n"
+    if target == "-":
+        output.raw(text)
+        return
+    if not target or os.path.isdir(target):
+        target = os.path.join(target, f"{file_stem(exported)}{'.html' if page else '.md'}")
+    elif not os.path.basename(target):
+        raise click.UsageError(f"there is no folder {target}; make it first, or name a file")
+    write(target, text.encode("utf-8", "backslashreplace"), replace=force)
+    app.tell({"file": target}, target)
+
+
+def file_stem(pack: Pack) -> str:
+    """A file name for the pack that is safe everywhere: from its name, else its id."""
+    words = re.sub(r"[^A-Za-z0-9._-]+", "-", pack.name or "").strip(".-_")
+    return words or pack.id
+
+
+def write(path: str, data: bytes, *, replace: bool) -> None:
+    """Write a file whole; an existing one only if it may be replaced, and then in one step.
+
+    Raises:
+        click.UsageError: the file is there and may not be replaced.
+        OSError: it cannot be written; names `path`, and leaves what was there.
+    """
+    try:
+        written = write_named(path, data, replace)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from None
+    if not written:
+        raise click.UsageError(f"{path} exists; --force replaces it")

@@ -1,4 +1,4 @@
-"""The commands that make and change packs by hand.
+"""The commands that make and change packs by hand, as Markdown or piece by piece.
 
 What only asks for an action of the tool `input` is a row of `ACTIONS`, whose arguments come from the tool's
 schema; what does more is a function. A change is made at the revision that the pack has now.
@@ -8,34 +8,32 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from shlex import quote
 from typing import Any, NamedTuple
 
 import click
 
-from context_pack.kernel.errors import Failure, invalid
+from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.languages import language_of
-from context_pack.kernel.ports import Reason, SourceFile, Unreadable
-from context_pack.kernel.text import counted, split_lines
-from context_pack.packs import values
-from context_pack.packs.model import Pack, Ref, Section
+from context_pack.kernel.ports import Reason, Unreadable
+from context_pack.kernel.text import LineRange, counted, split_lines
+from context_pack.packs.handover import Keys, markdown_of
+from context_pack.packs.model import Diagram, Pack, Ref
+from context_pack.packs.operations import UpsertDiagram, UpsertRef, UpsertSection
+from context_pack.packs.record import to_record
 from context_pack.packs.states import WORDS
 from context_pack.packs.tools import COMMANDS
+from context_pack.packs.values import path as path_of
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command
 from context_pack_adapters.cli.generated import generate, parameters
-from context_pack_adapters.cli.names import PART, SECTION
-from context_pack_adapters.cli.pack_calls import ask, change
-from context_pack_adapters.cli.packs import DEFAULT_TTL, ONE
-from context_pack_adapters.cli.packs_text import file_text, text_of
-from context_pack_adapters.cli.places import WrittenPlace, place_of
-from context_pack_adapters.cli.words import notes_in_words, place_text
+from context_pack_adapters.cli.names import PART, SECTION, WrittenPlace, place_of
+from context_pack_adapters.cli.packs import DEFAULT_TTL, ONE, ask, change, retried
+from context_pack_adapters.cli.packs_text import given_text, told_places
 
 DEFAULT_SECTION = "main"
-KEY_CHARS = 64
-HEAD_LINES, TAIL_LINES = 6, 2
+HEAD_LINES = 8
 """How many lines of what was taken are printed."""
 
 
@@ -66,7 +64,7 @@ class Action(NamedTuple):
 def _told_accepted(app: App, body: dict[str, Any]) -> int | None:
     """Which refs were accepted and are found elsewhere by now; 1 where there was nothing to accept."""
     for ref in () if app.json else body["accepted"]:
-        was, now = place_text(ref["from"]), place_text(ref)
+        was, now = output.place_text(ref["from"]), output.place_text(ref)
         output.line(f"  {ref['section']}/{ref['ref']}  {was if was == now else f'{was} → {now}'}")
     if not body["accepted"]:
         output.complain("nothing to accept: none of its refs, or of those named, has changed")
@@ -158,12 +156,22 @@ for _name, _row in ACTIONS.items():
     )
 
 
-def _brief(body: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: body[key] for key in ("id", "name", "revision")}
+# -- piece by piece
+
+
+def _tell(app: App, done: str, pack: Pack, place: str = "", **more: Any) -> None:
+    """Print what was done, and what the pack is now."""
+    body = {"id": pack.id, "name": pack.name, "revision": pack.revision, **more}
+    app.tell(body, f"{done} {pack.name or pack.id}, revision {pack.revision}{place and f': {place}'}")
 
 
 def _heading(key: str) -> str:
     return key.replace("-", " ").capitalize()
+
+
+def _missing_section(pack: Pack, key: str) -> list[UpsertSection]:
+    """What makes the section, if it is not there."""
+    return [] if pack.section(key) else [UpsertSection(section_key=key, section_title=_heading(key))]
 
 
 @command("packs section")
@@ -172,27 +180,31 @@ def _heading(key: str) -> str:
 @click.option("--title", help="The heading; without it the one that it has, or its key.")
 @click.option("--text", metavar="TEXT|@FILE|-", help="Markdown under the heading; '' clears it.")
 @click.option("--order", type=int, metavar="N", help="Place among the sections, from 0.")
-def section(app: App, pack: str, key: str, title: str | None, text: str | None, order: int | None) -> None:
-    """Add a section, or change its title, text or place.
+def section(app: App, pack: str, key: str, title: str | None, text: str | None, order: int | None) -> int:
+    """Add a section, or change its title, text or place; places that the text names become refs.
+
+    The exit code is 1 where one of them was not found.
 
     Examples:
-      context-pack packs section auth overview --text "Sessions are renewed by the **client**."
+      context-pack packs section auth overview --text "Sessions are renewed by `Session.renew`."
       context-pack packs section auth overview --text @notes.md --order 0
     """
+    if text == "-" or (text or "").startswith("@"):
+        text = given_text(str(text).removeprefix("@"))
     old = app.workspace.packs.get(pack).section(key)
-    body = change(
-        app,
-        pack,
-        "upsert_section",
-        section_key=key,
-        section_title=title or (_heading(key) if old is None else old.title),
-        section_description=None if text is None else text_of(text),
-        section_order=order,
+    heading = title or (_heading(key) if old is None else old.title)
+    wanted = UpsertSection(
+        section_key=key, section_title=heading, section_description=text, section_order=order
     )
-    done = "added" if old is None else "changed"
-    app.tell(
-        _brief(body), f"{done} section {key} of {body['name'] or body['id']}, revision {body['revision']}"
-    )
+
+    def write() -> dict[str, Any]:
+        known = app.workspace.packs.get(pack)
+        after = markdown_of(wanted.applied(known))
+        return ask(app, "write", text=after, id=known.id, expected_revision=known.revision)
+
+    body = retried(write)
+    done = f"{'added' if old is None else 'changed'} section {key} of {body['name'] or body['id']}"
+    return told_places(app, body, text or "", f"{done}, revision {body['revision']}")
 
 
 @command("packs diagram")
@@ -209,31 +221,24 @@ def diagram(app: App, pack: str, key: str, source: str, title: str | None, why: 
       echo 'graph LR; login --> token' | context-pack packs diagram auth overview/flow -
     """
     home, slash, name = key.partition("/")
-    if not slash:
-        home, name = DEFAULT_SECTION, key
-    text = sys.stdin.read() if source == "-" else file_text(source)
-    known = _with_section(app, app.workspace.packs.get(pack), home)
-    old = next((each for each in known.section(home).diagrams if each.key == name), None)  # type: ignore[union-attr]
-    body = change(
-        app,
-        known.id,
-        "upsert_diagram",
-        section_key=home,
-        diagram_key=name,
-        title=title or (_heading(name) if old is None else old.title),
-        mermaid=text,
-        diagram_why=why,
-    )
-    app.tell(_brief(body), f"drew {home}/{name} in {body['name'] or body['id']}, revision {body['revision']}")
-    for each in notes_in_words(body["changed"]):
-        output.note(each)
+    home, name = (home, name) if slash else (DEFAULT_SECTION, key)
+    text = given_text(source)
 
+    def draw() -> Pack:
+        known = app.workspace.packs.get(pack)
+        found = known.section(home)
+        old: Diagram | None = None if found is None else found.diagram(name)
+        heading = title or (_heading(name) if old is None else old.title)
+        drawn = UpsertDiagram(
+            section_key=home, diagram_key=name, title=heading, mermaid=text, diagram_why=why
+        )
+        return app.workspace.packs.apply(known, *_missing_section(known, home), drawn)
 
-def _with_section(app: App, pack: Pack, key: str) -> Pack:
-    """The pack, with a section of that key."""
-    if pack.section(key) is not None:
-        return pack
-    return app.workspace.packs.upsert_section(pack, section_key=key, section_title=_heading(key))
+    changed = retried(draw)
+    _tell(app, f"drew {home}/{name} in", changed)
+    for fault in app.cases.packs.writer.diagram_faults(changed):
+        if (fault.section, fault.diagram) == (home, name):
+            output.note(f"it cannot be drawn: {fault.fault}")
 
 
 @command("packs add")
@@ -262,37 +267,37 @@ def add(
       context-pack packs add auth src/login.py#Session.renew
       context-pack packs add auth Session.renew                 where only one file defines it
     """
-    known = app.workspace.packs.get(pack)
+    app.workspace.packs.get(pack)  # before the project is looked through
     meant = _meant(app, place)
-    if meant.path:
-        _check_readable(app, meant)
-    if meant.symbol:
-        _check_defined(app, meant, place)
-    before = known.section(home)
-    key = key or _free_key(ref_key(str(meant)), before, meant)
-    done = "added" if before is None or before.ref(key) is None else "replaced"
-    known = _with_section(app, known, home)
-    body = change(
-        app,
-        known.id,
-        "upsert_ref",
-        section_key=home,
-        ref_key=key,
-        path=meant.path or None,
-        line_start=meant.start,
-        line_end=meant.end,
-        symbol=meant.symbol,
-        ref_title=title,
-        ref_why=why,
-    )
-    ref = body["changed"]
-    to = "to" if done == "added" else "in"
-    words = f"{done} {home}/{key} {to} {body['name'] or body['id']}, revision {body['revision']}"
-    app.tell({**_brief(body), "ref": ref}, f"{words}: {place_text(ref)}")
+    path, lines = _located(app, meant)
+    shown = _lines_of(app, path, lines)
+
+    def put() -> tuple[str, Pack, Ref]:
+        known = app.workspace.packs.get(pack)
+        found = known.section(home)
+        refs = () if found is None else found.refs
+        old = next((ref.key for ref in refs if _is_at(ref, path, lines, meant.symbol)), None)
+        name = key or old or Keys(ref.key for ref in refs).free(str(meant))
+        taken = UpsertRef(
+            section_key=home,
+            ref_key=name,
+            path=path,
+            line_start=lines.start,
+            line_end=lines.end,
+            ref_title=title,
+            ref_why=why,
+        )
+        done = "replaced" if any(ref.key == name for ref in refs) else "added"
+        changed = app.workspace.packs.apply(known, *_missing_section(known, home), taken)
+        (ref,) = (ref for at, ref in changed.refs if (at.key, ref.key) == (home, name))
+        return f"{done} {home}/{name} {'in' if done == 'replaced' else 'to'}", changed, ref
+
+    done, changed, ref = retried(put)
+    _tell(app, done, changed, f"{path}:{lines}", ref=to_record(ref, anchors=False))
     if not app.json:
-        _print_lines(app, ref)
-    for each in notes_in_words(ref):
-        output.note(each)
+        output.numbered(shown[:HEAD_LINES], lines.start)
+        if len(shown) > HEAD_LINES:
+            output.line(("dim", f"   … {counted(len(shown) - HEAD_LINES, 'more line')}"))
 
 
 def _meant(app: App, place: str) -> WrittenPlace:
@@ -308,73 +313,92 @@ def _meant(app: App, place: str) -> WrittenPlace:
     return meant if "/" in file else WrittenPlace("", symbol=meant.path)
 
 
-def _print_lines(app: App, ref: Mapping[str, Any]) -> None:
-    """The first lines of what a ref points at, and the last."""
-    file = app.ports.source.read(values.path(ref["path"]), app.settings.max_source_bytes)
-    if not isinstance(file, SourceFile):
-        return
-    start, end = ref["lines"]["start"], ref["lines"]["end"]
-    lines = split_lines(file.text)[start - 1 : end]
-    left_out = len(lines) - HEAD_LINES - TAIL_LINES
-    if left_out < 2:
-        output.numbered(lines, start)
-    else:
-        output.numbered(lines[:HEAD_LINES], start)
-        output.line(("dim", f"   … {left_out} more lines"))
-        output.numbered(lines[-TAIL_LINES:], end - TAIL_LINES + 1)
-
-
-def ref_key(place: str) -> str:
-    """A key made from a place: its letters and digits, the end of it where that is long."""
-    words = re.sub(r"[^a-z0-9]+", "-", place.lower()).strip("-")
-    return words[-KEY_CHARS:].strip("-") if len(words) > 1 else f"ref-{words}".strip("-")
-
-
-def _check_readable(app: App, place: WrittenPlace) -> None:
-    """Refuse what can never be shown, and lines that are not there; of a missing file, say what is near.
+def _located(app: App, meant: WrittenPlace) -> tuple[str, LineRange]:
+    """The file and the lines that are meant.
 
     Raises:
-        Failure: `not_found` or `invalid_data`.
+        Failure: nothing is there, with what is near; of a word that looks like a file, files that are near.
     """
-    file = app.ports.source.read(values.path(place.path), app.settings.max_source_bytes)
+    if meant.symbol is None:
+        return meant.path, LineRange(meant.start or 1, meant.end or 1)
+    try:
+        inside = path_of(meant.path) if meant.path else None
+        file, lines = app.cases.knowledge.definitions.located(meant.symbol, inside)
+    except Failure:
+        if language_of(meant.symbol) and not meant.path:
+            app.workspace.code.read(meant.symbol)
+        raise
+    return file.value, lines
+
+
+def _lines_of(app: App, path: str, lines: LineRange) -> list[str]:
+    """The lines of a file.
+
+    Raises:
+        Failure: the file is not there or can never be shown, or it has no such lines.
+    """
+    file = app.ports.source.read(path_of(path), app.settings.max_source_bytes)
     if isinstance(file, Unreadable):
         if file.reason is Reason.MISSING:
-            app.workspace.code.read(place.path)  # fails, and names files that are near
-        raise invalid(f"{place.path} cannot be shown: {WORDS[file.reason]}", "path")
-    count = len(split_lines(file.text))
-    if place.end is not None and place.end > count:
-        raise invalid(f"there is no line {place.end}: {place.path} has {counted(count, 'line')}", "line_end")
+            app.workspace.code.read(path)  # fails, and names files that are near
+        raise invalid(f"{path} cannot be shown: {WORDS[file.reason]}", "path")
+    text = split_lines(file.text)
+    if lines.end > len(text):
+        words = f"there is no line {lines.end}: {path} has {counted(len(text), 'line')}"
+        raise invalid(words, "line_end")
+    return text[lines.start - 1 : lines.end]
 
 
-def _check_defined(app: App, meant: WrittenPlace, place: str) -> None:
-    """Refuse a name that nothing has, before a section is made for it.
+def _is_at(ref: Ref, path: str, lines: LineRange, symbol: str | None) -> bool:
+    """Whether a ref points at that place, or at the definition of that name wherever it stands now."""
+    if ref.path.value != path or symbol is None:
+        return ref.path.value == path and ref.lines == lines
+    known = None if ref.anchor is None else ref.anchor.symbol
+    return known is not None and f".{known.name}".endswith(f".{symbol}")
 
-    Raises:
-        Failure: with names that are near; of a word that looks like a file, with files that are near.
+
+@command("packs rename")
+@ONE
+@click.argument("part", type=PART, metavar="SECTION[/REF]")
+@click.argument("key", metavar="NEW-KEY")
+def rename(app: App, pack: str, part: str, key: str) -> None:
+    """Give a section or a ref another key; titles are changed by 'section', 'add' and 'edit'.
+
+    Examples:
+      context-pack packs rename auth main overview
+      context-pack packs rename auth main/src-login-py-10-40 check
     """
-    try:
-        inside = values.path(meant.path) if meant.path else None
-        app.cases.knowledge.definitions.located(str(meant.symbol), inside)
-    except Failure:
-        if language_of(place) and not meant.path:
-            _check_readable(app, WrittenPlace(place))
-        raise
+    packs = app.workspace.packs
+    home, slash, ref = part.partition("/")
+    renamed = retried(
+        lambda: packs.rename(packs.get(pack), section_key=home, ref_key=ref or None, new_key=key)
+    )
+    _tell(app, f"renamed {part} to {home + slash if slash else ''}{key} in", renamed)
 
 
-def _free_key(key: str, section: Section | None, place: WrittenPlace) -> str:
-    """The key; where another place has it, the first of `key-2`, `key-3`, … that no other place has."""
-    tried, number = key, 1
-    while section is not None and (ref := section.ref(tried)) is not None and not _is_at(ref, place):
-        number += 1
-        tried = f"{key[: KEY_CHARS - len(str(number)) - 1]}-{number}"
-    return tried
+@command("packs remove")
+@ONE
+@click.argument("part", type=PART, metavar="SECTION[/KEY]")
+def remove(app: App, pack: str, part: str) -> None:
+    """Take a section, a ref or a diagram out of a pack.
 
+    Examples:
+      context-pack packs remove auth main/src-login-py-10-40
+      context-pack packs remove auth overview
+    """
+    packs = app.workspace.packs
+    home, slash, key = part.partition("/")
 
-def _is_at(ref: Ref, place: WrittenPlace) -> bool:
-    """Whether a ref points at that place."""
-    if place.path and ref.path.value != place.path:
-        return False
-    if place.symbol is None:
-        return (ref.lines.start, ref.lines.end) == (place.start, place.end)
-    symbol = None if ref.anchor is None else ref.anchor.symbol
-    return symbol is not None and f".{symbol.name}".endswith(f".{place.symbol}")
+    def removed() -> Pack:
+        known = packs.get(pack)
+        found = known.section(home)
+        if found is None:
+            words = f"there is no section {home!r}; 'packs show --compact' lists what is there"
+            raise Failure(Code.NOT_FOUND, words)
+        if not slash:
+            return packs.delete_section(known, section_key=home)
+        if found.ref(key) is None and found.diagram(key) is not None:
+            return packs.delete_diagram(known, section_key=home, diagram_key=key)
+        return packs.delete_ref(known, section_key=home, ref_key=key)
+
+    _tell(app, f"removed {part} from", retried(removed))

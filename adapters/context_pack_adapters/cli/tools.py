@@ -21,7 +21,7 @@ from context_pack.toolkit.spec import Answer, Tool
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command
 from context_pack_adapters.cli.names import TOOL
-from context_pack_adapters.cli.words import nearest, refusal_in_words
+from context_pack_adapters.cli.output import nearest, refusal_in_words
 from context_pack_adapters.registries import load_registry
 from context_pack_adapters.server.jsonrpc import ProtocolError, answer_fields, decode
 

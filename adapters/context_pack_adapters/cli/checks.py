@@ -1,0 +1,277 @@
+"""What is known of a place, and whether all that is written down still holds: about, verify, affected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import click
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.text import counted, one_line
+from context_pack.knowledge.about import ContextFor
+from context_pack.knowledge.gate import Report
+from context_pack.knowledge.model import COSMETIC, Known, Verdict
+from context_pack.knowledge.tools import report_record
+from context_pack.packs.model import Pack
+from context_pack.packs.ports import last_expired
+from context_pack_adapters.cli import output
+from context_pack_adapters.cli.app import App, command, flag
+from context_pack_adapters.cli.names import place_of
+from context_pack_adapters.cli.packs import SEVERAL, ask, called, change
+
+UNDECIDED = 3
+"""The exit code where nothing is known not to hold, and something could not be decided."""
+HOLDS = frozenset({"exact", "moved", "unanchored", COSMETIC})
+STATE_COLOURS: Mapping[str, str] = {
+    "exact": "green",
+    **dict.fromkeys(("unanchored", "moved", COSMETIC), "blue"),
+    **dict.fromkeys(("changed", "unknown"), "yellow"),
+    **dict.fromkeys(("ambiguous", "stale"), "red"),
+}
+CODES = {Verdict.HOLDS: 0, Verdict.FAILS: 1, Verdict.UNKNOWN: UNDECIDED}
+COLOURS = {Verdict.HOLDS: "green", Verdict.FAILS: "red", Verdict.UNKNOWN: "yellow"}
+SETTLED = "What is cosmetic holds: 'packs repair' settles it in packs, 'memory accept ID' in discoveries."
+GITHUB = flag("--github", "Print what does not hold as annotations of GitHub Actions.")
+SENTENCE_CHARS = 100
+DIFF = flag("--diff", "Print what changed in the code, too.")
+
+
+@command("about")
+@click.argument("place", metavar="FILE[:LINES|#SYMBOL]")
+def about(app: App, place: str) -> int:
+    """Say what is known of a file, lines or a definition: rules, decisions, claims, and how they stand.
+
+    What is written in discoveries, packs and the contexts of folders about this place, the most binding
+    first, each with its state: ask before you change code. The exit code is 1 where nothing is known.
+
+    Examples:
+      context-pack about src/login.py
+      context-pack about src/login.py:10-40
+      context-pack about src/login.py#Session.renew
+    """
+    meant = place_of(place, app.settings.source_root)
+    lines = None if meant.start is None else f"{meant.start}-{meant.end}"
+    asked = ContextFor(path=meant.path, lines=lines, symbol=meant.symbol)
+    known = app.cases.knowledge.about(asked).known
+    app.tell({"known": [_record(each) for each in known]}, *(each.sentence for each in known))
+    if not known:
+        output.note(f"Nothing is written down about {meant}; 'context-pack memory add' records something.")
+    return 0 if known else 1
+
+
+def _record(known: Known) -> dict[str, Any]:
+    row = {"kind": known.kind, "text": known.text, "state": known.state, "holds": known.holds}
+    return {**row, "reason": known.reason, "at": known.where, "from": known.source}
+
+
+@command("verify")
+@GITHUB
+@DIFF
+def verify(app: App, github: bool, diff: bool) -> int:
+    """Check all that is written down: packs, discoveries, directory contexts and bundles.
+
+    One line for each sentence whose code changed, also where only comments, layout or names of locals did
+    (cosmetic, which holds), and one count. Exit code 0 when everything holds, 1 when
+    something does not, 3 when nothing is wrong but something could not be looked at.
+
+    Examples:
+      context-pack verify
+      context-pack verify --diff                   with what changed
+      context-pack verify --github                 annotations at the lines, in a workflow
+    """
+    return _tell(app, app.cases.gate.verify(), github, diff)
+
+
+@command("affected")
+@click.argument("base", default="HEAD")
+@GITHUB
+@DIFF
+def affected(app: App, base: str, github: bool, diff: bool) -> int:
+    """Say what rests on the code that was changed since BASE, a revision: for a review, before a merge.
+
+    Packs, claims, discoveries and contexts, whether they still hold or not; the exit code is that of 'verify'
+    over these, and 2 where git knows no such revision.
+
+    Examples:
+      context-pack affected                        what is not committed yet
+      context-pack affected origin/main
+    """
+    try:
+        report = app.cases.gate.affected(base)
+    except Failure as failure:
+        if failure.code is Code.NOT_FOUND:  # 1 would say that something does not hold
+            raise click.UsageError(failure.message) from None
+        raise
+    return _tell(app, report, github, diff)
+
+
+def _tell(app: App, report: Report, github: bool, diff: bool) -> int:
+    """Print a report; its exit code."""
+    if app.json:
+        output.value(report_record(report))
+        return CODES[report.verdict]
+    for row in report.told:
+        output.line((COLOURS[row.verdict], row.state.ljust(10)), f"  {_words(row)}")
+        output.difference(row.diff if diff else ())
+    for row in report.told if github else ():
+        if not row.holds:
+            level = "error" if row.verdict is Verdict.FAILS else "warning"
+            lines = None if row.lines is None else (row.lines.start, row.lines.end)
+            output.line(output.annotation(level, row.path, lines, row.sentence))
+    counts = [
+        f"{count.checked} of {family}"
+        + (f" ({count.failing} {'does' if count.failing == 1 else 'do'} not hold)" if count.failing else "")
+        for family, count in report.counts.items()
+        if count.checked
+    ]
+    checked = "touched" if report.is_of_a_change else "checked"
+    output.line(
+        f"{counted(len(report.rows), 'statement')} {checked}: {', '.join(counts) or 'none'}; ",
+        (COLOURS[report.verdict], report.verdict.value if report.rows else "nothing to check"),
+    )
+    if any(row.state == COSMETIC for row in report.told):
+        output.note(SETTLED)
+    return CODES[report.verdict]
+
+
+def _words(row: Known) -> str:
+    """Where a sentence is about and written, what it says, and what changed."""
+    reason = f" ({row.reason})" if row.reason else ""
+    return f"{row.where}  {row.kind}: {one_line(row.text, SENTENCE_CHARS)} — {row.source}{reason}"
+
+
+def _packs(app: App, named: tuple[str, ...], status: str | None = None) -> tuple[list[str], Failure | None]:
+    """The packs that are named, else all that can be read, and a failure that names the files that cannot."""
+    if named:
+        return list(named), None
+    packs, broken = app.ports.packs.readable()
+    return [pack.id for pack in packs if status in (None, pack.status)], broken
+
+
+@command("packs verify")
+@SEVERAL
+@flag("--strict", "Refs hold only where they were, no pack may have expired, and one must be there.")
+@flag("--github", "Print what does not hold as annotations of GitHub Actions.")
+def verify_packs(app: App, packs: tuple[str, ...], strict: bool, github: bool) -> int:
+    """Check that every ref of these packs, or of all, still finds its code.
+
+    A ref holds when its code is where it was, has moved as it is, was never anchored but is there, or changed
+    only cosmetically (what 'packs repair' settles). Exit code 1 when one does not hold (changed, ambiguous or
+    stale) or a pack cannot be read; the other packs are checked all the same. Exit code 3 when nothing is
+    wrong, but the state of a ref is unknown: its file, or one that may hold its code, could not be read just
+    now. A pack that has expired is named, and with --strict it does not hold until it is restored or deleted.
+    What changed is shown by 'packs show --diff'.
+
+    Examples:
+      context-pack packs verify                    every pack
+      context-pack packs verify auth billing       these packs
+      context-pack packs verify --strict           only refs that are exact hold
+      context-pack packs verify --github           annotations at the lines, in a workflow
+    """
+    holding = {"exact"} if strict else HOLDS
+
+    def check(handle: str) -> dict[str, Any]:
+        pack = app.workspace.packs.get(handle)
+        verified = ask(app, "verify", id=pack.id)
+        states = {ref["state"] for ref in verified["refs"]}
+        ok, undecided = states <= holding, not states <= holding and states <= {*holding, "unknown"}
+        return {**verified, "name": pack.name, "title": pack.title, "ok": ok, "undecided": undecided}
+
+    handles, broken = _packs(app, packs)
+    done = app.each(handles, check, broken)
+    over = _expired(app, packs, done.failures)
+    app.complain(done.failures)
+    sound = not done.failures and all(pack["ok"] for pack in done.results)
+    undecided = not done.failures and all(pack["ok"] or pack["undecided"] for pack in done.results)
+    nothing = not done.results and not done.failures
+    if strict and (nothing or over):
+        sound = undecided = False
+    if app.json:
+        body = {"ok": sound, "packs": done.results, "failed": done.failed("pack")}
+        output.value({**body, "expired": [pack.id for pack in over]} if over else body)
+    else:
+        for pack in done.results:
+            _print_verified(pack)
+            for each in annotated(pack, holding) if github else ():
+                output.line(each)
+        for old in over:
+            words = f"  {called(old)}: expired; packs restore {old.id} brings it back"
+            output.line(("bold", old.id), words)
+        if nothing and not over:
+            output.line("No context packs found.")
+    return 0 if sound else UNDECIDED if undecided else 1
+
+
+def _expired(app: App, handles: tuple[str, ...], failures: dict[str, Failure]) -> list[Pack]:
+    """The expired packs, or those of them that were asked for; these have not failed."""
+    # One that was deleted ended when it was last changed: nobody misses it.
+    packs = [pack for pack in app.workspace.packs.expired() if pack.expires_at != pack.updated_at]
+    if not handles:
+        return packs
+    missing = [handle for handle, why in failures.items() if why.code is Code.NOT_FOUND]
+    asked = {handle: pack for handle in missing if (pack := last_expired(packs, handle)) is not None}
+    for handle in asked:
+        del failures[handle]
+    return list(asked.values())
+
+
+def _print_verified(pack: Mapping[str, Any]) -> None:
+    """A line for the pack, and one for each ref that is not exact and each diagram that cannot be drawn."""
+    verdict = ("yellow", "could not be decided") if pack["undecided"] else ("red", "does not hold")
+    verdict = ("green", "ok") if pack["ok"] else verdict
+    output.line(("bold", pack["id"]), f"  {called(pack)}: {counted(pack['count'], 'ref')}, ", verdict)
+    for ref in pack["refs"]:
+        kind = ref.get("change")
+        much = f": {kind['lines']} of {counted(kind['of'], 'line')}, {kind['kind']}" if kind else ""
+        reason = f" ({ref['reason']}{much})" if ref["reason"] else ""
+        if ref["state"] == COSMETIC:
+            reason += "; packs repair settles it"
+        state = (STATE_COLOURS[ref["state"]], ref["state"].ljust(10))
+        output.line("  ", state, f"  {ref['section']}/{ref['ref']}  {output.way_of(ref)}{reason}")
+        for claim in ref.get("claims", ()) if ref["state"] not in HOLDS else ():
+            output.line("  ", ("yellow", "read again"), f"  {one_line(claim, SENTENCE_CHARS)}")
+    for each in pack.get("diagrams", ()):
+        words = f"  {each['section']}/{each['diagram']}  cannot be drawn: {each['fault']}"
+        output.line("  ", ("yellow", "diagram   "), words)
+
+
+def annotated(pack: Mapping[str, Any], holding: Any) -> Iterator[str]:
+    """A workflow command of GitHub for each ref that does not hold: it is shown at its lines."""
+    for ref in pack["refs"]:
+        if ref["state"] not in holding:
+            reason = f": {ref['reason']}" if ref["reason"] else ""
+            name = f"{ref['section']}/{ref['ref']} of the context pack {pack['name'] or pack['id']}"
+            level = "warning" if ref["state"] == "unknown" else "error"
+            lines = (ref["lines"]["start"], ref["lines"]["end"])
+            yield output.annotation(level, ref["path"], lines, f"{name} is {ref['state']}{reason}")
+
+
+@command("packs repair")
+@SEVERAL
+def repair(app: App, packs: tuple[str, ...]) -> int:
+    """Point the refs whose code has moved at it again, in these packs or in every draft.
+
+    Refs that moved are followed, and those whose change is only cosmetic (white space, comments, names of
+    locals, type hints) are accepted; what else changed, vanished or became ambiguous is for you to decide. A
+    finalized pack is never changed: reopen it first.
+
+    Examples:
+      context-pack packs repair auth
+      context-pack packs repair                    every draft
+    """
+    handles, broken = _packs(app, packs, "draft")
+    done = app.each(handles, lambda handle: change(app, handle, "repair"), broken)
+    app.complain(done.failures)
+    lines = []
+    for pack in done.results:
+        repaired = pack["repaired"]
+        count = f"{counted(len(repaired), 'ref')} repaired" if repaired else "nothing to repair"
+        lines.append(f"{pack['id']}  {count}, revision {pack['revision']}")
+        lines += [
+            f"  {ref['section']}/{ref['ref']}  {output.place_text(ref['from'])} → {output.place_text(ref)}"
+            for ref in repaired
+        ]
+    body = {"ok": not done.failures, "packs": done.results, "failed": done.failed("pack")}
+    app.tell(body, *(lines or ["No drafts found."]))
+    return 1 if done.failures else 0
