@@ -17,6 +17,7 @@ from inmemory import (
 
 from context_pack.app import build
 from context_pack.composition import Ports, UseCases
+from context_pack.kernel.errors import KIND_OF, Code
 from context_pack.packs.commands import NamedPack
 from context_pack.packs.states import problem_record
 from context_pack.toolkit.call import QuietCall
@@ -76,11 +77,17 @@ class Desk:
         return answer.text
 
     def refused(self, tool: str, **arguments: Any) -> Any:
-        """The error body of a refused call."""
+        """The error body of a refused call, which has the shape of every refusal (PK-35)."""
         answer = self.call(tool, arguments)
         assert answer.is_error, answer.text
         assert answer.structured is None
-        return json.loads(answer.text)
+        body = json.loads(answer.text)
+        assert list(body) == ["error", "kind", "code", "message", "request_id", "details"]
+        assert (body["error"], body["request_id"], Code(body["code"])) == (True, 7, body["code"])
+        assert KIND_OF[Code(body["code"])] == body["kind"]
+        assert "\n" not in body["message"]
+        assert len(body["message"].split()) >= 3
+        return body
 
     def create(self, **more: Any) -> str:
         """A new pack's id."""

@@ -112,23 +112,17 @@ def test_a_passage_that_does_not_fit_is_cut_and_a_smaller_one_still_comes() -> N
 
 
 @pytest.mark.clause("ME-50")
-def test_nothing_found_is_not_found_and_stores_nothing() -> None:
-    desk = Desk()
+@pytest.mark.parametrize(
+    ("notes", "words"),
+    [({}, "ask in other words"), ({"indexing": {"done": 3, "total": 1500}}, "try again in a moment")],
+)
+def test_nothing_found_is_not_found_and_stores_nothing(notes: dict[str, object], words: str) -> None:
+    desk = Desk(**notes)
     with pytest.raises(Failure) as caught:
         desk.drafter.draft(ASKED)
-    assert caught.value.code == "not_found"
+    assert (caught.value.code, caught.value.details) == ("not_found", notes)
+    assert words in caught.value.message
     assert list(desk.store.all()) == []
-
-
-@pytest.mark.clause("ME-50")
-def test_nothing_found_while_the_project_is_indexed_says_so() -> None:
-    desk = Desk(indexing={"done": 3, "total": 1500})
-    with pytest.raises(Failure) as caught:
-        desk.drafter.draft(ASKED)
-    assert caught.value.code == "not_found"
-    assert "indexing" in caught.value.message
-    assert "try again in a moment" in caught.value.message
-    assert caught.value.details == {"indexing": {"done": 3, "total": 1500}}
 
 
 @pytest.mark.clause("ME-50")
