@@ -53,7 +53,7 @@ LATER = 0.8  # first 2: the second and further parts of a long definition
 LITTLE = 0.8  # first 5: definitions of up to five lines of code, which set or get what others work with
 DECLARED = 0.6  # 0.005: a declaration beside what does it, under the same name
 SHORT = 0.9  # 0.005: up to three lines, mostly declarations of what is defined elsewhere
-ASIDE = 0.8  # 0.002: examples, documentation, vendored and generated code
+ASIDE = 0.65  # 0.014, first 2: examples, documentation, scripts, vendored and generated code
 AGAIN = 0.88  # 0.023: for each better hit in the same file; less costs whoever wants the second one
 AGAIN_OF_MANY = 1.0
 """Where more hits than a page are asked for, as drafts do: they want the others of a file, too."""
@@ -76,8 +76,8 @@ CERTAIN, LIKELY = 0.5, 0.2
 """The least relevance of a definition that was asked for by its name, alone or in a sentence."""
 
 _ASIDE = re.compile(
-    r"(?:^|/)_?(?:examples?|demos?|samples?|docs?|bench(?:es|marks?)?|fixtures?|testdata|vendor|third_party"
-    r"|node_modules|generated|dist)/",
+    r"(?:^|/)_?(?:examples?|demos?|samples?|tutorials?|docs?(?:[_-]\w+)?|bench(?:es|marks?)?|fixtures?|testdata"
+    r"|scripts?|vendor|third_party|node_modules|generated|dist)/",
     re.IGNORECASE,
 )
 _TYPES = frozenset(tokens("interface trait type protocol header declaration"))
