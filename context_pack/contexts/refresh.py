@@ -16,6 +16,7 @@ from typing import Any
 
 from attrs import define, evolve, field, frozen
 
+from context_pack.contexts.edits import commented_fields, revise
 from context_pack.contexts.fingerprint import FreshnessState, Method
 from context_pack.contexts.generate import (
     GENERATED,
@@ -43,7 +44,7 @@ from context_pack.kernel.ports import Clock, Reason
 from context_pack.kernel.syntax import Syntax
 from context_pack.kernel.text import first_sentence
 from context_pack.kernel.times import format_instant
-from context_pack.kernel.yaml_documents import commented_fields, dump, revise
+from context_pack.kernel.yaml_documents import dump
 
 OURS = ("scope", *GENERATED)
 """The fields that are written with a digest."""

@@ -1,11 +1,9 @@
-"""YAML read, written and edited, by PyYAML: the one module for packs, memory, contexts and bundles.
+"""YAML read and written, by PyYAML: the one module for packs, memory, contexts and bundles.
 
 Read: values are built from the events of `yaml.parse` with a stack of our own, because PyYAML's C loader
 kills the interpreter at some 50,000 brackets. Scalars are those of the YAML 1.2 core schema, so that
 timestamps, `yes`, `on`, `12:30` and `1_000` stay text. Depth, digits and what aliases add are bounded.
 Written: by PyYAML's emitter; what a reader of YAML 1.1 or 1.2 could take for something else is quoted.
-Edited: the marks of `yaml.compose` say where a field stands; its lines are replaced, and nothing else. The
-result is given out only if it reads back as the old value with exactly the asked changes.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import yaml
@@ -221,103 +219,3 @@ _Dumper.add_representer(str, _Dumper.text)
 for _tag, _pattern in (("int", _INT), ("float", _FLOAT)):
     _Dumper.add_implicit_resolver(_TAG + _tag, re.compile(f"(?:{_pattern.pattern})\\Z"), list(_NUMBER_STARTS))
 _Dumper.add_implicit_resolver(_TAG + "bool", re.compile(r"[yYnN]\Z"), list("yYnN"))  # YAML 1.1, not PyYAML
-
-
-# -- edits
-
-
-class _CannotEdit(ValueError):
-    """The text is laid out in a way that cannot be changed safely."""
-
-
-def commented_fields(data: bytes) -> frozenset[str]:
-    """The top fields of a text that `load` reads which have a comment among their lines."""
-    text = decoded(data)
-    return frozenset(key.value for key, value in _fields(text) if _has_comment(text, key, value))
-
-
-def revise(
-    data: bytes, changes: Mapping[str, Any], order: Sequence[str] = (), finite: bool = True
-) -> bytes | None:
-    """The text of a mapping with these fields set, or removed where the value is None.
-
-    A new field comes behind the last of those that `order` has before it. Every other character stays as it
-    is. None when that cannot be done safely.
-    """
-    try:
-        before, text = load(data, finite=finite), decoded(data)
-        for name, value in changes.items():
-            text = _changed(text, name, value, order)
-        after = (data[: len(data) - len(data.removeprefix(b"\xef\xbb\xbf"))]) + text.encode()
-        wanted = {name: value for name, value in {**before, **changes}.items() if value is not None}
-        return after if load(after, finite=finite) == wanted else None
-    except (_CannotEdit, Malformed, UnicodeEncodeError, TypeError):
-        return None
-
-
-def _fields(text: str) -> list[tuple[Any, Any]]:
-    """The nodes of the top fields of a text that was read before, so that it is not too deep to compose."""
-    top = yaml.compose(text, _LOADER)
-    return top.value if isinstance(top, yaml.MappingNode) and not top.flow_style else []
-
-
-def _changed(text: str, name: str, value: Any, order: Sequence[str]) -> str:
-    """The text with one field set or removed."""
-    fields = _fields(text)
-    if not fields:
-        raise _CannotEdit("the fields do not stand on lines of their own")
-    newline = "\r\n" if "\r\n" in text[: text.find("\n") + 1] else "\n"
-    lines = "" if value is None else dump({name: value}).replace("\n", newline)
-    here = [(key, node) for key, node in fields if key.value == name]
-    if not here:
-        before = order[: order.index(name)] if name in order else ()
-        nodes = [node for key, node in fields if key.value in before] or [node for _, node in fields]
-        at = _line_end(text, _end(nodes[-1]))
-        gap = "" if value is None or text[:at].endswith("\n") else newline
-        return text[:at] + gap + lines + text[at:]
-    key, node = here[0]
-    start, end = node.start_mark.index, _end(node)
-    if isinstance(value, str) and isinstance(node, yaml.ScalarNode) and node.style not in ("|", ">"):
-        # Only the value, so that a comment behind it stays.
-        return text[:start] + json.dumps(value, ensure_ascii=False) + text[end:]
-    begin, stop = text.rfind("\n", 0, key.start_mark.index) + 1, _line_end(text, end)
-    if text[begin : key.start_mark.index].strip() or text[end:stop].strip():
-        raise _CannotEdit("something else is on its lines")
-    return text[:begin] + lines + text[stop:]
-
-
-def _has_comment(text: str, key: Any, value: Any) -> bool:
-    """Whether there is a comment among the lines of a field: a `#` outside of its scalars."""
-    at = key.end_mark.index
-    for leaf in _leaves(value):
-        is_block = leaf.style in ("|", ">")
-        head = text.find("\n", leaf.start_mark.index) if is_block else leaf.start_mark.index
-        if "#" in text[at:head]:
-            return True
-        at = leaf.end_mark.index
-    return "#" in text[at : _line_end(text, max(at, _end(value)))]
-
-
-def _leaves(node: Any) -> Iterator[Any]:
-    """The scalars of a node in the order of the text."""
-    if isinstance(node, yaml.ScalarNode):
-        yield node
-        return
-    for each in node.value:
-        for inner in each if isinstance(node, yaml.MappingNode) else (each,):
-            yield from _leaves(inner)
-
-
-def _end(node: Any) -> int:
-    """Where a value ends: the end mark of a block collection is that of what follows it."""
-    if isinstance(node, yaml.ScalarNode) or node.flow_style or not node.value:
-        return int(node.end_mark.index)
-    last = node.value[-1]
-    return _end(last[1] if isinstance(node, yaml.MappingNode) else last)
-
-
-def _line_end(text: str, at: int) -> int:
-    """Behind the break of the line that a place is on."""
-    if at and text[at - 1] == "\n":
-        return at
-    return text.find("\n", at) + 1 or len(text)
