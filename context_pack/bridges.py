@@ -41,7 +41,7 @@ from context_pack.packs.record import anchor_from, to_record
 from context_pack.packs.resolving import Resolver
 from context_pack.packs.states import Resolution, State
 from context_pack.packs.values import path as parse_path
-from context_pack.toolkit.call import Check, CheckedCall, never_cancelled
+from context_pack.toolkit.call import Check, QuietCall, never_cancelled
 
 if TYPE_CHECKING:  # whoever asks what is known of a place loads no bundles
     from context_pack.bundles.loading import BundleShelf
@@ -262,7 +262,7 @@ class CheckedBundles:
 
     def known(self, _: Collection[str] | None, check: Check = never_cancelled, /) -> Iterator[Known]:
         """Every error of every bundle, and one row for each that has none."""
-        bundles = self.shelf.bundles(CheckedCall(wanted=check))
+        bundles = self.shelf.bundles(QuietCall(wanted=check))
         for flaw in self.shelf.store.discover().diagnostics:
             yield Known("bundle", flaw.message, "bundles", "unsound", flaw.file or ".")
         for place, bundle in bundles:

@@ -35,7 +35,7 @@ from context_pack.memory.search import MOST_SHOWN, ContextSearch, MemorySearcher
 from context_pack.packs.ports import Excerpt, Excerpted
 from context_pack.retrieval.model import FoundPiece, Ranked
 from context_pack.retrieval.words import tokens
-from context_pack.toolkit.call import Check, CheckedCall, never_cancelled
+from context_pack.toolkit.call import Check, QuietCall, never_cancelled
 
 MOST_FILE_BYTES = 2 * 1024 * 1024
 QUOTED_CHARS = 600
@@ -273,7 +273,7 @@ class DraftSources:
     def _callers(self, name: str, check: Check, *, tests: bool = False) -> Sequence[Usage]:
         """The first uses of a name in other definitions; none if there is no search or no time."""
         try:
-            call, most = CheckedCall(wanted=check), MOST_TESTS if tests else MOST_CALLERS
+            call, most = QuietCall(wanted=check), MOST_TESTS if tests else MOST_CALLERS
             return () if self.usages is None else self.usages.callers(name, most, call, tests=tests)
         except Failure as failure:
             if failure.code is not Code.TIMED_OUT:

@@ -51,7 +51,7 @@ READ_SCHEMA = shape(
 def read_tool(
     reader: FileReader, access: AccessLog | None, now: Callable[[], datetime], near: KnownNear = nothing_known
 ) -> Tool:
-    """`read_file` with what is known there; that a file was read is recorded after the reply has gone."""
+    """`read_file` with what is known there."""
 
     def run(command: ReadFile, call: Call) -> Answer:
         tokens = call.page_tokens if command.max_tokens is None else command.max_tokens
@@ -62,7 +62,7 @@ def read_tool(
         if known and read.span is not None:
             known = near(read.source.path.value, read.span.start, read.span.end, call.check)
         if access is not None:
-            call.after(lambda: access.record(read.source.path, now()))
+            access.record(read.source.path, now())
         return json_answer(_read_record(command, read, known))
 
     return tool(

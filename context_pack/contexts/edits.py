@@ -90,10 +90,8 @@ def _changed(text: str, name: str, value: Any, order: Sequence[str]) -> str:
     here = next((field for field in fields if field.name == name), None)
     if here is None:
         above = order[: order.index(name)] if name in order else ()
-        ends = (
-            [field.end for field in fields if field.name in above] or [field.end for field in fields] or [0]
-        )
-        at = ends[-1]
+        ends = {field.name: field.end for field in fields}
+        at = max([ends[each] for each in above if each in ends] or [0, *ends.values()])
         gap = newline if lines and at and text[at - 1] != "\n" else ""
         return text[:at] + gap + lines + text[at:]
     old = text[here.start : here.end]

@@ -1,4 +1,4 @@
-"""The running call as a tool sees it: cancellation, progress, and work for after the reply.
+"""The running call as a tool sees it: cancellation and progress.
 
 Whatever waits or works long on behalf of a call (locks, databases, children) honours its cancellation and its
 deadline by `check_call`, without being handed it. A thread that serves none is never told to stop.
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Protocol
 
-from attrs import define, field
+from attrs import frozen
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
@@ -78,41 +78,22 @@ class Call(Protocol):
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """Send progress to the caller; cheap, may be called often, dropped if not asked for."""
 
-    def after(self, work: Callable[[], None]) -> None:
-        """Do `work` once the reply has gone; it never delays or fails the reply."""
 
-
-@define
+@frozen
 class QuietCall:
-    """A call without cancellation or progress: for the library, the command line and tests."""
+    """A call without progress: for the library, the command line, and what features ask of each other.
+
+    `wanted` returns while the caller still wants the answer, and raises when not.
+    """
 
     request_id: str | int | None = None
-    later: list[Callable[[], None]] = field(factory=list)
     waited: float = 0.0
     page_tokens: int = DEFAULT_MAX_TOKENS
-
-    def check(self) -> None:
-        """Never cancelled."""
-
-    def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
-        """Ignore the progress."""
-
-    def after(self, work: Callable[[], None]) -> None:
-        """Keep the work for `settle`."""
-        self.later.append(work)
-
-    def settle(self) -> None:
-        """Do what was left for after the reply."""
-        while self.later:
-            self.later.pop(0)()
-
-
-@define
-class CheckedCall(QuietCall):
-    """A call of which only the check is known."""
-
-    wanted: Callable[[], None] = field(kw_only=True)
+    wanted: Check = never_cancelled
 
     def check(self) -> None:
         """Ask whether it is still wanted."""
         self.wanted()
+
+    def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
+        """Ignore the progress."""

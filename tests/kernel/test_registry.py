@@ -232,21 +232,6 @@ def test_resources_are_listed_and_read_by_family() -> None:
     assert shelves.read("") is None
 
 
-@pytest.mark.clause("TK-20")
-def test_a_quiet_call_collects_deferred_work() -> None:
-    done: list[int] = []
-    call = QuietCall()
-    call.check()
-    call.progress(1, 2, "half")
-    call.after(lambda: done.append(1))
-    call.after(lambda: call.after(lambda: done.append(2)))
-    assert done == []
-    call.settle()
-    assert done == [1, 2]
-    call.settle()
-    assert done == [1, 2]
-
-
 def admitted(limiter: RateLimiter, now: float, tool: str = "grep") -> bool:
     try:
         limiter.admit(tool, now)

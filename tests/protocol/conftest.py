@@ -64,7 +64,6 @@ class Demo:
     memos: dict[str, str] = field(factory=lambda: {"one": "first memo", "two": "second memo"})
     begun: threading.Event = field(factory=threading.Event)
     gate: threading.Event = field(factory=threading.Event)
-    settled: list[str] = field(factory=list)
     now: float = 0.0
     deaf: bool = False
     reports: Sequence[tuple[float, float | None]] = ()
@@ -112,13 +111,11 @@ class Demo:
         """Read or write."""
         if command.action == "write":
             self.notes.append(command.line)
-            call.after(lambda: self.settled.append(command.line))
         return json_answer({"notes": list(self.notes)})
 
     def wait(self, _: Nothing, call: Call) -> Answer:
         """Stay until the gate opens or the call is withdrawn."""
         self.begun.set()
-        call.after(lambda: self.settled.append("waited"))
         while not self.gate.wait(0.005):
             if not self.deaf:
                 call.check()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -104,11 +103,8 @@ def call(app: App, tool: str, words: tuple[str, ...]) -> int:
         hint = nearest(tool, list(registry.tools))
         raise click.UsageError(f"unknown tool {tool!r}{hint}\nTools: {', '.join(registry.tools)}.")
     arguments = read_arguments(words, asked.schema["properties"])
-    caller = QuietCall()
-    answer = registry.call(tool, arguments, caller)
+    answer = registry.call(tool, arguments, QuietCall())
     _show(answer, app.json)
-    sys.stdout.flush()
-    caller.settle()
     return 1 if answer.is_error else 0
 
 

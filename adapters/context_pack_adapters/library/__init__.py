@@ -122,9 +122,7 @@ class Workspace:
         call, registry = QuietCall(page_tokens=page_tokens), self._tools()
         if tool not in registry.tools:
             raise Failure(Code.NOT_FOUND, f"there is no tool '{tool}'", {"tools": list(registry.tools)})
-        answer = registry.call(tool, {} if arguments is None else arguments, call)
-        call.settle()
-        return answer
+        return registry.call(tool, {} if arguments is None else arguments, call)
 
     def _tools(self) -> Registry:
         """The tools, made when the first is asked for."""

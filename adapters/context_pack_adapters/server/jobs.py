@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from context_pack.kernel.errors import Failure
@@ -50,7 +50,6 @@ class ConnectionState:
         """Every request that has not been answered, in order of arrival."""
         self.level: str | None = None
         """From which severity on the client of a handshake wants log messages; None until it has said so."""
-        self.client: Mapping[str, Any] = {}  # the capabilities of the handshake
         self.client_view = OTHER_CLIENT  # what the client of the handshake shows of an answer
 
     def named(self, request_id: Id) -> list[Job]:
@@ -84,7 +83,6 @@ class Job:
         self._until = math.inf
         self._cancelled = False
         self._stop: Cancelled | None = None
-        self._later: list[Callable[[], None]] = []
         token = request.token
         self._progress = None if token is None else ProgressNotes(token, connection)
         connection.jobs[self] = None
@@ -106,14 +104,8 @@ class Job:
             return self._connection.page_tokens
         return self._connection.view_of(self.request).page_tokens
 
-    @property
-    def client_capabilities(self) -> Mapping[str, Any]:
-        """What the caller declared, in this request or in its handshake."""
-        envelope = self.request.envelope
-        return self._connection.client if envelope is None else envelope.capabilities
-
     def run(self) -> None:
-        """Do the work, send the reply, then do what was left for later."""
+        """Do the work and send the reply."""
         with self._connection.lock:
             if self.has_begun or self.is_over:
                 return
@@ -123,11 +115,6 @@ class Job:
         if not self._end():
             return
         self.request.reply(None if self._cancelled else body)
-        for work in self._later:
-            try:
-                work()
-            except Exception as caught:
-                self._connection.alarm(f"after {self.request.method}", caught)
 
     def cancel(self) -> None:
         """Cancel the request: a queued one never starts, a running one stops at its next check."""
@@ -169,10 +156,6 @@ class Job:
         if self._progress is not None:
             self._progress.report(done, total, message)
 
-    def after(self, work: Callable[[], None]) -> None:
-        """Do `work` once the reply has gone."""
-        self._later.append(work)
-
     def log(self, level: str, data: object, logger: str | None = None) -> None:
         """Send a log message if the caller asked for messages of this level."""
         envelope = self.request.envelope
@@ -191,7 +174,6 @@ class Job:
         except ProtocolError as refusal:
             return error(self.request.id, refusal)
         except BaseException as caught:  # a worker must outlive whatever a tool raises
-            self._later.clear()
             if isinstance(self._stop, Overdue):
                 return error(self.request.id, failed(self._stop.failure()))
             if self._stop is None:

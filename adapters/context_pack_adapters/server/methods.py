@@ -90,8 +90,6 @@ class Methods:
     # -- answered at once
 
     def _initialize(self, request: RequestContext) -> None:
-        capabilities = request.params.get("capabilities")
-        self._connection.client = capabilities if isinstance(capabilities, dict) else {}
         self._connection.client_view = client_view(versions.client_name(request.params.get("clientInfo")))
         self._subscriptions.greeted = True
         result = versions.initialize_result(self._facts, self._changing_tools, request.params)
@@ -164,8 +162,10 @@ class Methods:
 
     def _announce_tools(self) -> None:
         """Send tools/list_changed if other tools would be listed now; checked at most every few seconds."""
+        if self._families is None or self._listed is None:
+            return
         now = self._connection.monotonic()
-        if self._families is None or self._listed is None or now - self._families_asked < FAMILIES_SECONDS:
+        if now - self._families_asked < FAMILIES_SECONDS:
             return
         self._families_asked = now
         if self._families() != self._listed:
@@ -219,9 +219,8 @@ class Methods:
         seconds = self._connection.call_seconds * (FETCHING if tool.annotations.open_world else 1)
 
         def work(job: Job) -> bytes:
-            if self._changing_tools:
-                job.after(self._announce_tools)
             answer = registry.call(name, arguments, job)
+            self._announce_tools()
             if answer.is_error:
                 job.log("warning", {"tool": name, "message": answer.text}, "tools")
             structured = self._connection.view_of(request).structured

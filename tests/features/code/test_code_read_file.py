@@ -56,10 +56,8 @@ class Reading:
         )
 
     def call(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
-        call = QuietCall()
-        answer = self.registry.call("read_file", arguments, call)
+        answer = self.registry.call("read_file", arguments, QuietCall())
         assert answer.structured is None if answer.is_error else answer.structured == json.loads(answer.text)
-        call.settle()
         body: dict[str, Any] = json.loads(answer.text)
         return body, answer.is_error
 
@@ -384,12 +382,9 @@ def test_a_call_over_the_rate_limit_says_when_to_come_back() -> None:
 
 
 @pytest.mark.clause("CD-43")
-def test_a_read_is_recorded_after_the_reply_and_a_refusal_is_not() -> None:
+def test_a_read_is_recorded_and_a_refusal_is_not() -> None:
     reading = Reading({"a.py": ""})
-    call = QuietCall()
-    reading.registry.call("read_file", {"path": "a.py"}, call)
-    assert list(reading.access.items()) == []
-    call.settle()
+    reading.read("a.py")
     reading.clock.advance(days=15)
     reading.read("./a.py")
     reading.refused("b.py")
