@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from context_pack_adapters.server.framing import MAX_DEPTH
 from context_pack_adapters.server.jsonrpc import (
     Invalid,
     Notification,
@@ -17,7 +18,6 @@ from context_pack_adapters.server.jsonrpc import (
     classify,
     decode,
 )
-from context_pack_adapters.server.limits import MAX_DEPTH
 
 
 @pytest.mark.clause("TR-14", "MCP-01")

@@ -17,12 +17,14 @@ import re
 from json.decoder import JSONDecodeError, JSONDecoder
 from typing import Final, Literal, NamedTuple
 
-from context_pack_adapters.server.limits import (
-    MAX_DEPTH,
-    MAX_FRAME_BYTES,
-    MAX_HEADER_BYTES,
-    MAX_MESSAGE_BYTES,
-)
+MAX_MESSAGE_BYTES: Final = 10 * 1024 * 1024
+"""One message, unless the environment says otherwise."""
+MAX_DEPTH: Final = 128
+"""Levels of arrays and objects inside each other."""
+MAX_HEADER_BYTES: Final = 8 * 1024
+"""A header block with its line ends and the empty line."""
+MAX_FRAME_BYTES: Final = 1024**3
+"""What a header may announce: up to here a frame is drained, above it the header is nonsense."""
 
 Mode = Literal["framed", "unframed"]
 

@@ -18,8 +18,12 @@ from context_pack.kernel.errors import Failure
 from context_pack.toolkit.call import CHECK, Cancelled, Overdue
 from context_pack_adapters.server import jsonrpc
 from context_pack_adapters.server.jsonrpc import Id, ProtocolError, error, failed, internal
-from context_pack_adapters.server.limits import OTHER_CLIENT, ClientView, client_view
-from context_pack_adapters.server.protocol_versions import SEVERITY, RequestContext
+from context_pack_adapters.server.protocol_versions import (
+    OTHER_CLIENT,
+    SEVERITY,
+    ClientView,
+    RequestContext,
+)
 
 CALL_SECONDS = 45.0
 """How long a call may take: less than the minute after which the usual clients give up."""
@@ -58,7 +62,7 @@ class ConnectionState:
 
     def view_of(self, request: RequestContext) -> ClientView:
         """What the client that sent a request shows of its answer."""
-        return self.client_view if request.envelope is None else client_view(request.envelope.client)
+        return self.client_view if request.envelope is None else request.envelope.view
 
 
 class Job:

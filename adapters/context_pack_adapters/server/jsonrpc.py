@@ -15,7 +15,7 @@ from json.decoder import JSONDecodeError, JSONDecoder
 from json.encoder import JSONEncoder
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from context_pack_adapters.server.limits import MAX_DEPTH
+from context_pack_adapters.server.framing import MAX_DEPTH
 
 if TYPE_CHECKING:
     from context_pack.kernel.errors import Failure

@@ -22,7 +22,6 @@ from context_pack_adapters.server.jsonrpc import (
     fields_of,
     reply,
 )
-from context_pack_adapters.server.limits import client_view
 from context_pack_adapters.server.protocol_versions import RequestContext, Results, ServerFacts, string_map
 from context_pack_adapters.server.subscriptions import Listener, Subscriptions, honoured_filter
 
@@ -90,7 +89,7 @@ class Methods:
     # -- answered at once
 
     def _initialize(self, request: RequestContext) -> None:
-        self._connection.client_view = client_view(versions.client_name(request.params.get("clientInfo")))
+        self._connection.client_view = versions.client_view(request.params.get("clientInfo"))
         self._subscriptions.greeted = True
         result = versions.initialize_result(self._facts, self._changing_tools, request.params)
         self._answer(request, fields_of(result))

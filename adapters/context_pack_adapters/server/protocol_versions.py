@@ -56,9 +56,8 @@ class ServerFacts(NamedTuple):
 class Envelope(NamedTuple):
     """The checked `_meta` of a 2026-07-28 request."""
 
-    capabilities: Mapping[str, Any]
     level: str | None
-    client: str = ""
+    view: ClientView
 
 
 def capabilities(changing_tools: bool) -> dict[str, Any]:
@@ -117,13 +116,40 @@ def envelope_of(params: object) -> Envelope | None:
     level = meta.get(LEVEL_KEY)
     if level is not None and (not isinstance(level, str) or level not in SEVERITY):
         raise ProtocolError(INVALID_PARAMS, f"_meta[{LEVEL_KEY!r}] must be one of: {', '.join(LEVELS)}")
-    return Envelope(declared, level, client_name(meta.get(CLIENT_KEY)))
+    return Envelope(level, client_view(meta.get(CLIENT_KEY)))
 
 
-def client_name(info: object) -> str:
-    """The name in a client's own words about itself; empty if there is none."""
+class ClientView(NamedTuple):
+    """What a client shows of an answer: so many tokens, and whether it can do with the text alone.
+
+    Clients that limit by characters have a page of as many bytes (a token is 2.5 bytes). One that shows its
+    model the text and `structuredContent` beside it would show everything twice.
+    """
+
+    page_tokens: int
+    structured: bool = True
+
+
+CLIENTS: Mapping[str, ClientView] = {
+    "claude-code": ClientView(20_000),
+    "gemini-cli": ClientView(7_500),
+    "codex": ClientView(10_000),
+    "opencode": ClientView(10_000),
+    "cline": ClientView(3_200),  # cuts the middle out of more than 8,000 characters
+    "@cline": ClientView(3_200),
+    "github-copilot": ClientView(8_000, structured=False),  # puts more than 20 KB into a file
+    "copilot": ClientView(8_000, structured=False),
+    "qwen-code": ClientView(8_000, structured=False),
+}
+"""By the beginning of how a client calls itself, measured with the real ones."""
+OTHER_CLIENT = ClientView(5_000)
+
+
+def client_view(info: object) -> ClientView:
+    """What a client shows that says this of itself."""
     name = info.get("name") if isinstance(info, dict) else None
-    return name if isinstance(name, str) else ""
+    called = name.strip().lower() if isinstance(name, str) else ""
+    return next((view for start, view in CLIENTS.items() if called.startswith(start)), OTHER_CLIENT)
 
 
 Reply = Callable[[bytes | None], None]

@@ -4,6 +4,10 @@ The main thread waits in one `poll` for requests, for a closed stdout and for si
 what is cheap, hands the rest to the pools, and looks after deadlines once a second while jobs are open. It
 never waits for a tool or for the peer to read, and an idle server costs nothing.
 
+The protocol streams are private copies of descriptors 0 and 1. Descriptor 1 then points at stderr and 0 at
+nothing, so that a stray print or a child process can neither tear a reply nor eat a request. Signals arrive
+as bytes on a pipe that the one wait watches: one that came just before the wait would not end it.
+
 The end: after the end of input all that was received is answered, as long as answers go out; a signal or
 `exit` leaves half a second, a closed stdout nothing.
 """
@@ -13,14 +17,16 @@ from __future__ import annotations
 import math
 import os
 import select
+import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple
 
 from context_pack_adapters.server.framing import Decoder, encode
 from context_pack_adapters.server.jobs import CALL_SECONDS, DEAF_SECONDS
-from context_pack_adapters.server.process import Signals, claim_streams
 from context_pack_adapters.server.session import ProtocolSession
 from context_pack_adapters.server.threads import WorkerPools, Writer
 
@@ -34,6 +40,8 @@ STOP_SECONDS = 0.5
 FLUSH_SECONDS = 0.25
 LAST_RESORT_SECONDS = 1.6
 """How long the very end may take, whatever hangs."""
+
+STOPPING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 MakeSession = Callable[[Callable[[bytes], None]], ProtocolSession]
 
@@ -177,3 +185,41 @@ class Pump:
         self._session.cancel_all()
         self._writer.close(FLUSH_SECONDS)
         return code
+
+
+def claim_streams() -> tuple[int, int] | None:
+    """Take descriptors 0 and 1 for the protocol and leave harmless ones; None if one of them is closed."""
+    nothing = os.open(os.devnull, os.O_RDWR)  # is 2 itself if that was closed
+    try:
+        streams = os.dup(0), os.dup(1)
+    except OSError:
+        return None
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return streams
+
+
+class Signals:
+    """Stop signals, readable from `descriptor`."""
+
+    def __init__(self) -> None:
+        self.descriptor, self._writes = os.pipe()
+        os.set_blocking(self.descriptor, False)
+        os.set_blocking(self._writes, False)
+        for number in STOPPING:
+            signal.signal(number, lambda *_: None)
+        signal.set_wakeup_fd(self._writes, warn_on_full_buffer=False)
+
+    def poke(self) -> None:
+        """Wake the wait that watches `descriptor`; callable from any thread."""
+        with suppress(BlockingIOError):  # the pipe is full of wake-ups already
+            os.write(self._writes, b"\0")
+
+    def stop_wanted(self) -> bool:
+        """Consume what has arrived; True if one of it ends the process."""
+        try:
+            numbers = os.read(self.descriptor, 4096)
+        except BlockingIOError:
+            return False
+        return any(number in STOPPING for number in numbers)
