@@ -62,6 +62,7 @@ def test_a_connection_does_not_see_its_own_session_and_the_next_one_does(connect
     first.called("read_file")
     first.called("read_file")
     first.called("input")
+    first.keep()
     assert list(first.past()) == []
     (past,) = connect(2).past()
     assert past.id == first.id

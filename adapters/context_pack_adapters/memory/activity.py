@@ -1,8 +1,9 @@
 """What connections did and which files were read: one small SQLite file in the user's state.
 
-A session is written whole with each call that ends, before its reply, so that a killed server leaves one that
-only lacks its end; a read adds to the count of its file at once. Several servers share the file. Nothing here
-ever fails a call: what cannot be written in half a second is not kept, and a damaged file is put aside.
+A session is written whole when a call ends, once a second at most, and at its own end, so that a killed
+server leaves one that lacks little; a read adds to the count of its file at once. Several servers share the
+file. Nothing here ever fails a call: what cannot be written in half a second is not kept, and a damaged file
+is put aside.
 `context_search` finds past sessions, `context://stats` shows the files with the best scores.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 import os
 import sqlite3
 import stat
@@ -32,6 +34,8 @@ from context_pack_adapters.files.folder import FILE_MODE, PrivateFolder
 
 FILE, BROKEN, LOCK = "activity.sqlite3", "activity.broken.sqlite3", "activity.lock"
 SECONDS = 0.5
+KEEP_SECONDS = 1.0
+"""How often the session is written at most because of calls: each time costs as much as a short call."""
 KEPT = 1000
 """So many sessions are kept, the newest."""
 _TABLES = """
@@ -52,6 +56,7 @@ class Activity:
         self._lock = Lock()
         self._session = Session(id=session_id, started=clock.now())
         self._is_kept = False
+        self._next_keep = -math.inf
         self._connection: sqlite3.Connection | None = None
 
     # -- this session and the others
@@ -65,7 +70,8 @@ class Activity:
         """A tool was called."""
         with self._lock:
             self._session = self._session.called(tool)
-        self.keep()
+        if self._clock.monotonic() >= self._next_keep:
+            self.keep()
 
     def read(self, path: RelativePath) -> None:
         """A file was read."""
@@ -79,7 +85,7 @@ class Activity:
 
     def keep(self) -> None:
         """Write the session to disk now, because a record that names it is about to be stored."""
-        self._is_kept = True
+        self._is_kept, self._next_keep = True, self._clock.monotonic() + KEEP_SECONDS
         with self._lock:
             one = self._session
             did = json.dumps({"tools": one.tools, "files": one.files, "packs": one.packs})

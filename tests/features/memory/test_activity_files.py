@@ -31,15 +31,17 @@ def opened(root: Path, session: str = ONE, clock: FixedClock | None = None) -> A
 
 
 @pytest.mark.clause("ME-10")
-def test_a_session_is_on_disk_with_each_call_and_at_its_end(tmp_path: Path) -> None:
+def test_a_session_is_on_disk_with_a_call_each_second_and_at_its_end(tmp_path: Path) -> None:
     clock = FixedClock()
     log, reader = opened(tmp_path, ONE, clock), opened(tmp_path, TWO)
     log.keep()  # a record that names it is about to be stored
     assert [(past.id, past.tools) for past in reader.past()] == [(ONE, {})]
     log.read(A)
     log.called("read_file")
+    clock.advance(seconds=1)
+    log.called("read_file")
     (past,) = reader.past()
-    assert (past.ended, past.tools, past.files) == (None, {"read_file": 1}, ("a.py",))
+    assert (past.ended, past.tools, past.files) == (None, {"read_file": 2}, ("a.py",))
     clock.advance(minutes=3)
     log.end()
     (past,) = reader.past()
