@@ -12,9 +12,10 @@ starts us.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 PREFIX = "CONTEXT_PACK_"
 REPOSITORY = ".git"
@@ -226,7 +227,10 @@ def parse_embedder(text: str) -> str | None:
     name = text.strip()
     if name.lower() in ("auto", "fast", "semantic"):
         return name.lower()
-    return name if name.lower().startswith(("http://", "https://")) else None
+    try:
+        return name if urlsplit(name).scheme in ("http", "https") else None
+    except ValueError:
+        return None
 
 
 def embedder_key(environ: Mapping[str, str], url: str) -> str | None:
@@ -234,10 +238,8 @@ def embedder_key(environ: Mapping[str, str], url: str) -> str | None:
 
     The widely set `OPENAI_API_KEY` is not sent over an open line.
     """
-    own = environ.get("CONTEXT_PACK_EMBEDDER_KEY", "").strip()
-    host = url.partition("://")[2].partition("/")[0].rpartition("@")[2]
-    name = host.partition("]")[0].strip("[") if host.startswith("[") else host.partition(":")[0]
-    safe = url.lower().startswith("https://") or name.lower() in LOOPBACK
+    own, parts = environ.get("CONTEXT_PACK_EMBEDDER_KEY", "").strip(), urlsplit(url)
+    safe = parts.scheme == "https" or parts.hostname in LOOPBACK
     return own or (environ.get("OPENAI_API_KEY", "").strip() if safe else "") or None
 
 
@@ -248,21 +250,21 @@ def embedder_model(environ: Mapping[str, str]) -> str | None:
 
 def split_store(text: str) -> tuple[str, str | None] | None:
     """The address of a Postgres database and the password in it, apart; None for anything else."""
-    scheme, found, rest = text.strip().partition("://")
-    place, mark, query = rest.partition("?")
-    login, slash, database = place.partition("/")
-    user, at, hosts = login.rpartition("@")
-    user, _, password = user.partition(":")
-    ports = [host.rpartition("]")[2].partition(":")[2] for host in hosts.split(",")]
-    odd = "@" in database or not all(port.isdigit() for port in ports if port)
-    if not found or scheme not in ("postgresql", "postgres") or odd or any(map(str.isspace, rest)):
+    try:
+        parts = urlsplit(text.strip())
+    except ValueError:
         return None
-    words = query.split("&")
-    spelled = [word[len("password=") :] for word in words if word.startswith("password=")]
-    kept = "&".join(word for word in words if not word.startswith("password="))
-    secret = [*spelled, password][0]
-    address = f"{scheme}://{user}{at}{hosts}{slash}{database}{mark if kept else ''}{kept}"
-    return address, unquote(secret) or None
+    login, at, hosts = parts.netloc.rpartition("@")
+    user, _, password = login.partition(":")
+    ports = [host.rpartition("]")[2].partition(":")[2] for host in hosts.split(",")]
+    odd = "@" in parts.path or parts.fragment or not all(port.isdigit() for port in ports if port)
+    if parts.scheme not in ("postgresql", "postgres") or odd or any(map(str.isspace, text.strip())):
+        return None
+    words = parts.query.split("&")
+    spelled = [word.removeprefix("password=") for word in words if word.startswith("password=")]
+    query = "&".join(word for word in words if not word.startswith("password="))
+    address = f"{parts.scheme}://{user}{at}{hosts}{parts.path}{query and '?'}{query}"
+    return address, unquote([*spelled, password][0]) or None
 
 
 def parse_store(text: str) -> str | None:
@@ -295,32 +297,22 @@ def parse_rate_limits(text: str) -> Mapping[str, int] | None:
     if text.strip().lower() == "off":
         return {}
     limits = dict(DEFAULT_RATE_LIMITS)
-    for item in filter(None, map(str.strip, text.split(","))):
-        tool, equals, count = (part.strip() for part in item.partition("="))
-        if not tool or not equals:
+    for item in separated(",")(text.lower()):
+        match = re.fullmatch(r"(\w+)\s*=\s*(?:off|(\d{1,18}))", item, re.ASCII)
+        if match is None:
             return None
-        if count.lower() == "off":
-            limits.pop(tool, None)
-            continue
-        number = parse_whole(count)
-        if number is None:
-            return None
-        limits[tool] = number
+        limits.pop(match[1], None)
+        limits |= {match[1]: int(match[2])} if match[2] else {}
     return limits
 
 
-def parse_whole(text: str) -> int | None:
-    """A whole number in plain digits; None for anything else."""
-    digits = text.strip()
-    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= 18 else None
-
-
 def whole(low: int, high: int, most: int | None = None) -> Callable[[str], int | None]:
-    """Parses a whole number within bounds; one above `most` counts as that."""
+    """Parses a whole number in plain digits within bounds; one above `most` counts as that."""
 
     def parse(text: str) -> int | None:
-        number = parse_whole(text)
-        return None if number is None or not low <= number <= high else min(number, most or number)
+        match = re.fullmatch(r"\d{1,18}", text.strip(), re.ASCII)
+        number = int(match[0]) if match else -1
+        return min(number, most or number) if low <= number <= high else None
 
     return parse
 
