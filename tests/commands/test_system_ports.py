@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
-from inmemory import FixedClock, SeededIds
-
 from context_pack_adapters.system import SystemClock, SystemIds
 
 
@@ -23,22 +20,3 @@ def test_system_tokens_have_the_size_and_do_not_repeat() -> None:
     tokens = {ids.token(5) for _ in range(500)}
     assert {len(token) for token in tokens} == {5}
     assert len(tokens) == 500
-
-
-def test_a_fixed_clock_moves_only_by_advance_and_never_back() -> None:
-    clock = FixedClock(datetime(2026, 1, 1, tzinfo=UTC))
-    assert clock.now() == clock.now() == datetime(2026, 1, 1, tzinfo=UTC)
-    clock.advance(minutes=5, seconds=1)
-    assert clock.now() == datetime(2026, 1, 1, 0, 5, 1, tzinfo=UTC)
-    assert clock.monotonic() == 301.0
-    with pytest.raises(ValueError, match="back"):
-        clock.advance(seconds=-1)
-    with pytest.raises(ValueError, match="zone"):
-        FixedClock(datetime(2026, 1, 1))
-
-
-def test_seeded_tokens_follow_from_the_seed() -> None:
-    assert [SeededIds(1).token(5)] * 2 == [SeededIds(1).token(5) for _ in range(2)]
-    assert SeededIds(1).token(5) != SeededIds(2).token(5)
-    one = SeededIds(3)
-    assert one.token(5) != one.token(5)
