@@ -213,7 +213,7 @@ def test_options_for_every_command_may_stand_before_it_and_the_last_one_counts(c
     places = ("--root", "store", "--source-root", "here")
     expected = cli("doctor", "--json", *places, **elsewhere).json["settings"]
     assert expected["root"] == str(cli.folder / "store")
-    assert expected["source root"] == str(cli.folder / "here")
+    assert expected["source_root"] == str(cli.folder / "here")
     assert cli(*places, "--json", "doctor").json["settings"] == expected
     assert cli("--root=x", "--json", "doctor", *places).json["settings"] == expected
     assert cli("--root", "store", "packs", "--json", "list").json == {"count": 0, "packs": []}

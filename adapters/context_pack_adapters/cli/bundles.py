@@ -14,13 +14,6 @@ from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
 from context_pack_adapters.cli.output import body_of, nearest
 
-HEADS: Mapping[str, str] = {
-    "file": "Files that cannot be used",
-    "schema": "Schema errors",
-    "duplicate": "Duplicate ids",
-    "reference": "Broken references",
-    "orphan": "Orphans",
-}
 NO_BUNDLE = """\
 A bundle is a folder with an sdd-bundle.yaml: the source root or one below it, or one that bundles.yaml or \
 CONTEXT_PACK_BUNDLES names."""
@@ -85,19 +78,15 @@ def _record(diagnostic: Diagnostic) -> dict[str, Any]:
 
 
 def _print_report(report: Mapping[str, Any]) -> None:
-    """Print one bundle: a line for itself, then its findings by kind."""
+    """Print one bundle: a line for itself, then its findings."""
     verdict = ("green", "ok") if report["ok"] else ("red", "not sound")
     count = f"{report['entities']} entities, {report['references']} references"
     output.line(("bold", report["id"]), f"  {count}: ", verdict)
-    for kind, head in HEADS.items():
-        group = [one for one in report["findings"] if one["kind"] == kind]
-        if group:
-            output.line(f"  {head} ({len(group)})")
-        for one in group:
-            who = " ".join(filter(None, (one.get("entityType"), one.get("entityId"))))
-            place = ": ".join(filter(None, (one.get("filePath"), who)))
-            colour = "red" if one["severity"] == "error" else "yellow"
-            output.line("    ", (colour, place), f": {one['message']}")
+    for one in report["findings"]:
+        who = " ".join(filter(None, (one.get("entityType"), one.get("entityId"))))
+        place = ": ".join(filter(None, (one.get("filePath"), who)))
+        kind = ("red" if one["severity"] == "error" else "yellow", one["kind"].ljust(9))
+        output.line("  ", kind, f"  {place}: {one['message']}")
 
 
 @command("bundles export")

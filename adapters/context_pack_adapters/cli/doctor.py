@@ -68,24 +68,16 @@ def doctor(app: App) -> int:
     return 1 if broken else 0
 
 
-def settings_shown(settings: Settings) -> dict[str, str]:
-    """Every setting in effect, as text."""
+def settings_shown(settings: Settings) -> dict[str, object]:
+    """Every setting in effect."""
     cache, state = project_folders(settings)
-    shown: dict[str, object] = {
-        "version": f"{__version__}, from {Path(__file__).resolve().parents[2]}",
+    return {
+        "version": __version__,
         **settings._asdict(),
         "cache": cache.path,
         "state": state.path,
         "embedder": _without_secrets(settings.embedder),
         "store": _without_secrets(settings.store),
-        "rate_limits": [f"{tool}={count}" for tool, count in settings.rate_limits.items()],
-    }
-    for told_elsewhere in ("complaints", "refusals", "log_level_given"):
-        del shown[told_elsewhere]
-    return {
-        name.replace("_", " "): ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-        for name, value in shown.items()
-        if value not in (None, "", (), [])
     }
 
 

@@ -29,12 +29,10 @@ from typing import Any
 import click
 from attrs import asdict, evolve, frozen
 
-from context_pack.bridges import KnownByDiscoveries, KnownByPacks
 from context_pack.kernel.errors import Code, Failure, clip
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.times import format_instant, parse_instant
 from context_pack.knowledge.model import Known, ranked
-from context_pack.knowledge.ports import KnownSource
 from context_pack.packs.commands import ListPacks
 from context_pack.packs.model import Pack
 from context_pack.toolkit.budget import cut_text
@@ -329,11 +327,7 @@ def _failing(app: App) -> Sequence[Known]:
         if time.monotonic() > end:
             raise Failure(Code.TIMED_OUT, "a start does not wait")
 
-    cases = app.cases
-    sources: list[KnownSource] = [
-        KnownByPacks(cases.packs.reader, drafted=True),
-        KnownByDiscoveries(app.ports.discoveries, cases.places),
-    ]
+    sources = [app.cases.gate.sources[name] for name in ("packs", "discoveries")]
     try:
         rows = ranked((row for source in sources for row in source.known(None, check)), ())
         return [row for row in rows if not row.holds and not row.source.startswith(f"pack {DRAFTS}")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -10,6 +11,7 @@ from attrs import asdict
 
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
+from context_pack_adapters.cli.generated import generate
 from context_pack_adapters.disk_ports import file_packs, open_ports
 from context_pack_adapters.postgres.copying import CopySide, copy_discoveries, copy_packs, report_lines
 from context_pack_adapters.postgres.opening import load_team
@@ -70,31 +72,7 @@ def status(app: App) -> None:
         output.note("This login is a superuser: row-level security does not hold it. Use a plain one.")
 
 
-@command("team push")
-def push(app: App) -> int:
-    """Copy the packs and discoveries of this checkout to the team's database; nothing is overwritten.
-
-    What differs on both sides is named and left alone; then the exit code is 1.
-
-    Examples:
-      context-pack team push
-    """
-    return _copied(app, up=True)
-
-
-@command("team pull")
-def pull(app: App) -> int:
-    """Copy the packs and discoveries of the team's database to files here; nothing is overwritten.
-
-    What differs on both sides is named and left alone; then the exit code is 1.
-
-    Examples:
-      context-pack team pull
-    """
-    return _copied(app, up=False)
-
-
-def _copied(app: App, up: bool) -> int:
+def _copy(app: App, _: object, up: bool) -> int:
     """Copy from files to the database, or back, and print the outcome; 1 for conflicts."""
     team, files = open_team(app), open_ports(app.settings._replace(store=""))
     here = CopySide(files.packs, lambda ids: file_packs(app.settings, ids), files.discoveries)
@@ -105,3 +83,15 @@ def _copied(app: App, up: bool) -> int:
     lines = (*report_lines(packs, "packs"), *report_lines(discoveries, "discoveries"))
     app.tell({"packs": asdict(packs), "discoveries": asdict(discoveries)}, *lines)
     return 1 if packs.conflicts or discoveries.conflicts else 0
+
+
+COPY = """Copy the packs and discoveries of {} to {}; nothing is overwritten.
+
+What differs on both sides is named and left alone; then the exit code is 1.
+
+Examples:
+  context-pack team {}
+"""
+HERE, THERE = "this checkout", "the team's database"
+generate("team push", COPY.format(HERE, THERE, "push"), (), partial(_copy, up=True))
+generate("team pull", COPY.format(THERE, HERE, "pull"), (), partial(_copy, up=False))
