@@ -181,31 +181,18 @@ def find_section(document: str, text: str, section: str, subsections: bool) -> D
 
 
 def _matching(marks: Sequence[Heading], wanted: str) -> list[int]:
-    """The numbers of the headings that are a text; else of the first that holds it."""
-    folded = [heading.text.casefold() for heading in marks]
-    above, _, last = wanted.rpartition(">")
-    parent = above.rpartition(">")[2].strip()
-    questions: list[tuple[str, Sequence[int]]] = [(wanted, range(len(marks)))]
-    if parent and last.strip():
-        questions.append((last.strip(), _below(marks, folded, parent.casefold())))
-    for name, numbers in questions:
-        holding = [number for number in numbers if name.casefold() in folded[number]]
-        if holding:
-            return [number for number in holding if folded[number] == name.casefold()] or holding[:1]
-    return []
-
-
-def _below(marks: Sequence[Heading], folded: Sequence[str], parent: str) -> list[int]:
-    """The numbers of the headings that stand below one of that text."""
-    above: list[int] = []
-    numbers = []
-    for number, heading in enumerate(marks):
-        while above and marks[above[-1]].level >= heading.level:
-            above.pop()
-        if any(folded[each] == parent for each in above):
-            numbers.append(number)
-        above.append(number)
-    return numbers
+    """The numbers of the headings that are a text; else of those below the ones it names; else the first."""
+    paths: list[str] = []
+    above: list[Heading] = []
+    for heading in marks:
+        above = [*(each for each in above if each.level < heading.level), heading]
+        paths.append("".join(f" > {each.text.casefold()}" for each in above))
+    name = wanted.casefold()
+    below = "".join(f" > {part.strip()}" for part in name.split(">"))
+    equal = [number for number, each in enumerate(marks) if each.text.casefold() == name]
+    nested = [number for number, path in enumerate(paths) if ">" in name and path.endswith(below)]
+    holding = [number for number, each in enumerate(marks) if name in each.text.casefold()]
+    return equal or nested or holding[:1]
 
 
 NEAREST = 5

@@ -152,22 +152,11 @@ def _block_costs(found: Structure) -> list[int]:
     """What a cut before each line of a Markdown document costs."""
     costs = [LINE] * len(found.lines)
     for block in found.blocks:
-        if block.kind in ("fence", "code"):
-            inside = FENCE if block.kind == "fence" else CODE
+        if block.kind in ("fence", "table", "code"):
+            inside = CODE if block.kind == "code" else FENCE
             costs[block.start : block.end + 1] = [inside] * (block.end + 1 - block.start)
-        elif (rule := _table_rule(found.lines, block.start, block.end)) is not None:
-            costs[rule : block.end + 1] = [FENCE] * (block.end + 1 - rule)
         costs[block.start] = BLOCK if not block.depth else ITEM if block.item else NESTED
     return costs
-
-
-def _table_rule(lines: list[str], start: int, end: int) -> int | None:
-    """The line of dashes below a table's head, among the lines of a block; None where there is no table."""
-    for line in range(start + 1, end + 1):
-        rule = "|" in lines[line] and "-" in lines[line] and not lines[line].strip("|:- \t\r")
-        if rule and "|" in lines[line - 1]:
-            return line
-    return None
 
 
 def _paragraph_costs(lines: list[str]) -> list[int]:

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from context_pack.kernel.markdown import commonmark
 from context_pack.kernel.text import split_lines, toml_of
 from context_pack.kernel.yaml_documents import Malformed, load
 
@@ -27,12 +27,11 @@ _MARKUP = re.compile(r"[*_`\[\]<>&\\!]")
 # Longer ones are not written by hand, and pairing up their brackets takes more than a moment.
 _LONGEST = 600
 _MOST_BRACKETS = 40
-_TABLE_RULE = re.compile(r"[ \t]*+(?:\|[ \t]*+)?:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)++\|?[ \t]*+")
-"""The line of a table between its heads and its rows."""
-Kind = Literal["heading", "paragraph", "fence", "code", "html", "rule"]
+Kind = Literal["heading", "paragraph", "table", "fence", "code", "html", "rule"]
 _LEAVES: Mapping[str, Kind] = {
     "heading_open": "heading",
     "paragraph_open": "paragraph",
+    "table_open": "table",
     "fence": "fence",
     "code_block": "code",
     "html_block": "html",
@@ -88,6 +87,14 @@ class Heading(NamedTuple):
     line: int
 
 
+@cache
+def _reader() -> Any:
+    """A reader of CommonMark and of tables: without those a rule below one would underline it."""
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark").enable("table")
+
+
 def is_markdown(name: str) -> bool:
     """Whether a document of that name is Markdown."""
     return name.lower().endswith(MARKDOWN)
@@ -109,7 +116,7 @@ def document(text: str) -> Structure:
     body = "\n".join((*[""] * first, *lines[first:])).replace("\r", " ")
     tokens: list[Token] = []
     known: dict[str, Any] = {}
-    reader = commonmark()
+    reader = _reader()
     reader.block.parse(body, reader, known, tokens)
     return Structure(lines, list(_leaves(tokens)), known.get("references", {}))
 
@@ -125,16 +132,8 @@ def _leaves(tokens: list[Token]) -> Iterator[Block]:
             start, after = token.map
             level = int(token.tag[1]) if kind == "heading" else 0
             source = tokens[at + 1].content.strip(" \t") if kind == "heading" else ""
-            if level and _is_table(source):  # CommonMark has no tables: a rule below one underlines it
-                kind, level, source = "paragraph", 0, ""
             yield Block(kind, start, max(start, after - 1), depth, begins_item, level, source)
             begins_item = False
-
-
-def _is_table(source: str) -> bool:
-    """Whether the text of a heading is the rows of a table."""
-    rows = source.split("\n")
-    return any(map(_TABLE_RULE.fullmatch, rows)) or (len(rows) > 1 and all("|" in row for row in rows))
 
 
 def heading_list(found: Structure) -> list[Heading]:
@@ -183,7 +182,7 @@ def _plain(source: str, references: Mapping[str, Any]) -> str:
     """The text of a heading's source, given the links that its document defines."""
     if len(source) > _LONGEST or not _MARKUP.search(source) or source.count("[") > _MOST_BRACKETS:
         return source.replace("\n", " ")
-    (inline,) = commonmark().parseInline(source, {"references": references})
+    (inline,) = _reader().parseInline(source, {"references": references})
     return _seen(inline.children or []).strip()
 
 

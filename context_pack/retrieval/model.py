@@ -65,9 +65,6 @@ class Summary:
     key: str
     title: str
     size: int
-    kind: str = ""
-    module: str = ""
-    facts: Mapping[str, Any] = field(factory=dict)
 
 
 @frozen
@@ -77,8 +74,6 @@ class Scope:
     corpora: tuple[str, ...] | None = None
     kinds: tuple[str, ...] | None = None
     module: str | None = None
-    within: tuple[str, str] | None = None
-    """Only this entry (corpus, key)."""
     without: tuple[str, str] | None = None
     """All but this entry (corpus, key)."""
 

@@ -162,9 +162,6 @@ class Background(Protocol):
     def start(self, task: str) -> bool:
         """Begin the task (`documents`, `memory`) unless it runs; whether it runs now."""
 
-    def running(self, task: str) -> bool:
-        """Whether the task is under way in this process's worker."""
-
     def trouble(self, task: str) -> str | None:
         """Why the task failed the last time, in one line; None if it did not, or did not say."""
 

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from itertools import chain
 
+import regex
 from Stemmer import Stemmer
 
 TOKENS = "words/1"
@@ -36,16 +37,23 @@ _STOPPED = """
 """
 STOP_WORDS = frozenset(_STOPPED.split())
 
-_ASCII_RUN = re.compile(r"[A-Za-z0-9_]+(?:(?:[-./]|::?|->)[A-Za-z0-9_]+)*+")
-# Every foreign character counts as a letter here; what it is, is asked once per run.
-_ANY_RUN = re.compile(r"[^\x00-/:-@[-^`{-\x7f]+(?:(?:[-./]|::?|->)[^\x00-/:-@[-^`{-\x7f]+)*+")
+_SCRIPTS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+_UNSPACED = rf"[[[{_SCRIPTS}]&&[\p{{L}}\p{{M}}]]々〇ー]"
+_LETTER = rf"(?:(?!{_UNSPACED})[\w\p{{M}}])"
+_JOINT = r"(?:[-./]|::?|->)"
+_ASCII_RUN = re.compile(rf"[A-Za-z0-9_]+(?:{_JOINT}[A-Za-z0-9_]+)*+")
+_RUN = regex.compile(rf"(?V1){_UNSPACED}+|{_LETTER}+(?:{_JOINT}{_LETTER}+)*+")
+_IS_UNSPACED = regex.compile(rf"(?V1){_UNSPACED}")
+_HAN = regex.compile(r"[\p{Han}々〇]")
 # Languages whose names end in signs; `c++` in a loop is taken for one, `x#y` and `c+++` are not.
 _LANGUAGE = re.compile(r"(?<![A-Za-z0-9_])(?:([Cc])(\+\+)|([CcFf])#)(?![A-Za-z_+#])")
 _SEPARATORS = re.compile(r"->|[-./:]+")
-# The shape of a word (A upper, a lower, 0 digit, x letters without case) falls apart into the shapes of its
-# parts.
-_PARTS = re.compile(r"A{2,}a(?!a)|A+(?!a)|A?a+|0+|x+")
 _ASCII_PARTS = re.compile(r"[A-Z]{2,}[a-z](?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_UPPER, _LOWER = r"\p{Uppercase}", r"\p{Lowercase}"
+_PARTS = regex.compile(
+    rf"(?V1){_UPPER}{{2,}}{_LOWER}(?!{_LOWER})|{_UPPER}+(?!{_LOWER})|{_UPPER}?{_LOWER}+|\p{{Nd}}+"
+    rf"|[[\p{{L}}\p{{N}}\p{{M}}]--[{_UPPER}{_LOWER}\p{{Nd}}]]+"
+)
 # Letters that do not come apart into a letter and an accent.
 _LETTERS = str.maketrans(
     dict(zip("øØłŁđĐıþð", "oOlLdDitd", strict=True)) | {"æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "’": "'"}
@@ -55,11 +63,6 @@ _LETTERS = str.maketrans(
 _ACCENTS = re.compile(
     "[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u064b-\u065f\u0670\u1ab0-\u1aff\u1dc0-\u1dff]+"
 )
-_HAN = "\u2e80-\u2fdf\u3005\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_UNSPACED = (
-    f"{_HAN}\u3041-\u3096\u3099-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uac00-\ud7a3\u1100-\u11ff"
-    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ebc\u0ec0-\u0ecd\u1000-\u1049\u1780-\u17d3"
-)
 # Between two numbers: `3.11` is not `311`. A letter to every tokenizer, and to nobody who writes.
 _POINT = "\u02d1"
 
@@ -68,16 +71,13 @@ def tokens(text: str) -> list[str]:
     """The tokens of a text in their order, repeats kept."""
     if "#" in text or "++" in text:
         text = _LANGUAGE.sub(lambda found: f"{found[1]}plusplus " if found[2] else f"{found[3]}sharp ", text)
-    runs = _ASCII_RUN.findall(text) if text.isascii() else _ANY_RUN.findall(folded(text))
-    return list(chain.from_iterable(map(run_tokens, runs)))
+    runs = _ASCII_RUN.findall(text) if text.isascii() else _RUN.findall(folded(text))
+    return list(chain.from_iterable(map(_run_tokens, runs)))
 
 
 def split_identifier(word: str) -> list[str]:
     """The parts of a name as they are written: `parseHTTPHeaders2` is parse, HTTP, Headers and 2."""
-    if word.isascii():
-        parts = _ASCII_PARTS.findall(word)
-    else:
-        parts = [word[slice(*match.span())] for match in _PARTS.finditer("".join(map(_shape_of, word)))]
+    parts = (_ASCII_PARTS if word.isascii() else _PARTS).findall(word)
     # An `s` behind capitals makes a plural: `URLs`.
     return [
         part[:-1] if part[-1] == "s" and part[-2:-1].isupper() and len(part) > 2 else part for part in parts
@@ -85,22 +85,12 @@ def split_identifier(word: str) -> list[str]:
 
 
 @lru_cache(maxsize=_CACHED)
-def run_tokens(run: str) -> tuple[str, ...]:
-    """The tokens of one run; runs come again."""
-    return tuple(_run_tokens(run) if run.isascii() else _foreign_tokens(run))
-
-
-def _foreign_tokens(run: str) -> list[str]:
-    """The tokens of a run with characters outside ASCII, which may be letters of any script or no letters."""
-    words, unspaced, _ = _patterns()
-    found: list[str] = []
-    for part in words.findall(run):
-        found += _grams(part) if unspaced.match(part) else _run_tokens(part)
-    return found
-
-
 def _run_tokens(run: str) -> list[str]:
-    """The tokens of one run: each word whole and in parts, and all of it together."""
+    """The tokens of one run: each word whole and in parts, and all of it together; runs come again."""
+    if not run.isascii() and _IS_UNSPACED.match(run):
+        # The pairs of letters, and each Han letter by itself.
+        pairs = [run[at : at + 2] for at in range(len(run) - 1)]
+        return [*pairs, *_HAN.findall(run)] if pairs else [run]
     if run.isalpha() and run[1:].islower() and len(run) <= LONGEST:
         # A plain word, as most are: it has no parts.
         small = run.casefold()
@@ -156,42 +146,10 @@ def _stem(word: str) -> str:
     return str(Stemmer("english", 0).stemWord(word))[:LONGEST]
 
 
-def _shape_of(char: str) -> str:
-    """A character as A (upper case), a (lower case), 0 (digit), x (no case) or a dot for the rest."""
-    if char.isupper():
-        return "A"
-    if char.islower():
-        return "a"
-    if char.isdigit():
-        return "0"
-    return "x" if char.isalnum() or unicodedata.category(char).startswith("M") else "."
-
-
 def folded(text: str) -> str:
     """The text with compatibility forms made plain and accents gone; case is kept."""
     apart = unicodedata.normalize("NFKD", text.translate(_LETTERS))
     return unicodedata.normalize("NFC", _ACCENTS.sub("", apart))
-
-
-@lru_cache(maxsize=1)
-def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """A run of words or of unspaced letters, an unspaced and a Han letter; made when first needed."""
-    # `\w` knows letters and digits only: the vowels that Indic scripts write as marks belong to the word too.
-    marks = "".join(
-        chr(code) for code in range(0x300, 0x11000) if unicodedata.category(chr(code)) in ("Mn", "Mc")
-    )
-    letter = f"(?:(?![{_UNSPACED}])[\\w{marks}])"
-    run = f"[{_UNSPACED}]+|{letter}+(?:(?:[-./]|::?|->){letter}+)*+"
-    return re.compile(run), re.compile(f"[{_UNSPACED}]"), re.compile(f"[{_HAN}]")
-
-
-def _grams(run: str) -> list[str]:
-    """The pairs of letters of an unspaced run, and each Han letter by itself."""
-    if len(run) == 1:
-        return [run]
-    found = [run[at : at + 2] for at in range(len(run) - 1)]
-    found += _patterns()[2].findall(run)
-    return found
 
 
 # Abbreviations of programmers' words, of which a search for one form finds the other with less weight: only

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from http.client import HTTPException
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
@@ -29,28 +29,21 @@ MOST_CHARACTERS = 200_000
 LONGEST_TEXT = 24_000
 """In characters; endpoints refuse texts that are longer than their model reads, about 8 000 tokens."""
 LARGEST_ANSWER = 64 * 1024 * 1024
+TIMEOUTS: Mapping[Kind, float] = {"query": 3, "passage": 3, "document": 60}
+WAITS: Mapping[Kind, tuple[float, ...]] = {"query": (0.5,), "passage": (0.5,), "document": (0.5, 1, 2, 4)}
+"""The pauses in seconds before each time that a failed request is repeated."""
+REST = 30.0
+"""For so many seconds after a query had no answer in time the next ones fail at once."""
 
 
-class RetryLimits(NamedTuple):
-    """How long one answer may take, how often a failed request is repeated, and the longest wait between.
+class _Refused(Exception):
+    """Why there is no answer, and whether asking again may help."""
 
-    Whoever waits for a query has waited long enough once an answer was late: that is not repeated, and for
-    `rest` seconds the next queries fail at once instead of waiting too.
-    """
-
-    timeout: float
-    repeats: int
-    longest_wait: float
-    rest: float = 0.0
-
-
-AWAITED = RetryLimits(3, 1, 1, 30)
-PATIENCE: Mapping[Kind, RetryLimits] = {
-    "query": AWAITED,
-    "passage": AWAITED,
-    "document": RetryLimits(60, 4, 20),
-}
-FIRST_WAIT = 0.5
+    def __init__(self, words: str, passing: bool = False, late: bool = False, of_text: bool = False) -> None:
+        super().__init__(words)
+        self.passing, self.late = passing, late
+        self.of_text = of_text
+        """Whether it may be one text that is refused, as longer than the model reads."""
 
 
 class HttpEmbedder:
@@ -87,37 +80,36 @@ class HttpEmbedder:
         known = self.dimension if kind == "document" else 0
         batches: list[NDArray[np.float32]] = []
         for batch in batched(texts):
-            batches.append(vectors_in(self._ask(batch, PATIENCE[kind]), len(batch)))
+            batches.append(vectors_in(self._ask(batch, kind), len(batch)))
             made = batches[-1].shape[1]
             if known not in (0, made):
-                raise EmbedderFailed(
-                    f"{self._place()} answered with vectors of {made} dimensions after {known}"
-                )
+                words = f"answered with vectors of {made} dimensions after {known}"
+                raise EmbedderFailed(f"{self._place()} {words}")
             self.dimension = known = made
         return np.concatenate(batches) if batches else np.empty((0, self.dimension), np.float32)
 
-    def _ask(self, texts: list[str], patience: RetryLimits) -> bytes:
+    def _ask(self, texts: list[str], kind: Kind) -> bytes:
         """The endpoint's answer, with retries while they may help."""
-        if self._monotonic() - self._late < patience.rest:
+        is_awaited = kind != "document"
+        if is_awaited and self._monotonic() - self._late < REST:
             raise EmbedderFailed(f"{self._place()} did not answer in time a moment ago")
-        wait, left = FIRST_WAIT, patience.repeats
-        while isinstance(outcome := self._post(texts, patience.timeout), EndpointRefusal):
-            pause = wait if outcome.wait is None else outcome.wait
-            if outcome.late and patience.rest:
-                self._late, left = self._monotonic(), 0
-            if outcome.of_text:  # some servers answer 500 to a text that is too long
-                left = min(left, 1)
-            if not left or not outcome.passing or pause > patience.longest_wait:
-                raise (TextRefused if outcome.of_text else EmbedderFailed)(f"{self._place()} {outcome.words}")
-            self._pause(pause)
-            wait, left = min(wait * 2, patience.longest_wait), left - 1
-        return outcome
+        waits = list(WAITS[kind])
+        while True:
+            try:
+                return self._post(texts, TIMEOUTS[kind])
+            except _Refused as refused:
+                if refused.late and is_awaited:
+                    self._late, waits = self._monotonic(), []
+                if refused.of_text:  # some servers answer 500 to a text that is too long
+                    waits = waits[:1]
+                if not waits or not refused.passing:
+                    failure = TextRefused if refused.of_text else EmbedderFailed
+                    raise failure(f"{self._place()} {refused}") from None
+            self._pause(waits.pop(0))
 
-    def _post(self, texts: list[str], timeout: float) -> bytes | EndpointRefusal:
-        """One request: the body of a 200, or why there is none."""
-        body: dict[str, Any] = {"input": texts}
-        if self._model:
-            body["model"] = self._model
+    def _post(self, texts: list[str], timeout: float) -> bytes:
+        """One request: the body of a 200."""
+        body: dict[str, Any] = {"input": texts} | ({"model": self._model} if self._model else {})
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
@@ -126,42 +118,35 @@ class HttpEmbedder:
                 raise ValueError("the key belongs into CONTEXT_PACK_EMBEDDER_KEY, not into the URL")
             request = Request(self._url, json.dumps(body).encode(), headers, method="POST")
             with _opener(self._url).open(request, timeout=timeout) as answer:
-                content = _content(answer, self._monotonic() + timeout, self._monotonic)
+                content: bytes = answer.read(LARGEST_ANSWER + 1)
         except HTTPError as error:
             with error:
-                return self._refusal(error)
+                raise self._refusal(error) from None
         except (OSError, HTTPException, ValueError) as error:
             reason = getattr(error, "reason", error)
             if isinstance(reason, TimeoutError):
-                return _late(timeout)
-            said = getattr(reason, "strerror", None) or reason
+                raise _Refused(f"did not answer in {timeout:g} s", passing=True, late=True) from None
+            said = self._clean(getattr(reason, "strerror", None) or reason)
             # A ValueError is a URL that is none: asking again changes nothing.
-            return EndpointRefusal(
-                f"cannot be asked: {self._clean(said)}", passing=not isinstance(error, ValueError)
-            )
+            raise _Refused(f"cannot be asked: {said}", passing=not isinstance(error, ValueError)) from None
         if len(content) > LARGEST_ANSWER:
-            return EndpointRefusal("answered with more than 64 MB", passing=False)
+            raise _Refused("answered with more than 64 MB")
         return content
 
-    def _refusal(self, error: Any) -> EndpointRefusal:
-        """The refusal for an HTTP status other than 200."""
-        status: int = error.code
+    def _refusal(self, error: HTTPError) -> _Refused:
+        """What an HTTP status other than 200 says."""
+        status = error.code
         if status in (401, 403):
-            return EndpointRefusal(
-                f"refused the key ({status}): set CONTEXT_PACK_EMBEDDER_KEY", passing=False
-            )
+            return _Refused(f"refused the key ({status}): set CONTEXT_PACK_EMBEDDER_KEY")
         if 300 <= status < 400:
-            return EndpointRefusal(
-                f"redirects ({status}): set CONTEXT_PACK_EMBEDDER to where it leads", passing=False
-            )
+            return _Refused(f"redirects ({status}): set CONTEXT_PACK_EMBEDDER to where it leads")
         try:
-            said = self._clean(json.loads(error.read(10_000))["error"]["message"])
+            said = ": " + self._clean(json.loads(error.read(10_000))["error"]["message"])
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             said = ""
-        words = f"answered with status {status}" + (f": {said}" if said else "")
         passing = status in (408, 409, 425, 429) or status >= 500
-        wait = _seconds(error.headers.get("Retry-After"))
-        return EndpointRefusal(words, passing, wait, of_text=status in (400, 413, 422, 500))
+        of_text = status in (400, 413, 422, 500)
+        return _Refused(f"answered with status {status}{said}", passing, of_text=of_text)
 
     def _place(self) -> str:
         """The endpoint as it may be shown: a path may hold secrets."""
@@ -172,33 +157,6 @@ class HttpEmbedder:
         """An endpoint's message in one short line, without the API key."""
         line = " ".join(str(said).split())
         return (line.replace(self._key, "…") if self._key else line)[:200]
-
-
-class EndpointRefusal(NamedTuple):
-    """Why there is no answer, whether asking again may help, and when; `late` if none came in time.
-
-    `of_text` if it may be one text that is refused, as longer than the model reads.
-    """
-
-    words: str
-    passing: bool
-    wait: float | None = None
-    late: bool = False
-    of_text: bool = False
-
-
-def _late(timeout: float) -> EndpointRefusal:
-    return EndpointRefusal(f"did not answer in {timeout:g} s", passing=True, late=True)
-
-
-def _content(answer: Any, deadline: float, monotonic: Callable[[], float]) -> bytes:
-    """The body of an answer, read up to just past its limit; TimeoutError after the deadline."""
-    content = bytearray()
-    while len(content) <= LARGEST_ANSWER and (portion := answer.read1(1 << 20)):
-        if monotonic() > deadline:
-            raise TimeoutError
-        content += portion
-    return bytes(content)
 
 
 def batched(texts: Sequence[str]) -> Iterator[list[str]]:
@@ -226,30 +184,16 @@ def vectors_in(body: bytes, count: int) -> NDArray[np.float32]:
     try:
         items = json.loads(body)["data"]
         placed = {item["index"]: item["embedding"] for item in items}
-        rows = [placed[index] for index in range(count)]
-        if len(items) != count or len({len(row) for row in rows}) > 1:
-            raise ValueError("count")
-        vectors = np.array(rows, np.float64)
+        vectors = np.array([placed[index] for index in range(count)], np.float64)
+        if len(items) != count or vectors.ndim != 2 or not vectors.shape[1]:
+            raise ValueError("shape")
     except (ValueError, KeyError, TypeError, RecursionError):
         raise EmbedderFailed("the embedder's answer is not in the OpenAI embeddings shape") from None
-    if vectors.ndim != 2 or not vectors.shape[1]:
-        raise EmbedderFailed("the embedder's answer is not in the OpenAI embeddings shape")
     sizes = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not np.isfinite(sizes).all() or not sizes.all():
         raise TextRefused("the embedder answered with a vector that has no direction")
     made: NDArray[np.float32] = (vectors / sizes).astype(np.float32)
     return made
-
-
-def _seconds(header: str | None) -> float | None:
-    """A Retry-After in seconds; a date counts as "not now"."""
-    if header is None:
-        return None
-    try:
-        seconds = float(header)
-    except ValueError:
-        return math.inf
-    return max(0.0, seconds) if math.isfinite(seconds) else math.inf
 
 
 def _opener(url: str) -> Any:

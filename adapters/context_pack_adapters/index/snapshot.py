@@ -64,9 +64,6 @@ def condition(scope: Scope) -> Condition:
     if scope.module:
         parts.append("module = ?")
         values.append(scope.module)
-    if scope.within is not None:
-        parts.append("(corpus = ? AND key = ?)")
-        values += scope.within
     if scope.without is not None:
         parts.append("NOT (corpus = ? AND key = ?)")
         values += scope.without
@@ -201,11 +198,10 @@ class SqliteSnapshot:
     def summaries(self, corpus: str, offset: int = 0, limit: int | None = None) -> Sequence[Summary]:
         """The entries of a corpus in key order."""
         rows = self._connection.execute(
-            "SELECT key, title, size, kind, module, facts FROM entries WHERE corpus = ? ORDER BY key"
-            " LIMIT ? OFFSET ?",
+            "SELECT key, title, size FROM entries WHERE corpus = ? ORDER BY key LIMIT ? OFFSET ?",
             (corpus, -1 if limit is None else limit, min(offset, LARGEST)),
         )
-        return [Summary(corpus, *(*row[:-1], from_facts(row[-1]))) for row in rows]
+        return [Summary(corpus, *row) for row in rows]
 
     def counts(self) -> Mapping[str, int]:
         """How many entries each corpus has; one that was only noted has none."""
