@@ -31,7 +31,7 @@ def test_repeated_and_common_words_count_less_and_the_first_ones_more() -> None:
     assert once < twice < often < 1
     assert twice - once > (often - twice) / 6
     filler = "something quite different follows here " * 5
-    assert cosine("zebra", f"zebra {filler}") > cosine("zebra", f"{filler} zebra") + 0.1
+    assert cosine("zebra", f"zebra {filler}") > cosine("zebra", f"{filler} zebra") + 0.05
     assert cosine("zebra", "return zebra") > cosine("return", "return zebra") + 0.3
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 from zlib import crc32
 
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from context_pack.retrieval.ports import Kind
 from context_pack.retrieval.words import tokens
-from context_pack_adapters.embed import common_words
 
 DIMENSION = 512
 NGRAMS = (3, 4, 5)
@@ -30,12 +29,28 @@ WORD_SHARE = 0.5
 FIRST, FIRST_AGAIN = 16, 2
 """How many tokens are what a text begins with, and how often they count besides."""
 COUNT_POWER, BUCKET_POWER = 0.75, 0.7
+# Words that stand on nearly every page of documentation and code say little about a text, so they weigh less.
+# Names of languages are among them: a project is full of its own. (With 150 words more cosqa-dev is worse.)
+COMMONEST = """
+add all any arg argument call class code data def default else error except false file function get golang
+import java javascript len line list may module name new none null number object one only option other pass
+path python raise read return rust self set string this true try type typescript use value var version
+"""
+VERY_COMMON = """
+after allow also append async attribute await base before break byte case change check close command const
+contain copy correct create current dict directory doc document each elif encode end example exist filename
+first fix follow format func given https implement include index init instance int isinstance item join key
+let license like local make match message method mode more must need note open operation out output parse
+print private provide public release remove replace require result run same see should size source specify
+start static str support sys test text time tuple under up update user void while without work write
+"""
+SHARES = {VERY_COMMON: 0.7, COMMONEST: 0.5}
 
 
 class HashedEmbedder:
     """Vectors of hashed words and character n-grams; texts without a word share one vector of their own."""
 
-    id = "hashed-512/2"
+    id = "hashed-512/3"
     dimension = DIMENSION
     weight = 0.2
     unrelated = 0.0
@@ -62,6 +77,12 @@ def _vector(found: Sequence[str]) -> NDArray[np.float64]:
     return unit
 
 
+@cache
+def _common_words() -> dict[str, float]:
+    """The weight of each common token; all others weigh 1."""
+    return {token: share for words, share in SHARES.items() for token in tokens(words)}
+
+
 @lru_cache(maxsize=60_000)
 def _buckets(token: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The buckets of a token (`DIMENSION` more for those it is subtracted from) and what it adds to each."""
@@ -70,7 +91,7 @@ def _buckets(token: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     grams = [signs[at : at + size] for size in NGRAMS for at in range(len(signs) - size + 1)]
     hashes = [crc32(word, seed) for seed in range(1, WORD_HASHES + 1)]
     hashes += [crc32(gram.encode("utf-8", "surrogatepass")) for gram in grams]
-    size = common_words.shares().get(token, 1.0) / (WORD_SHARE**2 + (len(grams) > 0)) ** 0.5
+    size = _common_words().get(token, 1.0) / (WORD_SHARE**2 + (len(grams) > 0)) ** 0.5
     shares = [size * WORD_SHARE * WORD_HASHES**-0.5] * WORD_HASHES + [
         size * max(len(grams), 1) ** -0.5
     ] * len(grams)

@@ -292,7 +292,7 @@ def test_a_large_change_is_left_to_the_background_and_answers_are_stale(
     lay(tmp_path, {f"docs/{number}.md": text for number, text in enumerate(texts)})
     configure(tmp_path, docs="./docs")
     desk = Desk(tmp_path, private, Busy())
-    assert desk("search", query="small") == {"results": [], "embedder": "hashed-512/2", "stale": True}
+    assert desk("search", query="small") == {"results": [], "embedder": "hashed-512/3", "stale": True}
     assert "still being indexed" in desk.refused("get_document", collection="docs", document="1.md")
     (synced,) = desk("sync")["collections"]
     assert synced["added"] == len(texts)
@@ -430,7 +430,7 @@ def test_the_installed_model_answers_once_everything_is_embedded(tmp_path: Path,
         answer = desk("search", query=question)
         if "semantic" not in answer:
             break
-        assert answer["embedder"] == "hashed-512/2"
+        assert answer["embedder"] == "hashed-512/3"
         assert answer["semantic"]["done"] < answer["semantic"]["total"]
     assert answer["embedder"] == granite.GraniteEmbedder.id
     assert answer["results"][0]["documentId"] == "food/pasta.md"
