@@ -7,6 +7,7 @@ and bundles are the sources of what is known of a place, and of the gate. Memory
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
@@ -17,11 +18,12 @@ from context_pack.contexts.queries import (
     CheckFreshness,
     ContextPart,
     ContextQueries,
+    NoContext,
     QueryContext,
-    RefusedQuery,
     opened,
+    scanned,
 )
-from context_pack.kernel.errors import Code, Failure, invalid
+from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason, SourceFile
@@ -240,10 +242,7 @@ class CheckedContexts:
 
     def known(self, _: Collection[str] | None, check: Check = never_cancelled, /) -> Iterator[Known]:
         """Each context with its freshness; a folder without one says nothing."""
-        project = opened(self.queries.projects, None)
-        scan = None if isinstance(project, RefusedQuery) else project.scan(check)
-        if scan is None:
-            raise Failure(Code.IO_ERROR, "the folders of the project cannot be listed")
+        scan = scanned(opened(self.queries.projects, None), check)
         for entry in (self.queries.entry(folder, check) for folder in scan.folders):
             source = f"context of {entry.scope}"
             if entry.reason is not None:
@@ -289,15 +288,13 @@ class KnownByContexts:
             parts = path.split("/")
             for scope in ("/".join(parts[:end]) or "." for end in range(len(parts), -1, -1)):
                 wanted = QueryContext(scope=scope, filter=("constraints", "decisions"))
-                part = self.queries.query(wanted)
-                if isinstance(part, ContextPart):
-                    yield from self._demands(scope, part, check)
+                with suppress(NoContext):
+                    part = self.queries.query(wanted)
+                    fresh = self.queries.check(CheckFreshness(scope=scope), check)
+                    yield from self._demands(scope, part, fresh)
                     break
 
-    def _demands(self, scope: str, part: ContextPart, check: Check) -> Iterator[Known]:
-        fresh = self.queries.check(CheckFreshness(scope=scope), check)
-        if not isinstance(fresh, CheckedContext):
-            return
+    def _demands(self, scope: str, part: ContextPart, fresh: CheckedContext) -> Iterator[Known]:
         state, source = fresh.freshness.state.value, f"context of {scope}"
         for constraint in part.context.get("constraints", ()):
             yield Known("constraint", constraint, source, state, scope)

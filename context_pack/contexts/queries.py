@@ -2,13 +2,13 @@
 
 A list is always complete, and one bad folder never fails it.
 
-What cannot be answered is a value with the words that the format's first tool uses, not an exception: a
-missing context is an answer too.
+What cannot be answered is a failure in the words that the format's first tool uses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from attrs import frozen
@@ -23,7 +23,8 @@ from context_pack.contexts.model import (
     read_summary,
     selected,
 )
-from context_pack.contexts.ports import Check, Project, ProjectFolder, Projects, unwatched
+from context_pack.contexts.ports import Check, Project, ProjectFolder, Projects, Scan, unwatched
+from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ports import Reason
 from context_pack.toolkit.arguments import arg, array, text
 
@@ -67,15 +68,6 @@ class ListContexts:
     """Read which folders have contexts."""
 
     path: str | None = arg(*PATH, default=None)
-
-
-@frozen
-class RefusedQuery:
-    """Why there is no answer; `reason` says more of a corrupt file, `root` what could not be scanned."""
-
-    error: str
-    reason: str | None = None
-    root: str | None = None
 
 
 @frozen
@@ -124,45 +116,44 @@ class ContextQueries:
 
     projects: Projects
 
-    def query(self, command: QueryContext) -> ContextPart | RefusedQuery:
-        """The context of a scope, whole or the fields asked for."""
-        folder = self._folder(command.path, command.scope)
-        if isinstance(folder, RefusedQuery):
-            return folder
-        verdict = context_of(folder)
-        if not isinstance(verdict, Context):
-            return refused(verdict, command.scope)
-        return ContextPart(*selected(verdict, command.filter or ()))
+    def query(self, command: QueryContext) -> ContextPart:
+        """The context of a scope, whole or the fields asked for.
 
-    def check(self, command: CheckFreshness, check: Check = unwatched) -> CheckedContext | RefusedQuery:
+        Raises:
+            Failure: `not_found`, as all questions about one scope.
+        """
+        _, context = self._context(command.path, command.scope)
+        return ContextPart(*selected(context, command.filter or ()))
+
+    def check(self, command: CheckFreshness, check: Check = unwatched) -> CheckedContext:
         """Whether the context of a scope is current."""
-        folder = self._folder(command.path, command.scope)
-        if isinstance(folder, RefusedQuery):
-            return folder
-        verdict = context_of(folder)
-        if not isinstance(verdict, Context):
-            return refused(verdict, command.scope)
-        gist = verdict.gist
+        folder, context = self._context(command.path, command.scope)
+        gist = context.gist
         return CheckedContext(freshness_of(folder, gist, check), gist.last_updated, folder.warnings)
 
-    def _folder(self, path: str | None, scope: str) -> ProjectFolder | RefusedQuery:
-        project = opened(self.projects, path)
-        if isinstance(project, RefusedQuery):
-            return project
-        folder = project.find(scope)
-        return refused(folder, scope) if isinstance(folder, Reason) else folder
+    def states(self, scopes: Sequence[str], check: Check = unwatched) -> dict[str, FreshnessState | None]:
+        """How the contexts of folders stand; None for one that is not there or cannot be read."""
+        states: dict[str, FreshnessState | None] = dict.fromkeys(scopes)
+        for scope in states:
+            with suppress(NoContext):
+                states[scope] = self.check(CheckFreshness(scope=scope), check).freshness.state
+        return states
 
-    def list(self, command: ListContexts, check: Check = unwatched) -> FolderListing | RefusedQuery:
-        """The contexts of a project."""
+    def _context(self, path: str | None, scope: str) -> tuple[ProjectFolder, Context]:
+        folder = folder_at(opened(self.projects, path), scope)
+        verdict = context_of(folder)
+        if not isinstance(verdict, Context):
+            raise refusal(verdict, scope)
+        return folder, verdict
+
+    def list(self, command: ListContexts, check: Check = unwatched) -> FolderListing:
+        """The contexts of a project.
+
+        Raises:
+            Failure: `not_found` for a root that cannot be listed.
+        """
         project = opened(self.projects, command.path)
-        return project if isinstance(project, RefusedQuery) else self.survey(project, check)
-
-    def survey(self, project: Project, check: Check = unwatched) -> FolderListing | RefusedQuery:
-        """The contexts of a project that is already open."""
-        scan = project.scan(check)
-        if scan is None:
-            return unscannable(project.root)
-        chosen, skipped = scan.kept()
+        chosen, skipped = (scan := scanned(project, check)).kept()
         entries: list[ListedFolder] = []
         for number, folder in enumerate(chosen):
             if number % FOLDERS_BETWEEN_CHECKS == 0:
@@ -193,33 +184,55 @@ class ContextQueries:
         return ListedFolder(folder.scope, FreshnessState.MISSING, reason=reason)
 
 
-def opened(projects: Projects, path: str | None) -> Project | RefusedQuery:
-    """The project at a path, or why there is none."""
+class NoContext(Failure):
+    """Why there is no answer; the details say more of a corrupt file, and which root could not be scanned."""
+
+    def __init__(self, message: str, **details: str) -> None:
+        super().__init__(Code.NOT_FOUND, message, details)
+
+
+def opened(projects: Projects, path: str | None) -> Project:
+    """The project at a path."""
     project = projects.open(path)
     if project is Reason.DENIED:
-        return RefusedQuery(f'Path not allowed: "{path}"')
+        raise NoContext(f'Path not allowed: "{path}"')
     if isinstance(project, Reason):
-        return unscannable(projects.shown(path or ""))
+        raise _unscannable(projects.shown(path or ""))
     return project
 
 
-def unscannable(root: str) -> RefusedQuery:
-    """The refusal of a root that cannot be listed."""
-    return RefusedQuery(f'Failed to scan project at "{root}"', root=root)
+def scanned(project: Project, check: Check) -> Scan:
+    """All folders of a project."""
+    scan = project.scan(check)
+    if scan is None:
+        raise _unscannable(project.root)
+    return scan
 
 
-def refused(found: Unsupported | Corrupt | Reason, scope: str) -> RefusedQuery:
+def folder_at(project: Project, scope: str) -> ProjectFolder:
+    """The folder of a scope."""
+    folder = project.find(scope)
+    if isinstance(folder, Reason):
+        raise refusal(folder, scope)
+    return folder
+
+
+def _unscannable(root: str) -> NoContext:
+    return NoContext(f'Failed to scan project at "{root}"', root=root)
+
+
+def refusal(found: Unsupported | Corrupt | Reason, scope: str) -> NoContext:
     """Why a scope has no context to show."""
     if isinstance(found, Unsupported):
         words = f"Unsupported schema version {found.version} (this tool supports version 1)."
-        return RefusedQuery(f"{words} Upgrade dotcontext to read this file.", found.reason)
+        return NoContext(f"{words} Upgrade dotcontext to read this file.", reason=found.reason)
     if isinstance(found, Corrupt):
-        return RefusedQuery(f'Invalid or corrupt .context.yaml at scope "{scope}"', found.reason)
+        return NoContext(f'Invalid or corrupt .context.yaml at scope "{scope}"', reason=found.reason)
     if found is Reason.OUTSIDE:
-        return RefusedQuery(TRAVERSAL)
+        return NoContext(TRAVERSAL)
     missing = f'No .context.yaml found at scope "{scope}".'
     hint = "This scope may be below the min_tokens threshold; use list_contexts to see eligible scopes."
-    return RefusedQuery(f"{missing} {hint}")
+    return NoContext(f"{missing} {hint}")
 
 
 def context_of(folder: ProjectFolder) -> Context | Unsupported | Corrupt | Reason:

@@ -32,11 +32,10 @@ from context_pack.contexts.ports import Check, Project, ProjectFolder, Scan, unw
 from context_pack.contexts.queries import (
     OUTSIDE,
     UNUSABLE,
-    RefusedQuery,
     fingerprint_of,
+    folder_at,
     freshness_of,
-    refused,
-    unscannable,
+    scanned,
 )
 from context_pack.contexts.scan import is_within
 from context_pack.kernel.errors import Failure
@@ -98,17 +97,14 @@ class ContextRefresher:
 
     def refresh(
         self, project: Project, order: RefreshRequest, check: Check = unwatched, progress: Progress = silent
-    ) -> Sequence[FolderOutcome] | RefusedQuery:
-        """Carry out an order on a project; the outcome of every folder it was about, sorted by scope."""
-        scan = project.scan(check)
-        if scan is None:
-            return unscannable(project.root)
-        named: ProjectFolder | None = None
-        if order.scope is not None:
-            found = project.find(order.scope)
-            if isinstance(found, Reason):
-                return refused(found, order.scope)
-            named = found
+    ) -> Sequence[FolderOutcome]:
+        """Carry out an order on a project; the outcome of every folder it was about, sorted by scope.
+
+        Raises:
+            Failure: `not_found` for a project or a scope that is not there.
+        """
+        scan = scanned(project, check)
+        named = None if order.scope is None else folder_at(project, order.scope)
         return _RefreshPass(self, project, scan, order, check).run(named, progress)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -22,8 +21,8 @@ from context_pack.contexts.queries import (
     FolderListing,
     ListContexts,
     ListedFolder,
+    NoContext,
     QueryContext,
-    RefusedQuery,
     gist_of,
 )
 from context_pack.kernel.errors import Code, Failure
@@ -56,9 +55,16 @@ QUERY_ANSWER = shape(
 
 def build(queries: ContextQueries) -> tuple[Tool, ...]:
     """The three tools over these use cases."""
-    listing = partial(_list, queries)
-    checking = partial(_check, queries)
-    querying = partial(_query, queries)
+
+    def listing(command: ListContexts, call: Call) -> Answer:
+        return json_answer(listing_body(queries.list(command, call.check)))
+
+    def checking(command: CheckFreshness, call: Call) -> Answer:
+        return json_answer(freshness_body(command.scope, queries.check(command, call.check)))
+
+    def querying(command: QueryContext, _: Call) -> Answer:
+        return json_answer(context_body(command.scope, queries.query(command)))
+
     long: dict[str, Any] = {"long_answers": True, "tolerant": True}
     return (
         tool(
@@ -75,14 +81,6 @@ def build(queries: ContextQueries) -> tuple[Tool, ...]:
             querying, output_schema=QUERY_ANSWER, **long,
         ),
     )  # fmt: skip
-
-
-def _list(queries: ContextQueries, command: ListContexts, call: Call) -> Answer:
-    found = queries.list(command, call.check)
-    if isinstance(found, RefusedQuery):
-        root = command.path if found.root is None else found.root
-        return json_answer({**list_refusal({"path": root}), **_refused(found)}, is_error=True)
-    return json_answer(listing_body(found))
 
 
 def listing_body(found: FolderListing) -> Body:
@@ -107,13 +105,6 @@ def entry_body(entry: ListedFolder) -> Body:
     return body
 
 
-def _check(queries: ContextQueries, command: CheckFreshness, call: Call) -> Answer:
-    found = queries.check(command, call.check)
-    if isinstance(found, RefusedQuery):
-        return json_answer({**check_refusal({"scope": command.scope}), **_refused(found)}, is_error=True)
-    return json_answer(freshness_body(command.scope, found))
-
-
 def freshness_body(scope: str, found: CheckedContext) -> Body:
     """A freshness as JSON."""
     freshness = found.freshness
@@ -130,13 +121,6 @@ def freshness_body(scope: str, found: CheckedContext) -> Body:
     return {**body, "warnings": found.warnings} if found.warnings else body
 
 
-def _query(queries: ContextQueries, command: QueryContext, _: Call) -> Answer:
-    found = queries.query(command)
-    if isinstance(found, RefusedQuery):
-        return json_answer({**query_refusal({"scope": command.scope}), **_refused(found)}, is_error=True)
-    return json_answer(context_body(command.scope, found))
-
-
 def context_body(scope: str, found: ContextPart) -> Body:
     """A context as JSON."""
     context = dict(found.context)
@@ -144,10 +128,6 @@ def context_body(scope: str, found: ContextPart) -> Body:
         context["derived_fields"] = [name.partition(" ")[0] for name in context["derived_fields"]]
     body: Body = {"found": True, "scope": scope, "context": context}
     return {**body, "unknown_fields": list(found.unknown)} if found.unknown else body
-
-
-def _refused(found: RefusedQuery) -> Body:
-    return {"error": found.error} if found.reason is None else {"error": found.error, "reason": found.reason}
 
 
 def list_refusal(arguments: Mapping[str, Any]) -> Body:
@@ -175,13 +155,12 @@ def _family(shape: Callable[[Mapping[str, Any]], Body]) -> Family:
     """The family's errors in one tool's shape."""
 
     def error(failure: Failure, failed: FailedCall) -> Answer:
-        details = dict(failure.details)
+        words, fields = failure.message, shape(failed.arguments)
+        more = {name: value for name, value in failure.details.items() if name != "root" or name in fields}
         if failure.code is Code.INVALID_DATA:
-            words = f"Invalid arguments: {failure.message}"
-            more: Body = {"details": details["problems"]} if "problems" in details else {}
-        else:
-            words, more = failure.message, details
-        return json_answer({**shape(failed.arguments), "error": words, **more}, is_error=True)
+            words = f"Invalid arguments: {words}"
+            more = {"details": more["problems"]} if "problems" in more else {}
+        return json_answer({**fields, "error": words, **more}, is_error=True)
 
     return Family("contexts", error)
 
@@ -207,9 +186,10 @@ def resources(queries: ContextQueries) -> ResourceFamily:
 
     def read(uri: str) -> ResourceText | None:
         scope = unquote(uri.removeprefix(PREFIX))
-        answer = queries.query(QueryContext(scope=scope))
-        checked = queries.check(CheckFreshness(scope=scope))
-        if isinstance(answer, RefusedQuery) or isinstance(checked, RefusedQuery):
+        try:
+            answer = queries.query(QueryContext(scope=scope))
+            checked = queries.check(CheckFreshness(scope=scope))
+        except NoContext:
             return None
         body = {"scope": scope, "state": checked.freshness.state.value, "context": answer.context}
         return ResourceText(uri, json.dumps(body, ensure_ascii=False, indent=2), JSON)

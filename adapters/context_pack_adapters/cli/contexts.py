@@ -11,12 +11,11 @@ from attrs import asdict
 from context_pack.contexts.fingerprint import Method
 from context_pack.contexts.model import CONTEXT_SCHEMA
 from context_pack.contexts.ports import Project
-from context_pack.contexts.queries import opened
+from context_pack.contexts.queries import ListContexts, opened
 from context_pack.contexts.refresh import FolderOutcome, RefreshRequest
 from context_pack.contexts.tools import listing_body
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
-from context_pack_adapters.library.features import answered
 
 COLOURS: Mapping[str, str] = {
     **dict.fromkeys(("made", "updated", "fresh"), "green"),
@@ -26,7 +25,7 @@ COLOURS: Mapping[str, str] = {
 
 
 def _project(app: App) -> Project:
-    return answered(opened(app.cases.contexts.queries.projects, None))
+    return opened(app.cases.contexts.queries.projects, None)
 
 
 @command("contexts refresh", walks=True)
@@ -64,7 +63,7 @@ def refresh(app: App, scope: str | None, adopt: bool, fingerprint: str | None, a
     method = None if fingerprint is None else Method(fingerprint)
     project, order = _project(app), RefreshRequest(scope, method=method, agents=agents, adopt=adopt)
     with output.progress("contexts") as report:
-        outcomes = answered(app.cases.contexts.refresher.refresh(project, order, progress=report))
+        outcomes = app.cases.contexts.refresher.refresh(project, order, progress=report)
     if app.json:
         output.value({"root": project.root, "folders": [asdict(each) for each in outcomes]})
     else:
@@ -111,7 +110,7 @@ def status(app: App, quiet: bool, schema: bool) -> int:
     if schema:
         output.value(CONTEXT_SCHEMA)
         return 0
-    listing = answered(app.cases.contexts.queries.survey(_project(app)))
+    listing = app.cases.contexts.queries.list(ListContexts())
     states = {each.scope: "corrupt" if each.reason else each.state.value for each in listing.entries}
     fresh = all(state == "fresh" for state in states.values())
     if app.json:

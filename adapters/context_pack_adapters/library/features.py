@@ -34,7 +34,6 @@ from context_pack.contexts.queries import (
     FolderListing,
     ListContexts,
     QueryContext,
-    RefusedQuery,
     opened,
 )
 from context_pack.contexts.refresh import FolderOutcome, RefreshRequest
@@ -258,17 +257,17 @@ class Contexts(Feature):
     @asks(ListContexts)
     def list(self, command: ListContexts) -> FolderListing:
         """Every folder that has, or should have, a context: `entries` with `scope` and `state`."""
-        return answered(self.queries.list(command))
+        return self.queries.list(command)
 
     @asks(QueryContext)
     def query(self, command: QueryContext) -> ContextPart:
         """The context of a folder as a mapping (`context`), whole or only these fields."""
-        return answered(self.queries.query(command))
+        return self.queries.query(command)
 
     @asks(CheckFreshness)
     def check(self, command: CheckFreshness) -> CheckedContext:
         """Whether the context of a folder is still true: `freshness.state`."""
-        return answered(self.queries.check(command))
+        return self.queries.check(command)
 
     def refresh(
         self, scope: str | None = None, *, only_missing: bool = False, path: str | None = None
@@ -280,19 +279,8 @@ class Contexts(Feature):
             only_missing: leave alone what is there.
             path: another project than the opened one.
         """
-        project = answered(opened(self.queries.projects, path))
-        return answered(self.refresher.refresh(project, RefreshRequest(scope, only_missing)))
-
-
-def answered(answer: T | RefusedQuery) -> T:
-    """Return the answer, or raise a refusal as a failure.
-
-    Raises:
-        Failure: `not_found`, when the project or the scope was refused.
-    """
-    if isinstance(answer, RefusedQuery):
-        raise Failure(Code.NOT_FOUND, answer.error, {} if answer.reason is None else {"hint": answer.reason})
-    return answer
+        project = opened(self.queries.projects, path)
+        return self.refresher.refresh(project, RefreshRequest(scope, only_missing))
 
 
 class Bundles(Feature):
