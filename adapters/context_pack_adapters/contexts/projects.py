@@ -1,17 +1,267 @@
-"""Which folders of the machine may be asked about: the source root, and roots that its owner allowed."""
+"""Projects on disk: the source root and roots that its owner allowed; scans, reads and writes in them.
+
+The scan goes depth first through real folders only and never fails as a whole: what cannot be listed or has
+no proper name is left out and counted. A folder that is as it was when last seen is the same object again.
+Every read and write starts at the root's place and goes down by descriptor.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
+from hashlib import sha256
+from typing import NamedTuple
 
+from context_pack.contexts.fingerprint import content_row, fingerprint
+from context_pack.contexts.model import CONTEXT_FILE, ROOT_SCOPE
+from context_pack.contexts.ports import Check, FileRow, ProjectFolder, Scan
+from context_pack.contexts.scan import gather_rules, is_entered
 from context_pack.kernel.errors import Failure
+from context_pack.kernel.gitignore import IgnoreFile
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack.kernel.ports import Reason
-from context_pack_adapters.contexts.project import DiskProject, ScopePolicy
-from context_pack_adapters.files.opening import Place, Refused, enter, leave, scan, way_inside
-from context_pack_adapters.files.rooted import Rooted
+from context_pack.kernel.ports import Reason, decode
+from context_pack_adapters.files.faults import translated
+from context_pack_adapters.files.folder import is_temporary, put, sweep
+from context_pack_adapters.files.opening import (
+    Handle,
+    Place,
+    Refused,
+    enter,
+    leave,
+    open_file,
+    read_file,
+    scan,
+    way_from,
+    way_inside,
+)
+from context_pack_adapters.files.rooted import Rooted, reason_of
+from context_pack_adapters.files.signature import is_settled
+from context_pack_adapters.files.walking import Level, walk
+
+MAX_BYTES = 1024 * 1024
+"""Of a context, of the rules of a scan, and of a source that is summed up."""
+FOLDERS_BETWEEN_CHECKS = 64
+
+
+class ScopePolicy(PathPolicy):
+    """The path policy, but a context in a folder of packages is no secret; a scan never goes there."""
+
+    def denies_name(self, name: str) -> bool:
+        """Whether a path with this segment is denied, wherever the segment stands."""
+        return name != "node_modules" and PathPolicy.denies_name(self, name)
+
+
+def denies_scope(policy: PathPolicy, scope: str) -> bool:
+    """Whether the folder of a scope must not be looked into, or is none that a path can spell."""
+    try:
+        return policy.denies(RelativePath(scope), True)
+    except Failure:
+        return True
+
+
+class DiskProject:
+    """A `Project` on disk at a place; safe to share between threads. `root` is what callers call it."""
+
+    def __init__(self, root: str, place: Place, policy: PathPolicy) -> None:
+        self.root = root
+        self._place = place
+        self._policy = ScopePolicy(policy.extra)
+        self._rooted = Rooted(place, self._policy)
+        self._known: dict[str, ProjectFolder] = {}
+
+    # -- the scan
+
+    def scan(self, check: Check) -> Scan | None:
+        """Every folder that the rules let in; None when the root cannot be listed."""
+        rules, ignored, warnings = gather_rules(self._root_file)
+        lines, start_ns = IgnoreFile(ignored), time.time_ns()
+        known: dict[str, ProjectFolder] = {}
+
+        def look_into(level: Level, depth: int) -> Iterator[tuple[str, int]]:
+            nonlocal warnings
+            scope = level.prefix[:-1] or ROOT_SCOPE
+            if len(known) % FOLDERS_BETWEEN_CHECKS == 0:
+                check()
+            seen = look(level.entries)
+            known[scope] = self._folder(scope, seen, start_ns)
+            warnings += seen.warnings
+            if depth >= rules.max_depth:
+                return
+            for name in seen.folders:
+                entered = self._enters(level.prefix + name, name, lines)
+                if entered:
+                    yield name, depth + 1
+                elif entered is None:
+                    warnings += 1
+
+        def shut(_: str, error: OSError) -> None:
+            nonlocal warnings
+            warnings += not isinstance(error, FileNotFoundError)
+
+        walk(self._place, look_into, 0, shut)
+        if ROOT_SCOPE not in known:
+            return None
+        self._known = known
+        return Scan(list(known.values()), rules, warnings)
+
+    def _folder(self, scope: str, seen: FolderContents, now_ns: int) -> ProjectFolder:
+        """The folder as just seen: the known object if nothing has changed.
+
+        A context that is a link is read again every time.
+        """
+        before = self._known.get(scope)
+        same = before is not None and (before.rows, before.warnings) == (seen.files, seen.warnings)
+        if before is not None and same and before.settled and not seen.odd_context:
+            return before
+        newest = max([row[3] for row in seen.files], default=0)
+        settled = not seen.odd_context and is_settled(newest, newest, now_ns)
+        return ProjectFolder(scope, seen.files, self, seen.warnings, seen.odd_context, settled)
+
+    def _enters(self, scope: str, name: str, lines: IgnoreFile) -> bool | None:
+        """Whether a folder is entered; None is a no that counts as a warning: its name is no text."""
+        if not is_entered(name):
+            return False
+        if not name.isascii() and not is_decodable(name):
+            return None
+        # A known folder is one that the policy lets in.
+        allowed = scope in self._known or not denies_scope(self._policy, scope)
+        return allowed and not lines.verdict(scope, True)
+
+    def _root_file(self, name: str) -> bytes | None:
+        """The bytes of a file in the root, empty if there is none; None if it cannot be read."""
+        found = self._rooted.read(RelativePath(name), MAX_BYTES)
+        if isinstance(found, Reason):
+            return b"" if found is Reason.MISSING else None
+        return found[0]
+
+    # -- one folder
+
+    def find(self, scope: str) -> ProjectFolder | Reason:
+        """The folder that a caller's scope leads to, or why there is none."""
+        found = self._looked(scope)
+        if isinstance(found, Reason):
+            return found
+        path, seen = found
+        folder = self._folder(path, seen, time.time_ns())
+        self._known[path] = folder
+        return folder
+
+    def inside(self, scope: str) -> Sequence[str]:
+        """The scopes of the folders directly in one, as far as a scan would enter them, sorted."""
+        found = self._looked(scope)
+        if isinstance(found, Reason):
+            return []
+        path, seen = found
+        lines = IgnoreFile(gather_rules(self._root_file)[1])
+        prefix = "" if path == ROOT_SCOPE else path + "/"
+        return sorted(prefix + name for name in seen.folders if self._enters(prefix + name, name, lines))
+
+    def _looked(self, scope: str) -> tuple[str, FolderContents] | Reason:
+        """The resolved path of a scope from the root, and the folder there."""
+        parts = self._spelled(scope.replace("\\", "/"))
+        if parts is None:
+            return Reason.OUTSIDE
+        try:
+            handle, reached = self._rooted.reach(parts or (".",), enter)
+        except Refused as refused:
+            return refused.reason
+        except (OSError, ValueError):  # none, or a name that no system has
+            return Reason.MISSING
+        try:
+            path = "/".join(reached)
+            if path != ROOT_SCOPE and (not is_decodable(path) or denies_scope(self._policy, path)):
+                return Reason.DENIED
+            return path, look(scan(handle))
+        except OSError:
+            return Reason.IO
+        finally:
+            leave(handle)
+
+    def _spelled(self, scope: str) -> tuple[str, ...] | None:
+        """The parts of a scope from the root, be it relative or absolute; None for one that leads out."""
+        for root in (self.root, self._place.path, os.path.realpath(self._place.path)):
+            place = os.path.normpath(os.path.join(root, scope))
+            if (inside := way_from(root, place)) is not None:
+                return inside
+        return None
+
+    # -- files
+
+    def text(self, scope: str, name: str) -> str | None:
+        """The text of a file in a folder; None when it is no text, too large or not to be read."""
+        try:
+            found = self._rooted.read(RelativePath("/".join([*_parts(scope), name])), MAX_BYTES)
+        except Failure:
+            return None
+        if isinstance(found, Reason):
+            return None
+        text = decode(found[0])
+        return None if isinstance(text, Reason) else text
+
+    def write(self, scope: str, name: str, before: bytes | None, after: bytes) -> bool:
+        """Put a file in place of `before` in one step; False when that is no longer there.
+
+        Raises:
+            Failure: `io_error`.
+        """
+        with translated(name):
+            try:
+                with self._place.below(*_parts(scope)).held() as folder:
+                    return self._replace(folder, name, before, after)
+            except (FileNotFoundError, NotADirectoryError):  # the folder is gone, or a link now
+                return False
+
+    def _replace(self, folder: Handle, name: str, before: bytes | None, after: bytes) -> bool:
+        mode = None
+        try:
+            now, status = read_file(folder, name, max(len(after), MAX_BYTES))
+            mode = status.st_mode
+        except FileNotFoundError:
+            now = None
+        except OSError:  # a link, a folder, something too large: not what was seen before
+            return False
+        if now != before:
+            return False
+        sweep(folder, CONTEXT_FILE)
+        put(folder, {name: after}, mode)
+        return True
+
+    def context_of(self, folder: ProjectFolder) -> bytes | Reason:
+        """The bytes of a folder's context file, or why they cannot be had."""
+        try:
+            return self._rooted.reach((*_parts(folder.scope), CONTEXT_FILE), _context_bytes)[0]
+        except OSError as error:
+            found = reason_of(error)
+        return Reason.MISSING if found is Reason.DENIED else found
+
+    def fingerprint_of(self, folder: ProjectFolder, check: Check) -> str | None:
+        """The fingerprint of a folder's contents; None when a file cannot be read.
+
+        It is computed once for as long as the folder is the same object.
+        """
+        if "contents" in folder.memo:
+            return str(folder.memo["contents"])
+        try:
+            with self._place.below(*_parts(folder.scope)).held() as handle:
+                found = fingerprint(
+                    content_row(row[0], digest_of(handle, row[0], check)) for row in folder.counted
+                )
+        except OSError:
+            return None
+        if folder.settled:
+            folder.memo["contents"] = found
+        return found
+
+
+def _context_bytes(folder: Handle, name: str) -> bytes:
+    return read_file(folder, name, MAX_BYTES)[0]
+
+
+def _parts(scope: str) -> list[str]:
+    return [] if scope == ROOT_SCOPE else scope.split("/")
+
 
 KEPT_PROJECTS = 16
 
@@ -22,7 +272,7 @@ class DiskProjects:
     def __init__(self, source_root: str, allowed: Sequence[str], policy: PathPolicy) -> None:
         self._source_root = os.path.abspath(source_root)
         self._allowed = (self._source_root, *map(os.path.abspath, allowed))
-        self._scopes = ScopePolicy(policy.extra)
+        self._policy = ScopePolicy(policy.extra)
         # A project knows what was found out about its folders by earlier calls.
         self._project = lru_cache(KEPT_PROJECTS)(partial(DiskProject, policy=policy))
 
@@ -51,14 +301,10 @@ class DiskProjects:
         parts = way_inside(root, spelled)
         if parts is None:
             return Reason.DENIED
-        try:
-            denied = parts and self._scopes.denies(RelativePath("/".join(parts)), True)
-        except Failure:  # no path that a project could have
-            denied = True
-        if denied:
+        if parts and denies_scope(self._policy, "/".join(parts)):
             return Reason.DENIED
         try:
-            handle, reached = Rooted(root, self._scopes).reach(tuple(parts) or (".",), enter)
+            handle, reached = Rooted(root, self._policy).reach(tuple(parts) or (".",), enter)
         except Refused:
             return Reason.DENIED
         except OSError:
@@ -70,3 +316,79 @@ class DiskProjects:
         finally:
             leave(handle)
         return Place(root, tuple(part for part in reached if part != "."))
+
+
+# -- a look at a folder: names, sizes and times of its files; nothing is read
+
+CHUNK = 1024 * 1024
+LARGEST_HASHED = 64 * CHUNK
+"""A file of more bytes counts by its size alone: a sparse one could keep a listing busy for hours."""
+
+
+class FolderContents(NamedTuple):
+    """The contents of a folder: regular files, folders, and how many names had to be left out."""
+
+    files: list[FileRow]
+    folders: list[str]
+    warnings: int
+    odd_context: bool
+    """Whether the context file is something else than a regular file: a link, a folder, a pipe."""
+
+
+def look(entries: Iterable[os.DirEntry[str]]) -> FolderContents:
+    """The files and folders of an open folder; what vanishes meanwhile is not there."""
+    files: list[FileRow] = []
+    folders: list[str] = []
+    warnings, odd = 0, False
+    for entry in entries:
+        name = entry.name
+        if entry.is_file(follow_symlinks=False):
+            try:
+                status = entry.stat(follow_symlinks=False)
+            except FileNotFoundError:
+                continue
+            except OSError:
+                warnings += 1
+                continue
+            if not name.isascii() and not is_decodable(name):
+                warnings += 1
+            elif name[0] != "." or not is_temporary(name):
+                files.append((name, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino))
+        elif entry.is_dir(follow_symlinks=False):
+            folders.append(name)
+            odd = odd or name == CONTEXT_FILE
+        elif name == CONTEXT_FILE:
+            odd = True
+    return FolderContents(files, folders, warnings, odd)
+
+
+def is_decodable(name: str) -> bool:
+    """Whether a name is text: bytes that are no UTF-8 come as half characters."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def digest_of(folder: Handle, name: str, check: Callable[[], None]) -> str:
+    """The SHA-256 of the bytes of a file in an open folder; of a very large one, that of its size.
+
+    Raises:
+        OSError: they cannot be had.
+    """
+    opened = open_file(folder, name)
+    size = opened.status.st_size
+    try:
+        if size > LARGEST_HASHED:
+            return sha256(str(size).encode()).hexdigest()
+        # One byte more than expected, so that the common case ends with the first, short read.
+        chunk = os.read(opened.descriptor, size + 1 if size < CHUNK else CHUNK)
+        found = sha256(chunk)
+        done = len(chunk) == size
+        while not done and (chunk := os.read(opened.descriptor, CHUNK)):
+            found.update(chunk)
+            check()
+        return found.hexdigest()
+    finally:
+        os.close(opened.descriptor)
