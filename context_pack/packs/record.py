@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import starmap
 from typing import Any, TypeVar
 
 from context_pack.kernel.errors import Code, Failure, clip
@@ -47,10 +48,8 @@ FIELDS: Mapping[Any, Sequence[str]] = {
 """The fields of a pack and of its parts, in the order in which they are written."""
 LISTS: Mapping[str, type[Any]] = {"sections": Section, "refs": Ref, "diagrams": Diagram}
 SINGLE: Mapping[str, type[Any]] = {"anchor": Anchor, "symbol": Symbol}
-LATER = frozenset({"symbol", "spellings"})
-"""Fields that older readers do not know: they are written only where they are there."""
 STORED = frozenset({"anchor", "spellings"})
-"""Fields of a ref that only storage needs."""
+"""Fields of a ref that only storage needs, and only where they are there."""
 FORMER = frozenset({"before", "after", "first", "last", "rolling", "sketch", "beside"})
 """Fields of anchors of older packs: they say nothing any more, and are not written again."""
 
@@ -68,12 +67,11 @@ def to_record(
     record: Record = {"schema_version": SCHEMA_VERSION} if isinstance(part, Pack) and not fields else {}
     for name in fields or FIELDS[type(part)]:
         value = getattr(part, name)
-        if value is None and anchors and not fields:
-            continue  # a file says what is there
-        if (value not in (None, ()) or name not in LATER) and (anchors or name not in STORED):
-            record[name] = value if type(value) in (str, int) else _plain(value, anchors)
-    extra = getattr(part, "extra", None) if anchors else None
-    return record | extra if extra else record
+        if name in STORED and not (anchors and value):
+            continue
+        if value is not None or not anchors or fields:  # a file says what is there
+            record[name] = _plain(value, anchors)
+    return record | getattr(part, "extra", {}) if anchors else record
 
 
 def _plain(value: Any, anchors: bool) -> Any:
@@ -82,7 +80,7 @@ def _plain(value: Any, anchors: bool) -> Any:
     if kind in FIELDS:
         return to_record(value, anchors=anchors)
     if kind is tuple:
-        return [each if type(each) is str else _plain(each, anchors) for each in value]
+        return [_plain(each, anchors) for each in value]
     if isinstance(value, datetime):
         return format_instant(value)
     return value.value if kind in (Status, RelativePath) else value
@@ -145,10 +143,10 @@ def prose_joined(front: Record, body: str) -> Record:
     """
     sections = _mappings(front, "sections")
     below = _by_key([each for each in sections if "title" not in each])
-    (_, opening), *chunks = _cut(body.split("\n"), _SECTION, below)
+    opening, parts = _cut(body.split("\n"), _SECTION, below)
     if any(map(str.strip, opening)):
         raise malformed("the body has text above its first section; put it below '## Title [key]'")
-    read = iter([_with_prose(below[head[2]], head[1], lines) for head, lines in chunks if head is not None])
+    read = iter(list(starmap(_with_prose, parts)))
     return {**front, "sections": [each if "title" in each else next(read) for each in sections]}
 
 
@@ -160,9 +158,9 @@ def _by_key(parts: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
 
 
 def _cut(
-    lines: Sequence[str], heading: re.Pattern[str], parts: Collection[str]
-) -> Iterator[tuple[re.Match[str] | None, Sequence[str]]]:
-    """The lines above the first heading of a part, then every heading with the lines below it.
+    lines: Sequence[str], heading: re.Pattern[str], parts: Mapping[str, T]
+) -> tuple[Sequence[str], list[tuple[T, str, Sequence[str]]]]:
+    """The lines above the first heading; then each part with its title and the lines below its heading.
 
     Raises:
         Failure: `malformed_pack` if these are not exactly the parts that the front matter names.
@@ -175,23 +173,21 @@ def _cut(
         )
     if strange := [key for key, count in counts.items() if count > 1 or key not in parts]:
         raise malformed(f"the body has a heading with [{strange[0]}] too many; 'write' adds parts to a pack")
-    bounds = [*(at for at, _ in heads), len(lines)]
-    yield None, lines[: bounds[0]]
-    for (at, head), end in zip(heads, bounds[1:], strict=True):
-        yield head, lines[at + 1 : end]
+    ends = [*(at for at, _ in heads), len(lines)]
+    below = zip(heads, ends[1:], strict=True)
+    return lines[: ends[0]], [(parts[head[2]], head[1], lines[at + 1 : end]) for (at, head), end in below]
 
 
 def _with_prose(section: Mapping[str, Any], title: str, lines: Sequence[str]) -> Record:
     """A section with its title, and the text and diagrams that these lines say."""
-    diagrams = _by_key(_mappings(section, "diagrams"))
-    (_, above), *chunks = _cut(lines, _DIAGRAM, diagrams)
+    above, diagrams = _cut(lines, _DIAGRAM, _by_key(_mappings(section, "diagrams")))
     text = values.without_blank_ends("\n".join(above))
     if text and "description" in section:
         raise malformed(
             f"the section '{section.get('key')}' has its text twice, in the front matter and below"
         )
-    drawn = [_drawn(diagrams[head[2]], head[1], below) for head, below in chunks if head is not None]
-    return {**section, "title": title, **({"description": text} if text else {}), "diagrams": drawn}
+    description = {"description": text} if text else {}
+    return {**section, "title": title, **description, "diagrams": list(starmap(_drawn, diagrams))}
 
 
 def _drawn(diagram: Mapping[str, Any], title: str, lines: Sequence[str]) -> Record:
