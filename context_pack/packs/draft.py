@@ -126,8 +126,7 @@ class PackDrafter(PackAccess):
                 hold anything, or what the search and the store raise.
         """
         title, found = self._passages(command, check)
-        name = None if command.name is None else values.new_name(command.name)
-        empty = new_pack(self.clock.now(), command.ttl_minutes, name, title=title_of(title))
+        empty = new_pack(self.clock.now(), command.ttl_minutes, command.name, title=title_of(title))
         resolver = Resolver.over(self, check)
         chooser = _Chooser(empty, title, resolver, command.max_tokens - SLACK_TOKENS)
         pack = chooser.chosen(found)

@@ -14,7 +14,6 @@ from attrs import evolve, frozen
 
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.times import expiry
-from context_pack.packs import values
 from context_pack.packs.changes import (
     advanced,
     check_editable,
@@ -78,11 +77,10 @@ class PackWriter(PackAccess):
 
     def create(self, command: Create, check: Check = never_cancelled) -> Pack:
         """Make a new draft; its name must be free among live packs."""
-        name = None if command.name is None else values.new_name(command.name)
         words = {"title": command.title, "brief": command.brief, "tags": command.tags}
-        pack = new_pack(self.clock.now(), command.ttl_minutes, name, **words)
+        pack = new_pack(self.clock.now(), command.ttl_minutes, command.name, **words)
         check()
-        return self.store.create(lambda pack_id: evolve(pack, id=pack_id), name, check)
+        return self.store.create(lambda pack_id: evolve(pack, id=pack_id), pack.name, check)
 
     def set_status(self, command: SetStatus, check: Check = never_cancelled) -> Pack:
         """Finalize or reopen; a pack that already has the status stays as it is.

@@ -35,37 +35,26 @@ def open_team(settings: Settings, environ: Mapping[str, str], tell: Tell = lambd
     try:
         return load_team(settings, environ, tell)
     except Failure as failure:
-        return UnopenedTeam(Unopened(failure))
-
-
-class UnopenedTeam:
-    """A team whose stores cannot be opened: each says why when it is used."""
-
-    def __init__(self, store: Any) -> None:
-        self.store = store
-
-    def stand_in(self, *_: Any) -> Any:
-        """What stands in for packs, and for each other store."""
-        return self.store
-
-    packs = history = excerpts = discoveries = collection = stand_in
-
-    def change_token(self) -> str:
-        """Raises the reason."""
-        return str(self.store.change_token())
-
-    def close(self) -> None:
-        """There is nothing to close."""
+        return Unopened(failure)
 
 
 class Unopened:
-    """Stands in for a store that cannot be opened: every method raises the reason when it is called."""
+    """Stands in for a team that cannot be opened, and for each of its stores, which say why when used."""
 
     def __init__(self, failure: Failure) -> None:
         self._failure = failure
 
+    def packs(self, *_: Any) -> Any:
+        """What stands in for packs, and for each other store."""
+        return self
+
+    history = excerpts = discoveries = collection = packs
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name.startswith("_") or name == "close":
+        if name.startswith("_"):
             raise AttributeError(name)
         return self._refuse
 
@@ -73,4 +62,4 @@ class Unopened:
         raise self._failure
 
 
-AnyTeam: TypeAlias = "Team | UnopenedTeam"
+AnyTeam: TypeAlias = "Team | Unopened"

@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import time
 from collections.abc import Mapping
+from typing import LiteralString
+
+from attrs import frozen
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ports import IdSource
 from context_pack_adapters.files.events import Tell
-from context_pack_adapters.postgres.connection import Address, Database
+from context_pack_adapters.postgres.connection import VERSION, Address, Database
 from context_pack_adapters.postgres.discoveries import PostgresDiscoveryStore
 from context_pack_adapters.postgres.documents import PostgresExcerptStore, SharedCollection
 from context_pack_adapters.postgres.packs import PostgresPackHistory, PostgresPackStore, change_token
 from context_pack_adapters.postgres.schema import prepare, printed
-from context_pack_adapters.postgres.status import DatabaseStatus, read_status
 from context_pack_adapters.settings import Settings, store_password
 
 _SECONDS = 5.0
@@ -24,6 +27,29 @@ _UNNAMED = (
     "the project has no name in the team's database: it has no remote 'origin' on another machine; "
     "set CONTEXT_PACK_PROJECT to the name that everybody in the team uses"
 )
+
+
+_COUNTS: LiteralString = """
+    SELECT (SELECT count(*) FROM context_pack.cp_packs
+            WHERE project = %(project)s AND expires_at > clock_timestamp()),
+           (SELECT count(*) FROM context_pack.cp_discoveries WHERE project = %(project)s),
+           (SELECT count(*) FROM context_pack.cp_documents WHERE project = %(project)s),
+           current_setting('server_version'), current_user, current_setting('is_superuser')::boolean"""
+
+
+@frozen
+class DatabaseStatus:
+    """The state of the database."""
+
+    project: str
+    schema: int
+    server: str
+    login: str
+    bypasses_security: bool
+    latency_ms: float
+    packs: int
+    discoveries: int
+    documents: int
 
 
 class Team:
@@ -73,7 +99,12 @@ class Team:
         Raises:
             Failure: it cannot be reached or used.
         """
-        return read_status(self.database)
+        ((packs, discoveries, documents, server, login, superuser),) = self.database.rows(_COUNTS, {})
+        begun = time.perf_counter()  # the connection is there already
+        self.database.rows("SELECT 1", {})
+        latency = round((time.perf_counter() - begun) * 1000, 2)
+        counts = packs, discoveries, documents
+        return DatabaseStatus(self.database.project, VERSION, server, login, superuser, latency, *counts)
 
     def change_token(self) -> str:
         """A text that differs when a live pack or a discovery of the team has changed.
