@@ -225,7 +225,7 @@ def test_a_database_that_is_down_is_reported_while_local_tools_work(
     finally:
         client.kill()
     shown = [log, str(told), str(found)]
-    for words in (("doctor",), ("team", "status"), ("packs", "list")):
+    for words in (("doctor", "--json"), ("team", "status"), ("packs", "list")):
         done = member(*words)
         shown += [done.out, done.err]
     assert [text for text in shown if SECRET in text] == []

@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from context_pack.packs.tools import COMMANDS
+from context_pack.toolkit.arguments import command_schema
+
 REF = {"section_key": "main", "ref_key": "ref", "path": "a.py", "line_start": 1, "line_end": 2}
 GOOD: dict[str, dict[str, Any]] = {
     "create": {"ttl_minutes": 5},
@@ -67,24 +70,10 @@ def test_wrong_types_are_refused_by_name(desk: Any, action: str) -> None:
 def test_unknown_fields_and_fields_of_other_actions_are_refused(desk: Any, action: str) -> None:
     call = arguments(desk, action)
     schema = desk.registry.tools["input"].schema["properties"]
-    foreign: dict[str, Any] = {"nonsense": 1, "Title": "t", "": "x"}
+    own = command_schema(COMMANDS[action])["properties"]
     samples: dict[str, Any] = {"string": "text", "integer": 3, "array": []}
-    for name, rule in schema.items():
-        foreign[name] = samples[rule["type"]]
-    optional = {
-        "create": {"name", "title", "brief", "tags"},
-        "list": {"status", "query", "limit", "offset"},
-        "upsert_section": {"section_description", "section_order"},
-        "upsert_ref": {"ref_title", "ref_why", "group", "symbol"},
-        "upsert_diagram": {"diagram_why"},
-        "set_meta": {"brief", "tags"},
-        "touch_ttl": {"extend_minutes"},
-        "verify": {"offset"},
-    }
-    allowed = set(call) | optional.get(action, set()) | (set() if action in UNTARGETED else {"id", "name"})
-    for name, value in foreign.items():
-        if name in allowed:
-            continue
+    foreign = {name: samples[rule["type"]] for name, rule in schema.items() if name not in own}
+    for name, value in {"nonsense": 1, "Title": "t", "": "x", **foreign}.items():
         error = desk.refused("input", **{**call, name: value})
         assert (error["code"], error["details"]["field"]) == ("invalid_data", name), name
         assert f"'{name}' is not supported" in error["message"]
