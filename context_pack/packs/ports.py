@@ -71,7 +71,11 @@ def not_found(field: str, value: str) -> Failure:
 
 def not_expired(handle: str) -> Failure:
     """No expired pack has that id or name."""
-    return Failure(Code.NOT_FOUND, "no expired pack has that id or name", {"pack": handle})
+    return Failure(
+        Code.NOT_FOUND,
+        "no expired pack has that id or name; 'context-pack packs list --expired' shows them",
+        {"pack": handle},
+    )
 
 
 def name_taken(name: str, pack_id: str) -> Failure:

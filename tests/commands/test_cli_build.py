@@ -94,7 +94,7 @@ def test_a_pack_is_made_changed_and_finished_by_hand(cli: Login) -> None:
     assert "graph LR; a --> b" in shown
     assert cli.ok("packs", "remove", "auth", "flow/login").startswith("removed flow/login from auth")
     assert cli.ok("packs", "remove", "auth", "flow").startswith("removed flow from auth")
-    assert "there is no section 'flow'" in cli.refused("packs", "remove", "auth", "flow")
+    assert "there is no 'flow' in it" in cli.refused("packs", "remove", "auth", "flow")
     assert cli.ok("packs", "finalize", "auth").startswith("finalized auth, revision ")
     assert "packs reopen" in cli.refused("packs", "add", "auth", "src/login.py:1")
     assert "auth is a draft again" in cli.ok("packs", "reopen", "auth")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from shlex import quote
 from typing import Any
 
 import click
@@ -130,6 +131,8 @@ def _tell(app: App, report: Report, github: bool, diff: bool) -> int:
         f"{counted(len(report.rows), 'statement')} {checked}: {', '.join(counts) or 'none'}; ",
         (COLOURS[report.verdict], report.verdict.value if report.rows else "nothing to check"),
     )
+    if report.verdict is Verdict.FAILS and not (diff or github):
+        output.note("--diff shows what changed; 'packs accept' and 'memory accept' say what still holds.")
     if any(row.state == COSMETIC for row in report.told):
         output.note(SETTLED)
     return CODES[report.verdict]
@@ -198,6 +201,9 @@ def verify_packs(app: App, packs: tuple[str, ...], strict: bool, github: bool) -
         for old in over:
             words = f"  {called(old)}: expired; packs restore {old.id} brings it back"
             output.line(("bold", old.id), words)
+        for name in [pack["name"] or pack["id"] for pack in done.results if not (pack["ok"] or github)][:1]:
+            what = f"What changed: context-pack packs show {quote(name)} --diff"
+            output.note(f"{what}; if its words still hold: context-pack packs accept {quote(name)}")
         if nothing and not over:
             output.line("No context packs found.")
     return 0 if sound else UNDECIDED if undecided else 1

@@ -102,14 +102,13 @@ def _parameter(
     if rule["type"] == "boolean":
         return click.Option([option, name], is_flag=True, default=None, help=f"{about}.")
     many = rule["type"] == "array"
-    if default is None and rule.get("default") is not None and BUDGET not in rule["description"]:
-        about += f" [default: {rule['default']}]"
-    elif default is not None:
-        about += f" [default: {default}]"
     kind = _type(name, rule["items"] if many else rule, kinds)
-    shown = "N" if rule["type"] in ("integer", "number") else "TIME" if isinstance(kind, Minutes) else None
+    shown = "N" if rule["type"] in ("integer", "number") else None
     if isinstance(kind, Minutes):
-        shown = "TIME"
+        shown, about = "TIME", "How long: 90 (minutes), 12h, 7d."
+    told = rule.get("default") if default is None and BUDGET not in rule["description"] else default
+    if told is not None:
+        about += f" [default: {told}]"
     return click.Option(
         [option, name],
         type=kind,

@@ -14,13 +14,15 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TextIO
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.text import close
-from context_pack.toolkit.spec import Answer
+
+if TYPE_CHECKING:
+    from context_pack.toolkit.spec import Answer
 
 Part = str | tuple[str, str]
 """A text, plain or as (style, text)."""
@@ -187,6 +189,8 @@ SPELLINGS: Mapping[str, str] = {
     "check_freshness": "'context-pack contexts status'",
 }
 """What the tools call an argument or another tool, and what it is on the command line."""
+KEY_PATTERN = "string, at most 64 characters, matching `^[a-z0-9][a-z0-9_-]{1,63}$`"
+KEY_WORDS = "2 to 64 of a-z, 0-9, '-' and '_'"
 _SPELLED = re.compile(rf"'?\b({'|'.join(SPELLINGS)})\b'?")
 PACK_ADVICE = "mend it or move it away; until then the other packs answer by id, and 'verify' checks them"
 FILES: Mapping[Code, tuple[str, str, str]] = {
@@ -206,7 +210,8 @@ def words_for(failure: Failure, root: str = "") -> list[str]:
     details = failure.details
     kind, folder, advice = FILES.get(failure.code, ("", "packs", ""))
     path, files = str(details.get("path") or ""), details.get("files", ())
-    message = failure.message if path in failure.message else f"{failure.message}: {path}"
+    is_told = path in failure.message or path.startswith("$")  # of a fault, the path in the arguments
+    message = failure.message if is_told else f"{failure.message}: {path}"
     if kind and files:  # each has a line of its own
         count = details.get("count", len(files))
         message = f"a {kind} file is malformed" if count == 1 else f"{count} {kind} files are malformed"
@@ -260,12 +265,13 @@ def notes_in_words(answer: Mapping[str, Any]) -> Iterator[str]:
 
 def command_words(text: str) -> str:
     """The words of a tool as the command line has them."""
+    text = re.sub(r"^operation \d+: ", "", text).replace(KEY_PATTERN, KEY_WORDS)
     return _SPELLED.sub(lambda match: SPELLINGS[match[1]], text)
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """A hint that names the known word closest to `word`, or nothing."""
-    near = close(word, known)
+    near = get_close_matches(word, list(known))
     return f"; did you mean {near[0]!r}?" if near else ""
 
 

@@ -79,10 +79,11 @@ def change(app: App, handle: str, action: str, **arguments: Any) -> dict[str, An
 
 
 def every_pack(app: App, **filters: Any) -> Iterator[dict[str, Any]]:
-    """The summary of every pack that passes the filters."""
+    """The summary of every pack that passes the filters; a first page of defaults needs no jsonschema."""
     offset, more = 0, True
     while more:
-        asked = ListPacks(**filters, limit=PAGE, offset=offset)
+        rest: dict[str, Any] = {"limit": PAGE, "offset": offset} if offset else {}
+        asked = ListPacks(**filters, **rest)
         page = listed(app.cases.lister.list(asked), app.ports.clock.now())
         yield from page["packs"]
         offset, more = offset + page["count"], page["has_more"]

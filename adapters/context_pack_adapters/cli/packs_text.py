@@ -43,16 +43,18 @@ def given_text(written: str) -> str:
         raise click.UsageError(f"{written} is not UTF-8 text") from None
 
 
-def told_places(app: App, body: Mapping[str, Any], written: str, *lines: str) -> int:
-    """Print what became of a text; 1 where a place was not found that `written`, a new part of it, names."""
+def told_places(app: App, body: Mapping[str, Any], before: str, *lines: str) -> int:
+    """Print what became of a text; 1 where a place was not found that the text `before` does not name."""
     app.tell(body, *lines)
-    missing = body.get("not_found", {})
-    for place, reason in missing.items():
-        output.complain(f"{place}: {reason}")
-    return 1 if any(re.split("[:#]", place)[0] in written for place in missing) else 0
+    code = 0
+    for place, reason in body.get("not_found", {}).items():
+        if not all(part in before for part in re.split("[:# ]", place)):
+            output.complain(f"{place}: {reason}")
+            code = 1
+    return code
 
 
-def _told_text(app: App, body: Mapping[str, Any], written: str) -> int:
+def _told_text(app: App, body: Mapping[str, Any], before: str = "") -> int:
     """Print what a written text holds, and what became of its places."""
     parts = [
         counted(body["sections"], "section"),
@@ -62,7 +64,7 @@ def _told_text(app: App, body: Mapping[str, Any], written: str) -> int:
     ]
     lines = [f"wrote {body['name'] or body['id']}, revision {body['revision']}: {', '.join(parts)}"]
     lines += [f"  {path}  {refs}" for path, refs in body["found"].items()]
-    return told_places(app, body, written, *lines)
+    return told_places(app, body, before, *lines)
 
 
 @command("packs import")
@@ -90,8 +92,8 @@ def import_text(app: App, file: str, name: str | None, ttl: int) -> int:
     except Failure as failure:
         if failure.code is not Code.NOT_FOUND:
             raise
-        return _told_text(app, ask(app, "write", text=text, name=name, ttl_minutes=ttl), text)
-    return _told_text(app, ask(app, "write", text=text, id=old.id, expected_revision=old.revision), text)
+        return _told_text(app, ask(app, "write", text=text, name=name, ttl_minutes=ttl))
+    return _told_text(app, ask(app, "write", text=text, id=old.id, expected_revision=old.revision))
 
 
 @command("packs edit")
@@ -126,8 +128,7 @@ def edit(app: App, pack: str) -> int:
         path = _keep(f"{file_stem(known)}.edited", after)
         output.complain(f"what you wrote is kept in {path}; 'packs import {path} --name …' writes it")
         raise
-    new = [line for line in after.splitlines() if line not in before.splitlines()]
-    return _told_text(app, body, "\n".join(new))
+    return _told_text(app, body, before)
 
 
 def _keep(stem: str, text: str) -> str:

@@ -183,16 +183,18 @@ def _missing_section(pack: Pack, key: str) -> list[UpsertSection]:
 def section(app: App, pack: str, key: str, title: str | None, text: str | None, order: int | None) -> int:
     """Add a section, or change its title, text or place; places that the text names become refs.
 
-    The exit code is 1 where one of them was not found.
+    SECTION is its key, or a title of which a key is made. The exit code is 1 where a place was not found.
 
     Examples:
-      context-pack packs section auth overview --text "Sessions are renewed by `Session.renew`."
+      context-pack packs section auth Overview --text "Sessions are renewed by `Session.renew`."
       context-pack packs section auth overview --text @notes.md --order 0
     """
     if text == "-" or (text or "").startswith("@"):
         text = given_text(str(text).removeprefix("@"))
+    before = app.workspace.packs.markdown(pack)
+    key, words = Keys().free(key), key
     old = app.workspace.packs.get(pack).section(key)
-    heading = title or (_heading(key) if old is None else old.title)
+    heading = title or (old.title if old else _heading(key) if words == key else words)
     wanted = UpsertSection(
         section_key=key, section_title=heading, section_description=text, section_order=order
     )
@@ -204,7 +206,7 @@ def section(app: App, pack: str, key: str, title: str | None, text: str | None, 
 
     body = retried(write)
     done = f"{'added' if old is None else 'changed'} section {key} of {body['name'] or body['id']}"
-    return told_places(app, body, text or "", f"{done}, revision {body['revision']}")
+    return told_places(app, body, before, f"{done}, revision {body['revision']}")
 
 
 @command("packs diagram")
@@ -392,13 +394,13 @@ def remove(app: App, pack: str, part: str) -> None:
     def removed() -> Pack:
         known = packs.get(pack)
         found = known.section(home)
-        if found is None:
-            words = f"there is no section {home!r}; 'packs show --compact' lists what is there"
-            raise Failure(Code.NOT_FOUND, words)
-        if not slash:
+        if found and not slash:
             return packs.delete_section(known, section_key=home)
-        if found.ref(key) is None and found.diagram(key) is not None:
+        if found and found.ref(key):
+            return packs.delete_ref(known, section_key=home, ref_key=key)
+        if found and found.diagram(key):
             return packs.delete_diagram(known, section_key=home, diagram_key=key)
-        return packs.delete_ref(known, section_key=home, ref_key=key)
+        words = f"there is no {part!r} in it; 'packs show {pack} --compact' lists what is there"
+        raise Failure(Code.NOT_FOUND, words)
 
     _tell(app, f"removed {part} from", retried(removed))
