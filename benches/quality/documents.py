@@ -1,14 +1,11 @@
 """How well documents are found: the product's own `documents_search`, over judged items of one file each.
 
-  python benches/quality/documents.py [--data FOLDER] [--quick] [--tier TIER] [--keep FOLDER] [--judge]
-    [--store URL]
+  python benches/quality/documents.py [--data FOLDER] [--quick] [--tier TIER] [--judge]
 
 Printed for each collection and tier: nDCG@10, MRR@10 and Recall@10, the seconds of indexing and the median of
 a query, by vectors and words, by vectors alone and by words alone; and plain FTS5 (its own tokenizer, stemmer
-and BM25) in the same run. `--keep` leaves the index in a folder, so that the hours of the semantic tier are
-spent once. With `--store` the collections are shared, in a database that has been prepared for the project
-`bench` (`team init`). `--judge` ends with 1 when a floor is missed or both searches together are worse than
-one alone.
+and BM25) in the same run. `--judge` ends with 1 when a floor is missed or both searches together are worse
+than one alone.
 """
 
 from __future__ import annotations
@@ -70,8 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{'':24}{'nDCG@10':>9}{'MRR@10':>9}{'Recall@10':>11}{'index s':>9}{'query ms':>10}")
         _print(judged, _fts5(judged))
         for tier in wanted.tier or ("fast", "semantic"):
-            with _folder(wanted.keep, f"{judged.name}-{tier}") as folder:
-                rows = _product(judged, tier, folder, wanted.store)
+            with tempfile.TemporaryDirectory() as folder:
+                rows = _product(judged, tier, Path(folder))
                 scores = {row.name: _print(judged, row) for row in rows}
             good &= _is_good(judged.name, tier, scores)
     return 0 if good or not wanted.judge else 1
@@ -82,24 +79,18 @@ def _options() -> argparse.ArgumentParser:
     made.add_argument("--data", default=DATA, help="folder with judged collections")
     made.add_argument("--quick", action="store_true", help="a sample of each collection")
     made.add_argument("--tier", action="append", choices=["fast", "semantic"], help="only this tier")
-    made.add_argument("--keep", help="folder for files and indexes that are used again")
-    made.add_argument("--store", metavar="URL", help="the database of a team that is searched instead")
     made.add_argument("--judge", action="store_true", help="exit with 1 when a floor is missed")
     return made
 
 
-def _product(judged: Judged, tier: str, folder: Path, store: str | None) -> Iterator[Row]:
+def _product(judged: Judged, tier: str, folder: Path) -> Iterator[Row]:
     """The product's search by words and vectors, and by each alone."""
-    (folder / "items").mkdir(parents=True, exist_ok=True)
+    (folder / "items").mkdir()
     for name, text in judged.documents.items():
-        path = folder / "items" / f"{name}.md"
-        if not path.exists():
-            path.write_text(text, encoding="utf-8")
-    collection = {"url": "./items"} | ({"shared": True} if store else {})
-    config = {"collections": {judged.name: collection}}
+        (folder / "items" / f"{name}.md").write_text(text, encoding="utf-8")
+    config = {"collections": {judged.name: {"url": "./items"}}}
     (folder / "context.json").write_text(json.dumps(config), encoding="utf-8")
     given = {"CONTEXT_PACK_EMBEDDER": tier, "CONTEXT_PACK_CACHE": str(folder / "private")}
-    given |= {"CONTEXT_PACK_STORE": store, "CONTEXT_PACK_PROJECT": "bench"} if store else {}
     settings = read_settings(given, str(folder))
     with Workspace(open_ports(settings), settings.max_source_bytes) as workspace:
         begun = time.perf_counter()
@@ -195,24 +186,6 @@ def _is_good(name: str, tier: str, scores: Mapping[str, float]) -> bool:
             print(f"  both searches are worse than {row} by {score - both:.4f}")
             good = False
     return good
-
-
-class _folder:
-    """A folder that is kept when it was named, and goes away when it was not."""
-
-    def __init__(self, keep: str | None, name: str) -> None:
-        self._kept = Path(keep) / name.replace(" ", "-") if keep else None
-        self._temporary: tempfile.TemporaryDirectory[str] | None = None
-
-    def __enter__(self) -> Path:
-        if self._kept is not None:
-            return self._kept
-        self._temporary = tempfile.TemporaryDirectory()
-        return Path(self._temporary.name)
-
-    def __exit__(self, *_: object) -> None:
-        if self._temporary is not None:
-            self._temporary.cleanup()
 
 
 if __name__ == "__main__":

@@ -181,26 +181,9 @@ def measured(*measures: Callable[[Path, Bounds], None]) -> int:
 def plant(root: Path, files: int, seed: int = 7) -> None:
     """Make a tree of sources whose words follow a steep curve, as identifiers do; some of it is ignored."""
     chance = random.Random(seed)
-    syllables = [
-        "ba",
-        "con",
-        "der",
-        "el",
-        "fi",
-        "gra",
-        "ho",
-        "in",
-        "jun",
-        "ka",
-        "lo",
-        "mi",
-        "nor",
-        "pre",
-        "qui",
-        "val",
-    ]
+    syllables = "ba con der el fi gra ho in jun ka lo mi nor pre qui val"
     words = ["self", "import", COMMON, "value", "if", "for", "def", "class", "error"]
-    words += ["".join(chance.choices(syllables, k=chance.randint(2, 5))) for _ in range(4_000)]
+    words += ["".join(chance.choices(syllables.split(), k=chance.randint(2, 5))) for _ in range(4_000)]
     weights = list(accumulate(1 / (rank + 3) for rank in range(len(words))))
     rare = set(chance.sample(range(files), 3))
     for number in range(files):
