@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from context_pack.memory.ports import DiscoveryStore, MemoryPorts, SessionLog
     from context_pack.memory.record import Recorder
     from context_pack.memory.search import MemorySearcher
-    from context_pack.packs.cases import PackUseCases
+    from context_pack.packs.answers import PackUseCases
 
 T = TypeVar("T")
 
@@ -128,7 +128,10 @@ class UseCases:
     @cached_property
     def packs(self) -> PackUseCases:
         """Packs; a draft asks every search that there is."""
-        from context_pack.packs.cases import PackUseCases
+        from context_pack.packs.answers import PackUseCases
+        from context_pack.packs.draft import PackDrafter
+        from context_pack.packs.read import PackReader, PackVerifier
+        from context_pack.packs.write import PackWriter
 
         ports = self.ports
         own = (
@@ -138,13 +141,12 @@ class UseCases:
         readable = own
         if ports.readable is not None:
             readable = (ports.readable.packs, *own[1:5], ports.readable.excerpts, own[6])
-        return PackUseCases.over(
+        return PackUseCases(
             self.lister,
-            own,
-            readable,
-            history=ports.history,
-            diagrams=ports.diagrams,
-            passages=_OtherFeatures(self),
+            PackReader(*readable, ports.history),
+            PackWriter(*own, ports.diagrams),
+            PackVerifier(*own),
+            PackDrafter(*own, passages=_OtherFeatures(self)),
         )
 
     @cached_property

@@ -33,10 +33,9 @@ from context_pack.packs.operations import (
     UpsertRef,
     UpsertSection,
 )
-from context_pack.packs.read import Compared
+from context_pack.packs.read import Compared, Repaired, Verified
 from context_pack.packs.render import Rendered
 from context_pack.packs.states import State
-from context_pack.packs.verify import Repaired, Verified
 from context_pack.toolkit.spec import Answer
 
 __all__ = [

@@ -1,24 +1,24 @@
-"""What the actions of `input` answer that make, change, check or compare packs."""
+"""What the actions of `input` answer, as JSON; and how it is cut to a page."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.times import remaining_seconds
 from context_pack.packs import commands
-from context_pack.packs.cases import PackUseCases
 from context_pack.packs.claims import claims_of, doubts_of
-from context_pack.packs.listing import listed
+from context_pack.packs.draft import PackDrafter
+from context_pack.packs.listing import PackLister, listed
 from context_pack.packs.model import Pack, Ref, Status
+from context_pack.packs.read import PackReader, PackVerifier, Verified
 from context_pack.packs.record import to_record
 from context_pack.packs.states import COSMETIC, State, problem_record, repair_record, state_line
-from context_pack.packs.verify import Verified
-from context_pack.packs.write import WrittenPart
+from context_pack.packs.write import PackWriter, WrittenPart
 from context_pack.packs.write_text import WrittenText, counts_of, places_by_file, write_text
-from context_pack.toolkit.budget import cut_text
+from context_pack.toolkit.budget import MORE, cut_text, fit, json_size, room_of, shrunk
 
 Payload = dict[str, Any]
 LINE_OF_CLAIM = 160
@@ -27,6 +27,16 @@ LINE_CHARS = 200
 """How much of a line is told of what was anchored."""
 CHANGED = ("id", "name", "title", "status", "revision", "updated_at", "expires_at")
 """What every change answers of its pack."""
+
+
+class PackUseCases(NamedTuple):
+    """What is done with packs."""
+
+    lister: PackLister
+    reader: PackReader
+    writer: PackWriter
+    verifier: PackVerifier
+    drafter: PackDrafter
 
 
 def answer_of(
@@ -149,3 +159,42 @@ def _part_record(written: WrittenPart | None) -> Payload | None:
         "last_line": lines[-1][:LINE_CHARS] if lines else None,
     }
     return record if written.warning is None else {**record, "warning": written.warning}
+
+
+PAGED = {"verify": "refs", "diff": "changes"}
+ROWS = {"list": "packs", **PAGED, "repair": "repaired", "accept": "accepted", "batch": "changed"}
+"""The list of an answer that may be long."""
+READ_ALL = 'output {"mode": "compact"} reads the pack page by page'
+BESIDE = 100
+"""Room for the action and line breaks."""
+
+
+def fitted(command: Any, payload: Payload, tokens: int) -> Payload:
+    """The payload in so many tokens; whatever is left out can be read in another call."""
+    action, room = command.action, room_of(tokens) - BESIDE
+    rows = ROWS.get(action, "")
+    if not isinstance(payload.get(rows), list):
+        if json_size(payload) <= room:
+            return payload
+        small = shrunk(payload, room - 2 * len(READ_ALL))
+        here, whole = _ref_count(small), _ref_count(payload)
+        words = f"{here} of {whole} refs are here" if here < whole else "the ends of long texts are missing"
+        return {MORE: f"{words}; {READ_ALL}", **small}
+
+    def rest(end: int) -> str:
+        if action not in ("list", *PAGED):
+            return READ_ALL
+        offset = end + (command.offset if action == "list" else 0)
+        same = " and the same pack" if action in PAGED else ""
+        return f'continue with input {{"action": "{action}", "offset": {offset}}}{same}'
+
+    fitting = fit(payload, rows, room, rest, start=command.offset if action in PAGED else 0)
+    if action == "list":
+        count = len(fitting[rows])
+        fitting |= {"count": count, "has_more": payload["has_more"] or count < payload["count"]}
+    return fitting
+
+
+def _ref_count(pack: Payload) -> int:
+    sections = pack.get("sections", ())  # of a written text only their number
+    return sum(len(section["refs"]) for section in sections) if isinstance(sections, list) else 0

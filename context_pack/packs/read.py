@@ -1,19 +1,23 @@
-"""Reading a pack, whole or as a rendered page. Takes no lock and changes nothing."""
+"""Reading a pack whole or as a page, comparing its revisions, checking its refs and following their code."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from attrs import evolve, field, frozen
 
-from context_pack.kernel.errors import Code, Failure, invalid
-from context_pack.packs.changes import Step, steps_between
+from context_pack.kernel.errors import Code, Failure, clip, invalid
+from context_pack.packs.anchors import digest_of
+from context_pack.packs.changes import Step, check_editable, put_ref, steps_between, untrustworthy
 from context_pack.packs.claims import Remark, remarks_on
-from context_pack.packs.commands import Diff, NamedPack, RenderPack
+from context_pack.packs.commands import Accept, Diff, NamedPack, PackAtRevision, RenderPack, Repair
 from context_pack.packs.handover import markdown_of
 from context_pack.packs.listing import located
-from context_pack.packs.model import Pack, Status
+from context_pack.packs.model import Pack, Ref
 from context_pack.packs.ports import PackHistory
 from context_pack.packs.render import Bookmark, Mode, Rendered, render
 from context_pack.packs.resolving import PackAccess, Resolver
+from context_pack.packs.states import Checked, Resolution, State, problem_record
 from context_pack.toolkit.call import Check, never_cancelled
 
 WITHOUT_END = 10**12
@@ -72,31 +76,28 @@ class PackReader(PackAccess):
             Failure: `invalid_state` when the pack has another status than asked for, `revision_conflict` when
                 it has changed since the page that the cursor came from.
         """
-        wanted = None if command.status is None else Status(command.status)
-        mode = None if command.mode is None else Mode(command.mode)
         mark = None if command.cursor is None else Bookmark.decode(command.cursor)
         if mark is not None and command.id is None and command.name is None:
             command = evolve(command, id=mark.pack_id)
         pack = located(self.store, command)
-        at = (0, 0)
+        mode, at = Mode(command.mode or (mark.mode if mark else Mode.FULL)), (0, 0)
         if mark is not None:
             mark.check(pack)
-            if mode is not None and mode is not mark.mode:
-                raise invalid(
-                    "'mode' is not that of the cursor; leave it out, or start without cursor", "mode"
-                )
-            at, mode = (mark.item, mark.line), mark.mode
-        if wanted is not None and pack.status is not wanted:
-            message = (
-                f"the pack is {pack.status}, not {wanted}; ask for {pack.status} or leave the status out"
-            )
-            details = {"status": pack.status.value, "required": wanted.value}
-            raise Failure(Code.INVALID_STATE, message, details)
-        return self._rendered(pack, mode or Mode.FULL, command.max_tokens, at, check)
+            at = mark.item, mark.line
+            if mode is not mark.mode:
+                words = "'mode' is not that of the cursor; leave it out, or start without cursor"
+                raise invalid(words, "mode")
+        if command.status not in (None, pack.status):
+            words = f"the pack is {pack.status}, not {command.status}; ask for {pack.status} or leave it out"
+            details = {"status": pack.status.value, "required": command.status}
+            raise Failure(Code.INVALID_STATE, words, details)
+        return self._rendered(pack, mode, command.max_tokens, at, check)
 
     def document(self, named: NamedPack, mode: str = Mode.FULL) -> str:
         """The whole pack as one Markdown text, however long."""
-        return self._rendered(self.get(named), _mode(mode), WITHOUT_END).text
+        if mode not in set(Mode):
+            raise invalid(f"'mode' must be one of: {', '.join(Mode)}", "mode")
+        return self._rendered(self.get(named), Mode(mode), WITHOUT_END).text
 
     def markdown(self, named: NamedPack) -> str:
         """The pack as a text that can be edited and written back."""
@@ -114,13 +115,104 @@ class PackReader(PackAccess):
         at: tuple[int, int] = (0, 0),
         check: Check = never_cancelled,
     ) -> Rendered:
-        """A page."""
         resolver = Resolver.over(self, check, (ref for _, ref in pack.refs))
         return render(pack, resolver, self.clock.now(), mode, tokens, at)
 
 
-def _mode(value: str) -> Mode:
-    try:
-        return Mode(value)
-    except ValueError:
-        raise invalid(f"'mode' must be one of: {', '.join(Mode)}", "mode") from None
+@frozen
+class Verified:
+    """A pack and the state of each of its refs, in stored order."""
+
+    pack: Pack
+    refs: tuple[Checked, ...]
+
+    @property
+    def trusted(self) -> bool:
+        """Whether every ref still finds the code it promises."""
+        return all(checked.resolution.trusted for checked in self.refs)
+
+
+@frozen
+class Repaired:
+    """A pack after refs of it were pointed at their code again, and those refs as they were before."""
+
+    pack: Pack
+    refs: tuple[Checked, ...]
+
+
+@frozen
+class PackVerifier(PackAccess):
+    """Compares packs with the source tree."""
+
+    def verify(self, named: NamedPack, check: Check = never_cancelled) -> Verified:
+        """The state of every ref; changes nothing."""
+        pack = located(self.store, named)
+        resolver = Resolver.over(self, check, (ref for _, ref in pack.refs))
+        return Verified(pack, resolver.checked(pack))
+
+    def repair(self, command: Repair, check: Check = never_cancelled) -> Repaired:
+        """Point refs whose code moved at it again, and anchor those anew that changed only cosmetically."""
+        return self._rewritten(command, check, lambda found: found.state is State.MOVED or found.cosmetic)
+
+    def accept(self, command: Accept, check: Check = never_cancelled) -> Repaired:
+        """Anchor changed refs anew where they are found now: those that are named, or all of them.
+
+        Raises:
+            Failure: `not_found` for a ref that is not there, `stale_ref` for one whose code is not found.
+        """
+        return self._rewritten(command, check, lambda found: found.state is State.CHANGED, command.refs)
+
+    def _rewritten(
+        self,
+        command: PackAtRevision,
+        check: Check,
+        wants: Callable[[Resolution], bool],
+        names: Sequence[str] | None = None,
+    ) -> Repaired:
+        """Point the refs that are wanted, or those of these names, at where they are found."""
+        pack = located(self.store, command)
+        pack.check_revision(command.expected_revision)
+        check_editable(pack)
+        resolver = Resolver.over(self, check, (ref for _, ref in pack.refs))
+        done: list[Checked] = []
+        after = pack
+        checked = resolver.checked(pack)
+        wanted = [one for one in checked if wants(one.resolution)]
+        for one in wanted if names is None else _named(checked, names):
+            ref = _followed(one, resolver)
+            if ref is not None:
+                done.append(one)
+                after = put_ref(after, one.section.key, ref)
+        self.excerpts.put(resolver.anchored_texts)
+        return Repaired(self.update(pack, lambda _: after, check), tuple(done))
+
+
+def _named(checked: Sequence[Checked], names: Sequence[str]) -> list[Checked]:
+    """The refs of these names, each a key or `section/key`; each must mean one whose code is found."""
+    chosen: set[int] = set()
+    for name in names:
+        found = [
+            place
+            for place, one in enumerate(checked)
+            if name in (one.ref.key, f"{one.section.key}/{one.ref.key}")
+        ]
+        if len(found) > 1:
+            raise invalid(f"'{clip(name)}' is in several sections; say section/ref", "refs")
+        if not found:
+            words = f"the pack has no ref '{clip(name)}'; get the pack to see its keys"
+            raise Failure(Code.NOT_FOUND, words, {"ref": clip(name)})
+        chosen.update(found)
+    refs = [checked[place] for place in sorted(chosen)]
+    lost = [problem_record(one) for one in refs if one.resolution.found is None]
+    if lost:
+        raise untrustworthy(lost)
+    return refs
+
+
+def _followed(one: Checked, resolver: Resolver) -> Ref | None:
+    """The ref at the place where its code was found; None if it is where it was, or no longer there."""
+    found, excerpt = one.resolution.found, one.resolution.excerpt
+    if one.resolution.state not in (State.MOVED, State.CHANGED) or found is None or excerpt is None:
+        return None
+    ref = resolver.anchored(evolve(one.ref, path=found.path, lines=found.lines))
+    return ref if ref.anchor is not None and ref.anchor.digest == digest_of(excerpt) else None

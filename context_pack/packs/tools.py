@@ -16,13 +16,18 @@ from context_pack.kernel.errors import Failure, clip, invalid
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.text import close
 from context_pack.packs import commands
-from context_pack.packs.answers import Payload, answer_of, diagram_faults, verified_payload
-from context_pack.packs.cases import PackUseCases
+from context_pack.packs.answers import (
+    PackUseCases,
+    Payload,
+    answer_of,
+    diagram_faults,
+    fitted,
+    verified_payload,
+)
 from context_pack.packs.commands import PackAtRevision, ttl_required
 from context_pack.packs.operations import OPERATIONS, touch_required
 from context_pack.packs.write import for_each
 from context_pack.toolkit.arguments import command_schema, parse, respelled
-from context_pack.toolkit.budget import MORE, fit, json_size, room_of, shrunk
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.spec import READS, WRITES, Answer, FailedCall, Family, Tool, json_answer, shape
 
@@ -44,12 +49,6 @@ Read a context pack as Markdown, with the current code of every reference. Witho
 With id or name: the pack; a long one comes in pages, continue with cursor."""
 
 READ_ACTIONS = frozenset({"list", "get", "verify", "diff"})
-ALIASES: Mapping[str, Mapping[str, str]] = {
-    "upsert_section": {"title": "section_title", "description": "section_description"},
-    "upsert_ref": {"title": "ref_title", "why": "ref_why"},
-    "upsert_diagram": {"why": "diagram_why"},
-}
-
 CLEARED: Mapping[str, Sequence[str]] = {
     "upsert_ref": ("ref_title", "ref_why", "group"),
     "upsert_diagram": ("diagram_why",),
@@ -137,19 +136,6 @@ def build(cases: PackUseCases, clock: Clock) -> tuple[Tool, ...]:
     )
 
 
-MEANT: Mapping[str, str] = {
-    "finalize": 'set_status with status "finalized"',
-    "finalise": 'set_status with status "finalized"',
-    "reopen": 'set_status with status "draft"',
-    "extend": "touch_ttl",
-    "delete": "delete_pack",
-    "update": "set_meta",
-    "render": "the tool 'output'",
-    "read": "the tool 'output'",
-}
-"""What other names of actions mean."""
-
-
 def spelled(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     """The arguments with an empty text for a null that clears: schemas have no text that may be null."""
     clearing = CLEARED.get(str(arguments.get("action")), ())
@@ -186,7 +172,7 @@ def choose_input(arguments: Mapping[str, Any]) -> type:
             else "a call without it lists packs"
         )
         raise invalid(f"{words}; {advice}", "action", allowed=list(COMMANDS))
-    _check_wording(arguments)
+    _check_life(arguments)
     operations = arguments.get("operations")
     if command is commands.Batch and isinstance(operations, list):
         _operations(operations[: commands.MOST_OPERATIONS])
@@ -218,17 +204,12 @@ def _known(action: object, allowed: Mapping[str, type]) -> type:
     if isinstance(action, str) and action in COMMANDS:
         wrong, near = f"{shown} is not allowed in a batch", []
     advice = f"did you mean '{near[0]}'?" if near else f"use one of: {', '.join(allowed)}"
-    if isinstance(action, str) and action in MEANT:
-        advice = f"did you mean {MEANT[action]}?"
     raise invalid(f"{wrong}; {advice}", "action", allowed=list(allowed))
 
 
-def _check_wording(arguments: Mapping[str, Any]) -> None:
-    """Refuse aliases and a missing time to live in the contract's own words."""
+def _check_life(arguments: Mapping[str, Any]) -> None:
+    """Refuse a missing time to live in the contract's own words."""
     action = arguments.get("action", "list")
-    for alias, use in ALIASES.get(action, {}).items():
-        if alias in arguments:
-            raise invalid(f"'{alias}' is not supported by {action}; use '{use}'", alias, use=use)
     if action in ("create", "draft") and "ttl_minutes" not in arguments:
         raise ttl_required("say how many minutes the pack is to live")
     if action == "touch_ttl" and not {"ttl_minutes", "extend_minutes"} & arguments.keys():
@@ -243,7 +224,7 @@ def _operations(given: Sequence[Any]) -> list[Any]:
             raise invalid("it must be an object with an 'action'", "operations")
         command = _known(operation.get("action"), OPERATIONS)
         operation = respelled(command_schema(command), dict(operation))
-        _check_wording(operation)
+        _check_life(operation)
         return parse(command, operation)
 
     return for_each(given, parsed)
@@ -263,49 +244,10 @@ def _input(cases: PackUseCases, clock: Clock, command: Any, call: Call) -> Answe
         payload = verified_payload(verified, diagram_faults(cases, verified.pack), lines=True)
     else:
         payload = payload_of(cases, clock, command, call.check)
-    return json_answer({"action": command.action, "payload": _fitted(command, payload, call.page_tokens)})
+    return json_answer({"action": command.action, "payload": fitted(command, payload, call.page_tokens)})
 
 
 def payload_of(cases: PackUseCases, clock: Clock, command: Any, check: Callable[[], None]) -> Payload:
     """The whole payload of an action; only a client's answer is cut to a page, never that of a command."""
     operations = _operations(command.operations) if isinstance(command, commands.Batch) else ()
     return answer_of(cases, clock, command, operations, check)
-
-
-PAGED = {"verify": "refs", "diff": "changes"}
-ROWS = {"list": "packs", **PAGED, "repair": "repaired", "accept": "accepted", "batch": "changed"}
-"""The list of an answer that may be long."""
-READ_ALL = 'output {"mode": "compact"} reads the pack page by page'
-BESIDE = 100
-"""Room for the action and line breaks."""
-
-
-def _fitted(command: Any, payload: Payload, tokens: int) -> Payload:
-    """The payload in so many tokens; whatever is left out can be read in another call."""
-    action, room = command.action, room_of(tokens) - BESIDE
-    rows = ROWS.get(action, "")
-    if not isinstance(payload.get(rows), list):
-        if json_size(payload) <= room:
-            return payload
-        small = shrunk(payload, room - 2 * len(READ_ALL))
-        here, whole = _ref_count(small), _ref_count(payload)
-        words = f"{here} of {whole} refs are here" if here < whole else "the ends of long texts are missing"
-        return {MORE: f"{words}; {READ_ALL}", **small}
-
-    def rest(end: int) -> str:
-        if action not in ("list", *PAGED):
-            return READ_ALL
-        offset = end + (command.offset if action == "list" else 0)
-        same = " and the same pack" if action in PAGED else ""
-        return f'continue with input {{"action": "{action}", "offset": {offset}}}{same}'
-
-    fitting = fit(payload, rows, room, rest, start=command.offset if action in PAGED else 0)
-    if action == "list":
-        count = len(fitting[rows])
-        fitting |= {"count": count, "has_more": payload["has_more"] or count < payload["count"]}
-    return fitting
-
-
-def _ref_count(pack: Payload) -> int:
-    sections = pack.get("sections", ())  # of a written text only their number
-    return sum(len(section["refs"]) for section in sections) if isinstance(sections, list) else 0

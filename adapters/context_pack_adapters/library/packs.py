@@ -19,9 +19,8 @@ from context_pack.packs.commands import NamedPack, PackAtRevision
 from context_pack.packs.draft import Drafted
 from context_pack.packs.model import Pack
 from context_pack.packs.operations import Operation
-from context_pack.packs.read import Compared
+from context_pack.packs.read import Compared, Repaired, Verified
 from context_pack.packs.render import Mode, Rendered
-from context_pack.packs.verify import Repaired, Verified
 from context_pack.packs.write_text import WrittenText, write_text
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 from context_pack_adapters.library.asking import Feature, asks, describe

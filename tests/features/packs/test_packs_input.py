@@ -46,10 +46,11 @@ def test_aliases_are_refused_with_the_right_name(desk: Any, action: str, alias: 
         error = desk.refused("input", **operation)
         assert (error["kind"], error["code"]) == ("validation", "invalid_data")
         assert f"'{alias}' is not supported" in error["message"]
-        assert (error["details"]["field"], error["details"]["use"]) == (alias, use)
+        assert error["details"]["field"] == alias
+        assert use in error["message"]
         error = desk.refused("input", action="batch", operations=[operation])
         assert f"'{alias}' is not supported" in error["message"]
-        assert (error["details"]["use"], error["details"]["index"]) == (use, 0)
+        assert error["details"]["index"] == 0
 
 
 @pytest.mark.clause("PK-15")

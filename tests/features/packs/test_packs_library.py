@@ -29,9 +29,8 @@ from context_pack.packs.commands import (
 from context_pack.packs.listing import PackLister
 from context_pack.packs.model import Pack, Status
 from context_pack.packs.operations import SetMeta, UpsertRef, UpsertSection
-from context_pack.packs.read import PackReader
+from context_pack.packs.read import PackReader, PackVerifier
 from context_pack.packs.states import State
-from context_pack.packs.verify import PackVerifier
 from context_pack.packs.write import PackWriter, WrittenPart
 from context_pack.toolkit.call import Cancelled
 from context_pack_adapters.files.locking import PathLock

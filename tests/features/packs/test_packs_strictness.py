@@ -105,7 +105,6 @@ def test_an_empty_text_clears_in_set_meta_and_upsert_section(desk: Any) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"action": "finalize", "id": "x"}, "did you mean set_status"),
         ({"name": "notes"}, "'action' is missing"),
         ({"action": "upsert_diagram", "diagram_title": "T"}, "did you mean 'title'?"),
     ],
