@@ -39,9 +39,7 @@ if TYPE_CHECKING:
     from context_pack.documents import search, shelf
     from context_pack.documents.ports import DocumentPorts
     from context_pack.draft_sources import DraftSources
-    from context_pack.knowledge.about import KnownHere
-    from context_pack.knowledge.gate import Gate
-    from context_pack.knowledge.ports import ChangesSince, KnownSource
+    from context_pack.knowledge.about import ChangesSince, Gate, KnownHere, KnownSource
     from context_pack.memory.ports import DiscoveryStore, MemoryPorts, SessionLog
     from context_pack.memory.record import Recorder
     from context_pack.memory.search import MemorySearcher
@@ -192,7 +190,7 @@ class UseCases:
     def gate(self) -> Gate:
         """The one gate over everything that there is; of packs only those of this worktree."""
         from context_pack import bridges
-        from context_pack.knowledge.gate import Gate
+        from context_pack.knowledge.about import Gate
 
         ports = self.ports
         own = evolve(self.packs.reader, store=ports.packs)

@@ -28,8 +28,7 @@ from context_pack.kernel.ports import SourceFile, SourceTree
 from context_pack.kernel.syntax import Definition, Syntax, readable_part
 from context_pack.kernel.text import LineRange, counted, first_sentence, one_line, split_lines
 from context_pack.knowledge.about import NO_FRAME, KnownHere
-from context_pack.knowledge.diffs import ChangedFile
-from context_pack.knowledge.traces import frames, project_path
+from context_pack.knowledge.places import ChangedFile, frames, project_path
 from context_pack.memory.entries import CODE, DISCOVERY, PACK, WITHIN
 from context_pack.memory.search import MOST_SHOWN, ContextSearch, MemorySearcher
 from context_pack.packs.ports import Excerpt, Excerpted
@@ -114,7 +113,7 @@ class DraftSources:
             if path is None:
                 continue
             around = self.knowledge.definitions.around(RelativePath(path), frame.line)
-            name, lines = around or (frame.name or "", LineRange(frame.line, frame.line))
+            name, lines = around or ("", LineRange(frame.line, frame.line))
             first, last = lines.start, lines.end
             if last - first >= LONG_FRAME:
                 first, last = max(first, frame.line - LINES_OF_FRAME), min(last, frame.line + LINES_OF_FRAME)

@@ -1,8 +1,14 @@
-"""The use case: from a file, lines, a symbol, a diff or a stack trace to what is known there."""
+"""From a file, lines, a symbol, a diff or a stack trace to what is known there; and one gate over all of it.
+
+The gate asks packs, discoveries, contexts of folders and bundles alike. What cannot be read does not hold;
+what could not be looked at just now (a database that is away) is unknown, and hides nothing else.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Protocol
 
 from attrs import frozen
 
@@ -10,12 +16,55 @@ from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceTree, near_paths
 from context_pack.kernel.text import MAX_LINES, LineRange
-from context_pack.knowledge.diffs import ChangedFile, looks_like_diff, parse_diff
-from context_pack.knowledge.model import Known, PlaceInCode, ranked, sentences_within
-from context_pack.knowledge.ports import ChangesSince, Definitions, KnownSource
-from context_pack.knowledge.traces import frames, project_path
+from context_pack.knowledge.model import (
+    COSMETIC,
+    SEVERITY,
+    Known,
+    PlaceInCode,
+    Verdict,
+    ranked,
+    sentences_within,
+    unreadable,
+)
+from context_pack.knowledge.places import ChangedFile, frames, looks_like_diff, parse_diff, project_path
 from context_pack.toolkit.arguments import arg, text
 from context_pack.toolkit.call import Check, never_cancelled
+
+
+class KnownSource(Protocol):
+    """One kind of knowledge: discoveries, packs, contexts of folders."""
+
+    def known(self, paths: Collection[str] | None, check: Check = never_cancelled, /) -> Iterable[Known]:
+        """What is written down about these files, or about all, with its state.
+
+        Of some files only what was written down about them is looked at, so that it is quick; code that came
+        into them from other files is found where all is asked for.
+        """
+
+
+class Definitions(Protocol):
+    """Finds definitions in the source tree."""
+
+    def located(self, symbol: str, path: RelativePath | None, /) -> tuple[RelativePath, LineRange]:
+        """Where the one definition of that name is; raises `Failure` with what is near."""
+
+    def around(self, path: RelativePath, line: int, /) -> tuple[str, LineRange] | None:
+        """The name and the lines of the innermost definition around a line; None if there is none."""
+
+
+class ChangesSince(Protocol):
+    """What version control knows."""
+
+    def since(self, base: str, /) -> str:
+        """What differs between a revision and the files as they are, as a unified diff without context.
+
+        Raises:
+            Failure: there is no repository, or no such revision.
+        """
+
+    def head(self) -> str:
+        """The commit that the project is at; raises `Failure` without one."""
+
 
 PATH_CHARS = 4096
 MOST_TEXT = 200_000
@@ -150,3 +199,76 @@ class KnownHere:
             return self.tree.is_file(RelativePath(path))
         except Failure:
             return False
+
+
+WORK_IN_PROGRESS = "HEAD"
+
+
+@frozen(slots=False)
+class Report:
+    """What a gate looked at, family by family; a row is one sentence about one place."""
+
+    families: Mapping[str, Sequence[Known]]
+    is_of_a_change: bool = False
+    """Whether it is about what a change touches, and not about everything."""
+
+    @cached_property
+    def rows(self) -> Sequence[Known]:
+        """Every row: what fails first, then what could not be decided."""
+        rows = [row for family in self.families.values() for row in family]
+        return sorted(rows, key=lambda row: SEVERITY.index(row.verdict))
+
+    @property
+    def told(self) -> Sequence[Known]:
+        """The rows that a reader is told: what does not hold or changed cosmetically; all of a change."""
+        return [row for row in self.rows if self.is_of_a_change or not row.holds or row.state == COSMETIC]
+
+    @property
+    def verdict(self) -> Verdict:
+        """One word for all of it: the gravest of any row."""
+        return self.rows[0].verdict if self.rows else Verdict.HOLDS
+
+    @property
+    def counts(self) -> Mapping[str, Mapping[str, int]]:
+        """How many rows of each family there are, fail and could not be decided."""
+        names = {"failing": Verdict.FAILS, "unknown": Verdict.UNKNOWN}
+        return {
+            family: {"checked": len(rows)}
+            | {name: sum(row.verdict is verdict for row in rows) for name, verdict in names.items()}
+            for family, rows in self.families.items()
+        }
+
+
+@frozen
+class Gate:
+    """Checks what is written down, all of it or what a change touches."""
+
+    here: KnownHere
+    sources: Mapping[str, KnownSource]
+    """By family: packs, discoveries, contexts, bundles."""
+
+    def verify(self, check: Check = never_cancelled) -> Report:
+        """Every sentence with the state of its code; changes nothing."""
+        families: dict[str, Sequence[Known]] = {}
+        for family, source in self.sources.items():
+            try:
+                families[family] = ranked(source.known(None, check), ())
+            except Failure as failure:
+                families[family] = [unreadable(family, failure)]
+        return Report(families)
+
+    def affected(self, base: str = WORK_IN_PROGRESS, check: Check = never_cancelled) -> Report:
+        """What rests on code that was changed since a revision, whether it holds or not.
+
+        Raises:
+            Failure: there is no version control, or no such revision.
+        """
+        return self.touched_by(self.here.files_of(base), check)
+
+    def touched_by(self, files: Sequence[ChangedFile], check: Check = never_cancelled) -> Report:
+        """What rests on code that a diff changes."""
+        touched = {
+            family: [row for row in rows if any(row.is_touched_by(file) for file in files)]
+            for family, rows in self.verify(check).families.items()
+        }
+        return Report(touched, is_of_a_change=True)

@@ -10,7 +10,7 @@ from attrs import frozen
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.text import LineRange, one_line
-from context_pack.knowledge.diffs import ChangedFile
+from context_pack.knowledge.places import ChangedFile
 from context_pack.toolkit.budget import tokens_of
 
 BINDING = ("constraint", "rule", "decision", "issue", "pattern", "claim", "ref")

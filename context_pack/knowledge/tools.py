@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from context_pack.knowledge.about import ContextFor, KnowledgeOfPlaces, KnownHere
-from context_pack.knowledge.gate import Report
+from context_pack.knowledge.about import ContextFor, KnowledgeOfPlaces, KnownHere, Report
 from context_pack.knowledge.model import Known, PlaceInCode
 from context_pack.toolkit.budget import fit, room_of
 from context_pack.toolkit.call import Call
@@ -43,10 +42,7 @@ def report_record(report: Report) -> dict[str, Any]:
     """What a gate found, as JSON; rows that hold as they are and no change touches are only counted."""
     return {
         "verdict": report.verdict.value,
-        "counts": {
-            name: {"checked": count.checked, "failing": count.failing, "unknown": count.unknown}
-            for name, count in report.counts.items()
-        },
+        "counts": report.counts,
         "rows": [_row(each) for each in report.told],
     }
 

@@ -10,8 +10,7 @@ import click
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.text import counted, one_line
-from context_pack.knowledge.about import ContextFor
-from context_pack.knowledge.gate import Report
+from context_pack.knowledge.about import ContextFor, Report
 from context_pack.knowledge.model import COSMETIC, Known, Verdict
 from context_pack.knowledge.tools import report_record
 from context_pack.packs.model import Pack
@@ -121,10 +120,14 @@ def _tell(app: App, report: Report, github: bool, diff: bool) -> int:
             lines = None if row.lines is None else (row.lines.start, row.lines.end)
             output.line(output.annotation(level, row.path, lines, row.sentence))
     counts = [
-        f"{count.checked} of {family}"
-        + (f" ({count.failing} {'does' if count.failing == 1 else 'do'} not hold)" if count.failing else "")
+        f"{count['checked']} of {family}"
+        + (
+            f" ({count['failing']} {'does' if count['failing'] == 1 else 'do'} not hold)"
+            if count["failing"]
+            else ""
+        )
         for family, count in report.counts.items()
-        if count.checked
+        if count["checked"]
     ]
     checked = "touched" if report.is_of_a_change else "checked"
     output.line(

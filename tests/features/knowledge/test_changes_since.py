@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.knowledge.diffs import parse_diff
+from context_pack.knowledge.places import parse_diff
 from context_pack_adapters.source.changes import GitChanges
 
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from context_pack.contexts.refresh import RefreshRequest
-from context_pack.knowledge.gate import Count, Gate
+from context_pack.knowledge.about import Gate
 from context_pack.knowledge.model import Verdict
 from context_pack_adapters.library import Workspace, open_workspace
 
@@ -109,10 +109,10 @@ def test_a_project_that_is_as_it_was_written_about_holds(workspace: Workspace) -
     report = workspace.cases.gate.verify()
     assert report.verdict is Verdict.HOLDS
     assert report.counts == {
-        "packs": Count(2, 0, 0),
-        "discoveries": Count(1, 0, 0),
-        "contexts": Count(0, 0, 0),
-        "bundles": Count(0, 0, 0),
+        "packs": {"checked": 2, "failing": 0, "unknown": 0},
+        "discoveries": {"checked": 1, "failing": 0, "unknown": 0},
+        "contexts": {"checked": 0, "failing": 0, "unknown": 0},
+        "bundles": {"checked": 0, "failing": 0, "unknown": 0},
     }
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context_pack.kernel.text import LineRange
-from context_pack.knowledge.diffs import Hunk, looks_like_diff, parse_diff
+from context_pack.knowledge.places import Hunk, looks_like_diff, parse_diff
 
 DIFF = """\
 diff --git a/src/ttl.py b/src/ttl.py

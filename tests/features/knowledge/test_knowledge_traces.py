@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from context_pack.knowledge.traces import Frame, frames, project_path
+from context_pack.knowledge.places import Frame, frames, project_path
 
 PYTHON = """Traceback (most recent call last):
   File "/home/someone/app/src/ttl.py", line 42, in expiry
@@ -44,13 +44,13 @@ tests/test_ttl.py:17: AssertionError
 @pytest.mark.parametrize(
     "text, expected",
     [
-        (PYTHON, Frame("/home/someone/app/src/ttl.py", 42, "expiry")),
-        (SCRIPT, Frame("/app/src/core/parse.ts", 12, "Object.parse")),
-        (SCRIPT, Frame("/app/src/index.js", 3, "load")),
+        (PYTHON, Frame("/home/someone/app/src/ttl.py", 42)),
+        (SCRIPT, Frame("/app/src/core/parse.ts", 12)),
+        (SCRIPT, Frame("/app/src/index.js", 3)),
         (SCRIPT, Frame("/app/src/anonymous.js", 9)),
         (GO, Frame("/go/src/app/server/main.go", 88)),
         (RUST, Frame("src/vm/mod.rs", 190)),
-        (JAVA, Frame("com/acme/store/Ledger.java", 77, "post")),
+        (JAVA, Frame("com/acme/store/Ledger.java", 77)),
         (PYTEST, Frame("tests/test_ttl.py", 17)),
     ],
 )

@@ -158,7 +158,7 @@ def test_a_pack_of_another_worktree_cannot_be_changed_and_is_not_checked(side: W
         "input", {"action": "touch_ttl", "name": "times", "extend_minutes": 9, "expected_revision": 1}
     )
     assert refused.is_error
-    assert side.cases.gate.verify().counts["packs"].checked == 0
+    assert side.cases.gate.verify().counts["packs"]["checked"] == 0
     after = {
         path: path.read_bytes() for path in main.rglob("*") if path.is_file() and ".git" not in path.parts
     }

@@ -1,17 +1,19 @@
-"""Which lines a diff touches, on both sides: reads what `git diff` prints."""
+"""Places that a text names: the lines that a diff touches on both sides, and the frames of a stack trace.
+
+A diff is what `git diff` prints. A frame is a file and a line in the words of whoever printed it (Python,
+JavaScript, Go, Rust, Java, test runners); which file of the project is meant is for `project_path` to say.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from attrs import frozen
 
 from context_pack.kernel.text import LineRange
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
-_ESCAPE = re.compile(rb'\\([abfnrtv"\\]|[0-7]{3})')
-_PLAIN = dict(zip(b'abfnrtv"\\', b'\a\b\f\n\r\t\v"\\', strict=True))
 NO_FILE = "/dev/null"
 
 
@@ -112,9 +114,6 @@ def _files(lines: Sequence[str]) -> Iterator[ChangedFile]:
 
 def _both(header: str) -> tuple[str | None, str | None]:
     """The paths of a header, whose halves are alike where nothing was renamed."""
-    if header.startswith('"'):
-        first, _, second = header[1:].partition('" ')
-        return _path(f'"{first}"', "a/"), _path(second, "b/")
     half = len(header) // 2
     return _path(header[:half], "a/"), _path(header[half + 1 :], "b/")
 
@@ -125,12 +124,54 @@ def _path(written: str, prefix: str) -> str | None:
 
 
 def _unquoted(written: str) -> str:
-    """A path as git writes it: in quotes, with escapes, where it has odd letters."""
+    """A path as git writes it: in quotes, with escapes for bytes of UTF-8, where it has odd letters."""
     if len(written) < 2 or not (written.startswith('"') and written.endswith('"')):
         return written
+    text = written[1:-1].encode().decode("unicode_escape", "replace")
+    return text.encode("latin-1", "replace").decode("utf-8", "replace")
 
-    def plain(escape: re.Match[bytes]) -> bytes:
-        code = escape[1]
-        return bytes([_PLAIN[code[0]]]) if len(code) == 1 else bytes([int(code, 8) & 255])
 
-    return _ESCAPE.sub(plain, written[1:-1].encode()).decode("utf-8", "replace")
+MOST_FRAMES = 50
+_PYTHON = re.compile(r'^\s*File "(?P<file>[^"\n]+)", line (?P<line>\d+)')
+_JAVA = re.compile(r"^\s*at (?:[\w.]+/)?(?P<class>[\w.$]+)\.[\w$<>]+\((?P<file>[\w.$-]+):(?P<line>\d+)\)")
+_PLACE = re.compile(
+    r"(?:^|[\s(\['\"])(?:file://)?(?P<file>(?:[A-Za-z]:)?[\w@./\\+-]+\.[A-Za-z]\w{0,6}):(?P<line>[1-9]\d{0,6})\b"
+)
+"""A file and a line anywhere in a line: JavaScript, Go, Rust, test runners, panics, compilers."""
+_DRIVE = re.compile(r"^[A-Za-z]:")
+
+
+@frozen
+class Frame:
+    """One place of a trace, as it was printed."""
+
+    file: str
+    line: int
+
+
+def frames(text: str) -> list[Frame]:
+    """The places of a trace in its order, each once."""
+    every = dict.fromkeys(frame for line in text.splitlines() for frame in _frames(line))
+    return list(every)[:MOST_FRAMES]
+
+
+def _frames(line: str) -> Iterator[Frame]:
+    if (java := _JAVA.match(line)) is not None:
+        # The package says which of several files of that name is meant.
+        package = java["class"].replace(".", "/").rpartition("/")[0]
+        yield Frame(f"{package}/{java['file']}" if package else java["file"], int(java["line"]))
+    elif (python := _PYTHON.match(line)) is not None:
+        yield Frame(python["file"], int(python["line"]))
+    else:
+        for found in _PLACE.finditer(line):
+            yield Frame(found["file"], int(found["line"]))
+
+
+def project_path(file: str, is_file: Callable[[str], bool]) -> str | None:
+    """The file of the project that a frame means: the longest end of its path that is one."""
+    parts = [part for part in _DRIVE.sub("", file).replace("\\", "/").split("/") if part not in ("", ".")]
+    for start in range(len(parts)):
+        path = "/".join(parts[start:])
+        if ".." not in parts[start:] and is_file(path):
+            return path
+    return None
