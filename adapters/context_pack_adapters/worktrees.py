@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
-from typing import NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from attrs import evolve
 
@@ -30,7 +30,7 @@ from context_pack_adapters.packs.excerpts import FileExcerptStore
 from context_pack_adapters.packs.pack_files import PackFiles
 from context_pack_adapters.packs.store import refusal
 
-T = TypeVar("T", Pack, Discovery)
+T = TypeVar("T", bound=Pack | Discovery)
 
 MOST_TREES = 50
 MOST_BYTES = 8192
@@ -62,24 +62,6 @@ class OtherTrees:
         for name, tree in _trees(top):
             yield OtherTree(clip(name), Place(tree, (*inside, *self._storage.inside)))
 
-    def others(
-        self, read: Callable[[Place], tuple[Sequence[T], Failure | None]], own: Iterable[T]
-    ) -> tuple[list[T], Failure | None]:
-        """What `read` gives of the other trees and is not among the own; and what of it cannot be read."""
-        ids, values, troubles = {each.id for each in own}, [], []
-        for tree in self:
-            try:
-                found, failure = read(tree.storage)
-            except Failure as caught:
-                found, failure = (), caught
-            if failure is not None:
-                troubles.append(f"in worktree {tree.name}: {failure.message}")
-            for each in found:
-                if each.id not in ids:
-                    ids.add(each.id)
-                    values.append(evolve(each, worktree=tree.name))
-        return values, Failure(Code.UNAVAILABLE, "; ".join(troubles)) if troubles else None
-
 
 def _repository_of(folder: str) -> str | None:
     while not os.path.lexists(os.path.join(folder, ".git")):
@@ -96,68 +78,91 @@ def _trees(top: str) -> Iterator[tuple[str, str]]:
     if os.path.islink(common):
         return
     if not os.path.isdir(common):
-        entry = _linked(top)
-        if entry is None or not _is_named_by(entry, top):
+        entry = _entry_of(top)
+        if entry is None or not _same(_tree_of(entry), top):
             return
         common = os.path.dirname(os.path.dirname(entry))
         main = os.path.dirname(common)
         if os.path.basename(common) == ".git":
             yield os.path.basename(main), main
-    entries = Folder(os.path.join(common, "worktrees"))
+    entries = os.path.join(common, "worktrees")
     with suppress(OSError):
-        for name in sorted(entries.names())[:MOST_TREES]:
-            entry = os.path.join(entries.place.path, name)
-            # What the entry names is relative to itself where git was told so (2.48, `relativeWorktrees`).
-            tree = os.path.dirname(os.path.normpath(os.path.join(entry, _line(entry, "gitdir") or "")))
+        for name in sorted(Folder(entries).names())[:MOST_TREES]:
+            entry = os.path.join(entries, name)
+            tree = _tree_of(entry)
             # A link below the common directory would be another repository's entry, with trees of its own.
-            if os.path.realpath(entry) == entry == _linked(tree) and not _same(tree, top):
+            if os.path.realpath(entry) == entry == _entry_of(tree) and not _same(tree, top):
                 yield name, tree
 
 
-def _linked(tree: str) -> str | None:
+def _entry_of(tree: str) -> str | None:
     """The folder in the common directory that a worktree's `.git` file names."""
-    words = _line(tree, ".git") or ""
-    if not words.startswith("gitdir: "):
-        return None
+    words = _line(tree, ".git")
     entry = os.path.realpath(os.path.join(tree, words.removeprefix("gitdir: ")))
-    return entry if os.path.basename(os.path.dirname(entry)) == "worktrees" else None
+    is_entry = words.startswith("gitdir: ") and os.path.basename(os.path.dirname(entry)) == "worktrees"
+    return entry if is_entry else None
 
 
-def _is_named_by(entry: str, tree: str) -> bool:
-    named = _line(entry, "gitdir")
-    return named is not None and _same(os.path.join(entry, named), os.path.join(tree, ".git"))
+def _tree_of(entry: str) -> str:
+    """The worktree that an entry names; relative to itself where git was told so (2.48)."""
+    return os.path.dirname(os.path.normpath(os.path.join(entry, _line(entry, "gitdir"))))
 
 
-def _line(folder: str, name: str) -> str | None:
-    """What a small regular file says in its one line."""
+def _line(folder: str, name: str) -> str:
+    """What a small regular file says in its one line; nothing if it cannot be read."""
     try:
         return Folder(folder).read(name, MOST_BYTES)[0].decode("utf-8").rstrip("\n")
     except (OSError, ValueError):
-        return None
+        return ""
 
 
 def _same(one: str, other: str) -> bool:
     return os.path.realpath(one) == os.path.realpath(other)
 
 
-class PacksOfAllTrees:
-    """A `PackStore` that also reads the packs of other worktrees; what is in several is the own one."""
+class _StoreOfAllTrees(Generic[T]):
+    """What stores share that also read other worktrees; what is in several is the own one."""
 
-    def __init__(self, own: PackStore, trees: OtherTrees) -> None:
+    def __init__(self, own: Any, trees: OtherTrees) -> None:
         self._own, self._trees = own, trees
-        self.create, self.update, self.delete = own.create, own.update, own.delete
-        self.expired, self.discard, self.restore = own.expired, own.discard, own.restore
 
-    def all(self) -> Sequence[Pack]:
-        """Every live pack of the own tree, and those of the others that can be read."""
-        own = self._own.all()
+    def _stored(self, storage: Place) -> tuple[Sequence[T], Failure | None]:
+        """What another tree's storage holds, and what of it cannot be read."""
+        raise NotImplementedError
+
+    def all(self) -> Sequence[T]:
+        """Everything of the own tree, and what can be read of the others."""
+        own: Sequence[T] = self._own.all()
         return [*own, *self._others(own)[0]]
 
-    def readable(self) -> tuple[Sequence[Pack], Failure | None]:
-        """Every live pack that can be read, and the failure of those that cannot, the own ones first."""
+    def readable(self) -> tuple[Sequence[T], Failure | None]:
+        """All that can be read, the own first, and the failure of what cannot."""
         own, failure = self._own.readable()
         others, trouble = self._others(own)
         return [*own, *others], failure or trouble
+
+    def _others(self, own: Iterable[T]) -> tuple[list[T], Failure | None]:
+        ids, values, troubles = {each.id for each in own}, list[T](), []
+        for tree in self._trees:
+            try:
+                found, failure = self._stored(tree.storage)
+            except Failure as caught:
+                found, failure = (), caught
+            if failure is not None:
+                troubles.append(f"in worktree {tree.name}: {failure.message}")
+            new = [each for each in found if each.id not in ids]
+            ids |= {each.id for each in new}
+            values += (evolve(each, worktree=tree.name) for each in new)
+        return values, Failure(Code.UNAVAILABLE, "; ".join(troubles)) if troubles else None
+
+
+class PacksOfAllTrees(_StoreOfAllTrees[Pack]):
+    """A `PackStore` that also reads the packs of other worktrees."""
+
+    def __init__(self, own: PackStore, trees: OtherTrees) -> None:
+        super().__init__(own, trees)
+        self.create, self.update, self.delete = own.create, own.update, own.delete
+        self.expired, self.discard, self.restore = own.expired, own.discard, own.restore
 
     def get(self, pack_id: str) -> Pack:
         """The live pack with that id, of the own tree or of another."""
@@ -181,15 +186,12 @@ class PacksOfAllTrees:
                 raise
             raise Failure(failure.code, f"{failure.message}; {trouble.message}", failure.details) from None
 
-    def _others(self, own: Iterable[Pack]) -> tuple[list[Pack], Failure | None]:
+    def _stored(self, storage: Place) -> tuple[Sequence[Pack], Failure | None]:
+        packs, broken = self._trees.pack_files(storage).all()
         now = self._trees.clock.now()
-
-        def live(storage: Place) -> tuple[list[Pack], Failure | None]:
-            packs, broken = self._trees.pack_files(storage).all()
-            alive = [pack for pack in packs if not is_expired(pack.expires_at, now)]
-            return alive, refusal(broken) if broken else None
-
-        return self._trees.others(live, own)
+        return [pack for pack in packs if not is_expired(pack.expires_at, now)], (
+            refusal(broken) if broken else None
+        )
 
 
 class ExcerptsOfAllTrees:
@@ -209,23 +211,12 @@ class ExcerptsOfAllTrees:
         return texts
 
 
-class DiscoveriesOfAllTrees:
+class DiscoveriesOfAllTrees(_StoreOfAllTrees[Discovery]):
     """A `DiscoveryStore` that also reads the discoveries of other worktrees."""
 
     def __init__(self, own: DiscoveryStore, trees: OtherTrees) -> None:
-        self._own, self._trees = own, trees
+        super().__init__(own, trees)
         self.record, self.change, self.forget = own.record, own.change, own.forget
 
-    def all(self) -> Sequence[Discovery]:
-        """Every discovery, the own ones first, and those of the others that can be read."""
-        own = self._own.all()
-        return [*own, *self._others(own)[0]]
-
-    def readable(self) -> tuple[Sequence[Discovery], Failure | None]:
-        """Every discovery that can be read, and the failure of those that cannot, the own ones first."""
-        own, failure = self._own.readable()
-        others, trouble = self._others(own)
-        return [*own, *others], failure or trouble
-
-    def _others(self, own: Iterable[Discovery]) -> tuple[list[Discovery], Failure | None]:
-        return self._trees.others(lambda storage: self._trees.discoveries(storage).readable(), own)
+    def _stored(self, storage: Place) -> tuple[Sequence[Discovery], Failure | None]:
+        return self._trees.discoveries(storage).readable()

@@ -119,16 +119,11 @@ def _tell(app: App, report: Report, github: bool, diff: bool) -> int:
             level = "error" if row.verdict is Verdict.FAILS else "warning"
             lines = None if row.lines is None else (row.lines.start, row.lines.end)
             output.line(output.annotation(level, row.path, lines, row.sentence))
-    counts = [
-        f"{count['checked']} of {family}"
-        + (
-            f" ({count['failing']} {'does' if count['failing'] == 1 else 'do'} not hold)"
-            if count["failing"]
-            else ""
-        )
-        for family, count in report.counts.items()
-        if count["checked"]
-    ]
+    counts = []
+    for family, count in report.counts.items():
+        failing = f" ({count['failing']} {'does' if count['failing'] == 1 else 'do'} not hold)"
+        if count["checked"]:
+            counts.append(f"{count['checked']} of {family}{failing if count['failing'] else ''}")
     checked = "touched" if report.is_of_a_change else "checked"
     output.line(
         f"{counted(len(report.rows), 'statement')} {checked}: {', '.join(counts) or 'none'}; ",
