@@ -157,6 +157,8 @@ class DraftSources:
         found = self.documents().search(DocumentSearch(query, limit=min(limit, MOST_HITS)), check)
         if found.stale:
             notes["stale"] = True
+        if found.semantic is not None:
+            notes["documents"] = {"done": found.semantic.done, "total": found.semantic.total}
         for answer in found.answers:
             for hit in answer.hits:
                 if hit.ranked.relevance >= WORTH_SHOWING:

@@ -165,16 +165,13 @@ ALLOWED = "allowed"
 CREDENTIALS = "credentials"
 PROTOCOLS = ("https", "ssh")
 
-_ADDRESS = re.compile(r"([a-z]+)://(?:[^/]*@)?([^/]+)(?:/(.*))?", re.DOTALL)
-
 
 def address_of(place: str) -> str:
     """The address that a repository's place (`https://…`) has whatever user it names and however it ends."""
-    found = _ADDRESS.fullmatch(place)
-    if found is None:
-        return place
-    path = (found[3] or "").rstrip("/").removesuffix(".git").rstrip("/")
-    return f"{found[1]}://{found[2].lower()}/{path}"
+    protocol, _, rest = place.partition("://")
+    host, _, path = rest.partition("/")
+    path = path.rstrip("/").removesuffix(".git").rstrip("/")
+    return f"{protocol}://{host.rpartition('@')[2].lower()}/{path}"
 
 
 def address_in(url: str) -> str:
@@ -292,14 +289,6 @@ def check_alias(alias: str) -> None:
     if not alias or alias != alias.strip() or len(alias) > MAX_ALIAS_CHARS or not is_single_line(alias):
         words = "must have 1 to 200 characters, none of them a control character, no blank at either end"
         raise invalid(f"the name of a collection {words}", "alias")
-
-
-def merged(project: Config, user: Config) -> dict[str, tuple[ConfiguredCollection, bool]]:
-    """Every alias with its entry and whether it is the user's; the project's win."""
-    found = {entry.alias: (entry, False) for entry in project.entries}
-    for entry in user.entries:
-        found.setdefault(entry.alias, (entry, True))
-    return found
 
 
 def edited(text: str | None, alias: str, entry: Mapping[str, str] | None) -> str:

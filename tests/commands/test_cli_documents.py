@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from command_line import CommandLine, Done
 from document_trees import configure, environ, handbook, lay
+from embedding_endpoint import Answer, serving
 
 
 class Docs:
@@ -103,6 +104,17 @@ def test_a_search_indexes_first_and_shows_places(docs: Docs) -> None:
     assert docs("search", "pasta", "--max-distance", "0").code == 1
     assert docs("search", "pasta", "--collections", "cookbook").code == 1
     assert docs("search", "  ").code == 1
+
+
+@pytest.mark.clause("DC-33", "ME-50")
+def test_a_search_and_a_draft_say_how_much_is_embedded_and_how_to_finish(docs: Docs) -> None:
+    handbook(docs.root)
+    with serving() as endpoint:
+        endpoint.answers = [Answer(401)] * 20  # away for now
+        model = {**environ(docs.root), "CONTEXT_PACK_EMBEDDER": endpoint.url}
+        for words in (("docs", "search", "pasta"), ("packs", "draft", "how long is pasta cooked")):
+            told = docs.line(*words, **model).err
+            assert "passages of documents are embedded so far; 'context-pack docs sync' does the rest" in told
 
 
 @pytest.mark.clause("DC-36")

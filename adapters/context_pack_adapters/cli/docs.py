@@ -274,8 +274,8 @@ def _search(app: App, asked: dict[str, Any]) -> int:
     if app.json:
         output.value(body)
         return 0 if body["results"] else 1
-    if body.get("warning"):
-        output.note(body["warning"])
+    for note in output.notes_in_words({"warning": body.get("warning"), "documents": body.get("semantic")}):
+        output.note(note)
     if not body["results"]:
         output.note("Nothing found.")
     for hit in body["results"]:

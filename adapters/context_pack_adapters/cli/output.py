@@ -257,10 +257,14 @@ def notes_in_words(answer: Mapping[str, Any]) -> Iterator[str]:
     """What an answer says beside its results, a line each: warnings, and what was not searched yet."""
     if answer.get("warning"):
         yield str(answer["warning"])
-    for name, done in (("indexing", "files are indexed"), ("semantic", "notes are embedded")):
+    for name, done, rest in (
+        ("indexing", "files are indexed", "index"),
+        ("semantic", "notes are embedded", "index"),
+        ("documents", "passages of documents are embedded", "docs sync"),
+    ):
         if (progress := answer.get(name)) is not None:
             count = f"{progress['done']} of {progress['total']}"
-            yield f"{count} {done} so far; 'context-pack index' does the rest"
+            yield f"{count} {done} so far; 'context-pack {rest}' does the rest"
 
 
 def command_words(text: str) -> str:

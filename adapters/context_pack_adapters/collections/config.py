@@ -20,9 +20,8 @@ from context_pack.documents.config import CONFIG_FILE, Config, SourceAddress, ad
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.files.faults import translated
 from context_pack_adapters.files.folder import Folder
-from context_pack_adapters.files.opening import Place, Refused, read_file, status_of, way_inside
+from context_pack_adapters.files.opening import Place, Refused, read_file, way_inside
 from context_pack_adapters.files.rooted import landing
-from context_pack_adapters.files.signature import Signature, signature
 
 EDIT_SECONDS = 10.0
 NO_FILE = "it is no regular file (a link, perhaps); put a file in its place"
@@ -39,15 +38,6 @@ class ConfigFile:
         self.path = os.path.abspath(path)
         self._shown = shown
         self._own = own
-
-    def state(self) -> Signature | None:
-        """The file's signature; None where there is none."""
-        place, name = self._place()
-        try:
-            with place.held() as folder:
-                return signature(status_of(folder, name))
-        except OSError:
-            return None
 
     def read(self) -> Config:
         """Parse the file; a missing one is empty."""

@@ -25,7 +25,6 @@ from context_pack.documents.config import (
     changed,
     edited,
     entry_of,
-    merged,
     with_permit,
     without_login,
 )
@@ -96,20 +95,16 @@ class DiskCollections:
         if user_config is not None:
             self._user_file = ConfigFile(user_config, "the user's context.json", own=True)
         self._places = ProjectPlaces(self._source_root, allowed_roots)
-        self._read: tuple[object, Catalogue] | None = None
 
     def catalogue(self) -> Catalogue:
-        """Every collection; read again when a file has changed."""
-        state = (self._project_file.state(), self._user_file and self._user_file.state())
-        if self._read is None or self._read[0] != state:
-            project = self._project_file.read()
-            user = self._user_file.read() if self._user_file else Config()
-            found = {
-                alias: self._collection(entry, user_wide)
-                for alias, (entry, user_wide) in merged(project, user).items()
-            }
-            self._read = (state, Catalogue(found, (*project.problems, *user.problems), user.allowed))
-        return self._read[1]
+        """Every collection, as the files are now; the project's entries win."""
+        project = self._project_file.read()
+        user = self._user_file.read() if self._user_file else Config()
+        found = {entry.alias: self._collection(entry, False) for entry in project.entries}
+        for entry in user.entries:
+            if entry.alias not in found:
+                found[entry.alias] = self._collection(entry, True)
+        return Catalogue(found, (*project.problems, *user.problems), user.allowed)
 
     def open(
         self, collection: Collection, fetch: bool = False, check: Callable[[], None] = lambda: None
