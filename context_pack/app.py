@@ -12,7 +12,6 @@ from context_pack.code.tools import FAMILY as CODE_FAMILY
 from context_pack.code.tools import grep_tool, outline_tool, read_tool, usages_tool
 from context_pack.composition import DEFAULT_MAX_SOURCE_BYTES, Ports, UseCases
 from context_pack.contexts import tools as context_tools
-from context_pack.documents import resources as document_resources
 from context_pack.documents import tools as document_tools
 from context_pack.kernel.times import format_instant
 from context_pack.knowledge.tools import for_tool
@@ -94,7 +93,7 @@ def _resources(cases: UseCases, metrics: Metrics) -> Iterator[ResourceFamily]:
     if ports.contexts is not None:
         yield context_tools.resources(cases.contexts.queries)
     if ports.documents is not None:
-        yield document_resources.build(cases.documents.shelf)
+        yield document_tools.resources(cases.documents.shelf)
     yield stats_family(metrics, lambda: most_read(ports))
 
 

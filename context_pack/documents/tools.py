@@ -6,9 +6,10 @@ within their budget; `documents_get_document` is always complete.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
 from typing import Any
+from urllib.parse import quote, unquote
 
 from attrs import frozen
 
@@ -18,9 +19,11 @@ from context_pack.documents.search import Answered, Finder, RankedPassage, Searc
 from context_pack.documents.shelf import NOTHING_CONFIGURED, DocumentShelf, sync_all
 from context_pack.documents.sync import IndexFreshness
 from context_pack.kernel.errors import Code, Failure
-from context_pack.retrieval.model import IndexEntry
+from context_pack.retrieval.headings import is_markdown
+from context_pack.retrieval.model import IndexEntry, Summary
 from context_pack.toolkit.budget import MORE, fit, json_size, room_of, shrunk
 from context_pack.toolkit.call import Call
+from context_pack.toolkit.offers import ResourceEntry, ResourceFamily, ResourceText, best_first
 from context_pack.toolkit.spec import FETCHES, Answer, FailedCall, Family, Tool, json_answer, shape, tool
 
 Body = dict[str, Any]
@@ -322,3 +325,65 @@ def _rising(call: Call) -> Callable[[int, int, str], None]:
     """A report of several collections as one progress that only rises."""
     numbers = count(1)
     return lambda _, __, document: call.progress(next(numbers), None, document)
+
+
+PREFIX = "context://document/"
+
+
+def resources(shelf: DocumentShelf) -> ResourceFamily:
+    """Documents as resources over a shelf: listed, read, each part of their address completed."""
+    return ResourceFamily(
+        prefix=PREFIX,
+        uri_template=PREFIX + "{collection}/{id}",
+        name="document",
+        title="Document",
+        description="A document of a collection, whole.",
+        mime_type="text/markdown",
+        entries=lambda: list(_entries(shelf)),
+        read=lambda uri: _read(shelf, uri),
+        complete={
+            "collection": lambda typed, _: best_first(shelf.catalogue().collections, typed),
+            "id": lambda typed, others: best_first(_documents(shelf, others), typed),
+        },
+    )
+
+
+def _entries(shelf: DocumentShelf) -> Iterator[ResourceEntry]:
+    for collection, one in _listed(shelf):
+        uri = f"{PREFIX}{quote(collection.alias, safe='')}/{quote(one.key)}"
+        yield ResourceEntry(uri, one.key, one.title, mime_type=_mime_type(one.key))
+
+
+def _listed(shelf: DocumentShelf, *names: str) -> Iterator[tuple[Collection, Summary]]:
+    """Every document that is indexed of these collections, or of all; a list always answers."""
+    try:
+        chosen = shelf.chosen(names)
+        shelf.bring_up_to_date(chosen)
+        for collection in chosen:
+            yield from ((collection, one) for one in shelf.documents(collection).documents)
+    except Failure:
+        return
+
+
+def _read(shelf: DocumentShelf, uri: str) -> ResourceText | None:
+    """The document of that URI; None if there is none."""
+    alias, _, document = uri.removeprefix(PREFIX).partition("/")
+    if not alias or not document:
+        return None
+    try:
+        collection, _ = shelf.current(unquote(alias))
+        entry = shelf.document(collection, unquote(document))
+    except Failure as failure:
+        if failure.code is Code.NOT_FOUND:
+            return None
+        raise
+    return ResourceText(uri, entry.text, _mime_type(entry.key))
+
+
+def _mime_type(document: str) -> str:
+    return "text/markdown" if is_markdown(document) else "text/plain"
+
+
+def _documents(shelf: DocumentShelf, others: Mapping[str, str]) -> Iterable[str]:
+    """The documents of the collection that the other argument names, or of all."""
+    return [one.key for _, one in _listed(shelf, *filter(None, [others.get("collection")]))]

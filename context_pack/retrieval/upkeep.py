@@ -68,11 +68,6 @@ class IndexPlan:
         return not self.changed and not self.gone
 
     @property
-    def size(self) -> int:
-        """The bytes to be read."""
-        return sum(file.size for file in self.changed.values())
-
-    @property
     def skipped(self) -> dict[str, str]:
         """Files that are not indexed, and why."""
         return {key: file.skipped for key, file in self.files.items() if file.skipped is not None}
@@ -85,7 +80,8 @@ class IndexPlan:
 
     def is_small(self, most_files: int) -> bool:
         """Whether the plan is small enough to do within a call."""
-        return len(self.changed) <= most_files and self.size <= SMALL_BYTES
+        size = sum(file.size for file in self.changed.values())
+        return len(self.changed) <= most_files and size <= SMALL_BYTES
 
     def is_left_to(self, background: Background | None, task: str, most_files: int) -> bool:
         """Whether the plan is large enough to leave to the background worker."""

@@ -35,15 +35,15 @@ def fetch(app: App, name: str, hub: str | None) -> None:
       context-pack model fetch potion-base-8M
       context-pack model fetch all-MiniLM-L6-v2 --hub https://mirror.example.org
     """
-    model = fetch_model(
+    folder = fetch_model(
         name,
         models_folder(app.settings.cache),
         hub=hub or HUB,
         report=lambda file: output.note(f"fetching {file}"),
     )
-    extra = KNOWN[name].extra
+    extra, files = KNOWN[name].extra, dict(KNOWN[name].files)
     app.tell(
-        {"name": name, "folder": str(model.folder), "extra": extra, "files": dict(model.files)},
-        *(f"{digest}  {file}" for file, digest in model.files.items()),
-        f"Use it: CONTEXT_PACK_MODEL={model.folder} ({install_command(extra)})",
+        {"name": name, "folder": str(folder), "extra": extra, "files": files},
+        *(f"{digest}  {file}" for file, digest in files.items()),
+        f"Use it: CONTEXT_PACK_MODEL={folder} ({install_command(extra)})",
     )

@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
-from hashlib import sha256
+from hashlib import file_digest
 from http.client import HTTPException
 from pathlib import Path
 from typing import NamedTuple
@@ -70,14 +70,6 @@ KNOWN: Mapping[str, KnownModel] = {
 }
 
 
-class FetchedModel(NamedTuple):
-    """A model on this disk."""
-
-    folder: Path
-    files: Mapping[str, str]
-    """The SHA-256 of each file."""
-
-
 def fetch_model(
     name: str,
     models: Path,
@@ -85,8 +77,8 @@ def fetch_model(
     hub: str = HUB,
     known: Mapping[str, KnownModel] = KNOWN,
     report: Callable[[str], None] = lambda _: None,
-) -> FetchedModel:
-    """The model of that name in the folder `models`, fetched unless it is there; what differs is replaced.
+) -> Path:
+    """The folder below `models` of the model of that name, which is fetched unless it is there and whole.
 
     Raises:
         Failure: `not_found` for a name that is not known, `io_error` if a file cannot be had or is not the
@@ -97,7 +89,7 @@ def fetch_model(
     folder = models / name
     try:
         if is_fetched(name, models, known):
-            return FetchedModel(folder, model.files)
+            return folder
         models.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{name}-", dir=models) as staging:
             for file, digest in model.files.items():
@@ -115,7 +107,7 @@ def fetch_model(
             error.close()
         reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
         raise Failure(Code.IO_ERROR, f"{name} could not be fetched from {hub}: {reason}") from error
-    return FetchedModel(folder, model.files)
+    return folder
 
 
 def is_fetched(name: str, models: Path, known: Mapping[str, KnownModel] = KNOWN) -> bool:
@@ -133,11 +125,8 @@ def _fetch(url: str, target: Path) -> None:
 
 def _digest_of(path: Path) -> str | None:
     """The SHA-256 of a file, or None where there is none."""
-    digest = sha256()
     try:
         with path.open("rb") as file:
-            while portion := file.read(PORTION):
-                digest.update(portion)
+            return file_digest(file, "sha256").hexdigest()
     except FileNotFoundError:
         return None
-    return digest.hexdigest()

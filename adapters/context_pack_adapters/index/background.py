@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from subprocess import DEVNULL, PIPE, Popen
 from threading import Lock, Thread
 
@@ -117,13 +118,12 @@ class ChildBackground:
             child.join()
 
     def _held_elsewhere(self, task: str) -> bool:
+        """Whether another process does the task; where no lock can be had the child will tell."""
         lock = task_lock(self._folder, task)
-        try:
+        with suppress(OSError):
             if not lock.attempt():
                 return True
             lock.release()
-        except OSError:  # no folder yet, or no right to lock: the child will tell
-            return False
         return False
 
 

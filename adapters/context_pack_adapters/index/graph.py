@@ -1,9 +1,8 @@
 """With the extra `hnswlib`: a graph over very many vectors, in a file beside the index.
 
-Workers make it. The name of its file says of which embedder and dimension it is, up to which vector it goes
-and how many it has; what came later is compared exactly besides, and one of which a fifth is old is made
-anew. hnswlib does not say when saving fails: a file gets its name after it was loaded again. A file that it
-does not take is as good as none, and the vectors of another index have other numbers.
+Workers make it. Its file's name says of which embedder it is, up to which vector it goes and how many it has;
+what came later is compared exactly besides, and one of which a fifth is old is made anew. hnswlib does not
+say when saving fails: a file gets its name after it was loaded again, and one that does not load is none.
 """
 
 from __future__ import annotations
