@@ -92,19 +92,3 @@ def test_a_scan_is_ten_folders_deep_unless_configured(world: World, depth: int |
     world.put({".context.config.yaml": config, "/".join(["d"] * 11) + "/a.py": ""})
     scopes = [folder.scope for folder in scanned(world.project()).folders]
     assert max(0 if scope == "." else scope.count("/") + 1 for scope in scopes) == deepest
-
-
-@pytest.mark.clause("CX-20")
-def test_an_absolute_scope_inside_the_root_is_served(world: World) -> None:
-    project = world.project()
-    folder = project.find(f"{project.root}/src/core")
-    assert not isinstance(folder, Reason)
-    assert folder.scope == "src/core"
-
-
-@pytest.mark.clause("CX-22")
-@pytest.mark.parametrize("path", ["src", "./src/", "src/core/.."])
-def test_a_path_is_taken_from_the_source_root(world: World, path: str) -> None:
-    project = world.project(path)
-    assert project.root == world.ports.shown("src")
-    assert sorted(folder.scope for folder in scanned(project).folders) == [".", "core"]

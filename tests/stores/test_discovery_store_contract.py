@@ -37,11 +37,6 @@ def found_out(content: str, minutes: int = 0, **changes: object) -> Discovery:
     return Discovery(**given)  # type: ignore[arg-type]
 
 
-@pytest.mark.clause("ME-03")
-def test_a_store_begins_empty(store: DiscoveryStore) -> None:
-    assert list(store.all()) == []
-
-
 @pytest.mark.clause("ME-01", "ME-03", "TM-01")
 def test_discoveries_are_listed_oldest_first(store: DiscoveryStore) -> None:
     later = found_out("Größe:\n--- is *not* a `fence`: {a: 1}\n- item", 5, module="auth")

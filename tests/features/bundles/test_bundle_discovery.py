@@ -132,13 +132,10 @@ def test_bundles_yaml_names_bundles_inside_the_source_root(tmp_path: Path) -> No
     [
         ("bundles: [", "line"),
         ("- x", "$.bundles must be a list"),
-        ("bundles: {}", "$.bundles must be a list"),
         ("", "it is empty"),
         ("bundles: [5]", "$.bundles[0].path must be the folder"),
-        ("bundles: [{id: x}]", "$.bundles[0].path must be the folder"),
         ("bundles: [{id: x, path: 7}]", "$.bundles[0].path must be the folder"),
         ("bundles: [{id: x, path: ../outside}]", "$.bundles[0].path is no folder inside the source root"),
-        ("bundles: [{id: x, path: /etc}]", "$.bundles[0].path is no folder inside the source root"),
         ("bundles: [{id: x, path: linked}]", "$.bundles[0].path leads out of the source root"),
         ("bundles: [{id: x, path: nowhere}]", "$.bundles[0].path has no sdd-bundle.yaml"),
     ],

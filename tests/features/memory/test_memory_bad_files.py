@@ -18,9 +18,7 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.syntax import NotParsed, Parsed, Spans, Syntax
 from context_pack.memory.ports import CodeFile, CodeTree, GoOn, always
 from context_pack.memory.refresh import MOST_NAMED, CodeIndexer
-from context_pack.retrieval.model import IndexEntry, Piece, Progress, Scope
-from context_pack.retrieval.ports import EmbedderFailed, Kind
-from context_pack.retrieval.searching import fill
+from context_pack.retrieval.ports import Kind
 from context_pack.retrieval.upkeep import File
 from context_pack.toolkit.call import QuietCall
 from context_pack_adapters.embed.hashed import HashedEmbedder
@@ -193,32 +191,3 @@ def test_a_warning_names_a_few_of_many() -> None:
     warning = found(ports, "feed the zebra")[1]
     assert warning.count("bad") == MOST_NAMED
     assert warning.endswith(f", and {9 - MOST_NAMED} more)")
-
-
-@pytest.mark.clause("ME-26")
-def test_a_text_on_which_the_semantic_embedder_fails_costs_its_own_vector_only() -> None:
-    index, embedder = MemoryIndex(HashedEmbedder()), Choking()
-    pieces = [Piece(text) for text in ("zebra", "POISON", "gnu", "camel")]
-    index.replace(
-        [IndexEntry("code", f"{at}.py", str(at), pieces=(piece,)) for at, piece in enumerate(pieces)]
-    )
-    assert fill(index, embedder, Scope(), lambda: False) == Progress(4, 4)
-    (vector,) = embedder.embed(["zebra"], "query")
-    with index.reading() as snapshot:
-        near = dict(snapshot.nearest(embedder.id, vector, Scope(), 4))
-        cosines = {each.text: near[each.piece] for each in snapshot.found(list(near))}
-    assert cosines["zebra"] == pytest.approx(1.0)
-    assert cosines["POISON"] == 0.0
-
-
-def test_filling_vectors_ends_when_the_embedder_failed() -> None:
-    class Down(HashedEmbedder):
-        def embed(self, texts: Sequence[str], kind: Kind) -> Any:
-            raise EmbedderFailed("down")
-
-    index = MemoryIndex(HashedEmbedder())
-    index.replace([IndexEntry("code", "a.py", "1", pieces=(Piece("zebra"),))])
-    embedder = Down()
-    embedder.id = "down/1"
-    with pytest.raises(EmbedderFailed):
-        fill(index, embedder, Scope(), lambda: False, lambda _: None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import time
@@ -196,39 +195,3 @@ def test_a_tree_surveyed_repeatedly_is_always_current(tmp_path: Path) -> None:
             assert often.survey() == tree(tmp_path).survey()
         step()
         assert often.survey() == tree(tmp_path).survey()
-
-
-@pytest.mark.clause("ME-22")
-def test_a_folder_replaced_under_the_same_name_is_surveyed_again(tmp_path: Path) -> None:
-    root = tmp_path / "above" / "root"
-    root.mkdir(parents=True)
-    (root / "a.py").write_text("x = 1\n")
-    often = tree(root)
-    for _ in range(4):
-        assert set(often.survey() or ()) == {"a.py"}
-    (tmp_path / "above").rename(tmp_path / "before")
-    root.mkdir(parents=True)
-    (root / "b.py").write_text("x = 1\n")
-    assert set(often.survey() or ()) == {"b.py"}
-
-
-@pytest.mark.clause("ME-22")
-def test_discoveries_are_searched_from_when_the_first_comes_until_their_folder_goes(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "a.py").write_text("x = 1\n")
-
-    def sources() -> set[str]:
-        found = workspace.call("context_search", {"query": "zebra stripes of the herd"})
-        return {each["source"] for each in json.loads(found.text)["results"]}
-
-    with open_workspace(
-        tmp_path, storage=tmp_path / "store", cache=tmp_path / "cache", embedder="fast"
-    ) as workspace:
-        assert sources() == set()
-        workspace.call(
-            "context_record", {"type": "rule", "content": "Zebra stripes come first, then the herd"}
-        )
-        assert sources() == {"discovery"}
-        shutil.rmtree(tmp_path / "store")
-        assert sources() == set()

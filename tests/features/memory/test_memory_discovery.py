@@ -12,7 +12,6 @@ from context_pack.kernel.errors import Failure
 from context_pack.memory.discovery import (
     Discovery,
     DiscoveryType,
-    clean,
     from_record,
     id_of,
     normalised,
@@ -69,14 +68,6 @@ def test_operators_and_marks_without_words_make_another_discovery(one: str, othe
 
 
 @pytest.mark.clause("ME-01")
-@pytest.mark.parametrize("content", ["x" * 9, "  " + "x" * 9 + "\n", "x" * 1001, "hidden \x00 character", ""])
-def test_contents_out_of_bounds_are_refused(content: str) -> None:
-    with pytest.raises(Failure) as caught:
-        clean(content)
-    assert caught.value.details["field"] == "content"
-
-
-@pytest.mark.clause("ME-01")
 def test_a_module_is_one_short_line() -> None:
     assert discovery(module="  auth ").module == "auth"
     assert discovery(module=" ").module is None
@@ -117,14 +108,10 @@ def test_a_record_comes_back_equal(content: str, kind: DiscoveryType) -> None:
     "change",
     [
         {"version": 2},
-        {"id": "x"},
         {"type": "idea"},
         {"times": 0},
-        {"times": True},
         {"date": "yesterday"},
-        {"module": 3},
         {"more": 1},
-        {"session": None},
     ],
 )
 def test_a_record_that_breaks_a_rule_is_no_discovery(change: dict[str, object]) -> None:

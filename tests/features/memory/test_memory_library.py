@@ -1,8 +1,8 @@
-"""Memory as a library: the same use cases with values, on disk and in memory."""
+"""Memory as a library: the same use cases with values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,31 +16,28 @@ from context_pack_adapters.library import Workspace
 SOURCE = 'def feed_zebra():\n    """Give hay to the zebra."""\n    return 1\n'
 
 
-@pytest.fixture(params=["disk", "memory"])
-def workspace(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Workspace]:
-    def on_disk() -> Workspace:
-        (tmp_path / "zoo.py").write_text(SOURCE)
-        return open_workspace(tmp_path, storage=tmp_path / "store", embedder="fast")
-
-    return on_disk if request.param == "disk" else lambda: open_memory_workspace({"zoo.py": SOURCE})
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    (tmp_path / "zoo.py").write_text(SOURCE)
+    with open_workspace(tmp_path, storage=tmp_path / "store", embedder="fast") as opened:
+        yield opened
 
 
 @pytest.mark.clause("ME-01", "ME-22")
-def test_an_embedder_records_searches_and_forgets(workspace: Callable[[], Workspace]) -> None:
-    with workspace() as opened:
-        kept = opened.memory.record("rule", "A zebra eats hay", module="zoo")
-        assert not kept.merged
-        assert opened.memory.record("rule", "a zebra eats hay.").merged
-        assert [each.id for each in opened.memory.discoveries()] == [kept.discovery.id]
-        found = opened.memory.search("hay for the zebra", limit=10)
-        assert {hit.source for hit in found.hits} == {"code", "discovery"}
-        only = opened.memory.search("hay for the zebra", type="rule", module="zoo")
-        assert [hit.id for hit in only.hits] == [kept.discovery.id]
-        opened.memory.forget(kept.discovery.id)
-        with pytest.raises(Failure):
-            opened.memory.forget(kept.discovery.id)
-        with pytest.raises(Failure):
-            opened.memory.search("ab")
+def test_an_embedder_records_searches_and_forgets(workspace: Workspace) -> None:
+    kept = workspace.memory.record("rule", "A zebra eats hay", module="zoo")
+    assert not kept.merged
+    assert workspace.memory.record("rule", "a zebra eats hay.").merged
+    assert [each.id for each in workspace.memory.discoveries()] == [kept.discovery.id]
+    found = workspace.memory.search("hay for the zebra", limit=10)
+    assert {hit.source for hit in found.hits} == {"code", "discovery"}
+    only = workspace.memory.search("hay for the zebra", type="rule", module="zoo")
+    assert [hit.id for hit in only.hits] == [kept.discovery.id]
+    workspace.memory.forget(kept.discovery.id)
+    with pytest.raises(Failure):
+        workspace.memory.forget(kept.discovery.id)
+    with pytest.raises(Failure):
+        workspace.memory.search("ab")
 
 
 @pytest.mark.clause("ME-08")
@@ -70,24 +67,6 @@ def test_a_discovery_about_code_says_when_it_has_moved_or_changed(tmp_path: Path
 
 
 @pytest.mark.clause("ME-08")
-def test_edited_lines_without_a_definition_are_changed_while_their_file_is_there(tmp_path: Path) -> None:
-    notes = tmp_path / "notes.md"
-    notes.write_text("# Feeding\n\nhay first\n")
-    with open_workspace(tmp_path, storage=tmp_path / "store", embedder="fast") as opened:
-        opened.memory.record("rule", "Zebras get their hay first", path="notes.md")
-
-        def state() -> str:
-            (hit,) = opened.memory.search("what zebras get", type="rule").hits
-            return str(hit.facts["code"]["state"])
-
-        assert state() == "exact"
-        notes.write_text("# Feeding\n\nhay last\n")
-        assert state() == "changed"
-        notes.unlink()
-        assert state() == "stale"
-
-
-@pytest.mark.clause("ME-08")
 @pytest.mark.parametrize(
     ("place", "field"),
     [
@@ -110,20 +89,11 @@ def test_a_discovery_about_code_that_is_not_there_is_refused(place: dict[str, st
 
 
 @pytest.mark.clause("ME-07")
-def test_a_superseded_discovery_is_found_behind_its_successor(workspace: Callable[[], Workspace]) -> None:
-    with workspace() as opened:
-        old = opened.memory.record("rule", "A zebra eats hay and only hay").discovery.id
-        mid = opened.memory.record("rule", "The zebra gets grass", supersedes=old).discovery.id
-        new = opened.memory.record(
-            "rule", "What it eats, a zebra may choose itself", supersedes=mid
-        ).discovery.id
-        found = opened.memory.search("a zebra eats hay and only hay", type="rule").hits
-        assert [hit.id for hit in found] == [new, mid, old]
-
-
-@pytest.mark.clause("ME-10")
-def test_a_workspace_leaves_no_session(workspace: Callable[[], Workspace], tmp_path: Path) -> None:
-    with workspace() as opened:
-        opened.call("context_search", {"query": "zebra"})
-        opened.call("read_file", {"path": "zoo.py"})
-    assert not (tmp_path / "store" / "memory").exists()
+def test_a_superseded_discovery_is_found_behind_its_successor(workspace: Workspace) -> None:
+    old = workspace.memory.record("rule", "A zebra eats hay and only hay").discovery.id
+    mid = workspace.memory.record("rule", "The zebra gets grass", supersedes=old).discovery.id
+    new = workspace.memory.record(
+        "rule", "What it eats, a zebra may choose itself", supersedes=mid
+    ).discovery.id
+    found = workspace.memory.search("a zebra eats hay and only hay", type="rule").hits
+    assert [hit.id for hit in found] == [new, mid, old]
