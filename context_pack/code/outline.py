@@ -15,7 +15,6 @@ from context_pack.code.reading import (
     MAX_BYTES,
     Check,
     count_lines,
-    is_folder,
     read_source,
     within_root,
 )
@@ -90,7 +89,7 @@ class Outliner:
         path = within_root(command.path)
         if path is None or not self.tree.is_file(path):
             paths, complete = self._below(path)
-            if path is not None and not paths and not is_folder(self.tree, path):
+            if path is not None and not paths and not self.tree.is_folder(path):
                 read_source(self.tree, path)  # says what is wrong with it
             return evolve(self._fitting(paths, command, check, in_time, room), complete=complete)
         outline = self._file(read_source(self.tree, path), command, FILE_DEPTH)

@@ -231,12 +231,6 @@ def read_source(tree: SourceTree, path: RelativePath) -> SourceFile:
     return found
 
 
-def is_folder(tree: SourceTree, path: RelativePath) -> bool:
-    """Whether there is a folder at a path with something in it."""
-    listed = tree.folder(path)
-    return bool(listed.files or listed.folders)
-
-
 def within_root(path: str | None) -> RelativePath | None:
     """The place that a path means; None for the root."""
     return None if path is None or path.strip("/\\ ") in ("", ".") else RelativePath.lenient(path)

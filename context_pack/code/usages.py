@@ -15,7 +15,7 @@ from attrs import field, frozen
 
 from context_pack.code.grep import CodeSearch, LineQuery, shown
 from context_pack.code.outline import innermost
-from context_pack.code.reading import LONGEST_PATH, MAX_BYTES, is_folder, read_source, within_root
+from context_pack.code.reading import LONGEST_PATH, MAX_BYTES, read_source, within_root
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath, is_test
@@ -102,7 +102,7 @@ class UsageFinder:
         inside = "" if place is None else place.value
         found = self.search.search(_query(name, inside, is_file), call)
         if place is not None and not found.files:
-            if not is_folder(self.tree, place):
+            if not self.tree.is_folder(place):
                 read_source(self.tree, place)  # says what is wrong with it
             raise Failure(Code.NOT_FOUND, "No file is searched there", {"hint": _LEFT_OUT})
         lines = Counter(hit.path for hit in found.hits)

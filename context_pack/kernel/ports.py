@@ -67,14 +67,6 @@ class Unreadable:
 
 
 @frozen
-class FolderNames:
-    """The names in one folder: files that may be read, and folders that may be entered."""
-
-    files: frozenset[str] = frozenset()
-    folders: frozenset[str] = frozenset()
-
-
-@frozen
 class FileNames:
     """The files of a tree by their base names; `complete` when the walk saw all of them."""
 
@@ -101,8 +93,8 @@ class SourceTree(Protocol):
     def is_file(self, path: RelativePath) -> bool:
         """Whether there is a regular file inside the root that the policy allows; cheaper than reading it."""
 
-    def folder(self, path: RelativePath | None) -> FolderNames:
-        """What is in a folder (None is the root); empty for whatever is no folder inside the root."""
+    def is_folder(self, path: RelativePath) -> bool:
+        """Whether there is a folder inside the root that the policy allows."""
 
 
 class KnownNear(Protocol):

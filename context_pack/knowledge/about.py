@@ -188,8 +188,7 @@ class KnownHere:
 
     def _check_there(self, path: RelativePath) -> None:
         """That nothing is known of a path that is not there must not be taken for leave to go on."""
-        listed = self.tree.folder(path)
-        if not (listed.files or listed.folders or self.tree.is_file(path)):
+        if not (self.tree.is_folder(path) or self.tree.is_file(path)):
             near = near_paths(path, self.tree.names())
             hint = f"; did you mean {' or '.join(near)}?" if near else ""
             raise Failure(Code.NOT_FOUND, f"{path} does not exist, and nothing is written about it{hint}")

@@ -9,7 +9,7 @@ import pytest
 from inmemory import MemorySourceTree
 
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack.kernel.ports import FolderNames, Reason, SourceFile, SourceTree, Unreadable
+from context_pack.kernel.ports import Reason, SourceFile, SourceTree, Unreadable
 from context_pack_adapters.source.tree import DiskSourceTree
 
 FILES: dict[str, str | bytes] = {
@@ -133,17 +133,7 @@ def test_a_file_is_there_when_it_may_be_read_and_is_no_folder(tree: SourceTree) 
 
 
 @pytest.mark.clause("CD-31")
-def test_a_folder_lists_its_files_and_folders_without_what_is_denied(tree: SourceTree) -> None:
-    root = tree.folder(None)
-    assert {"README.md", "app.py", "nul.txt", ".env.example"} <= root.files
-    assert root.folders == {"src", ".github", "keys", "extra"}
-    assert ".env" not in root.files
-    assert tree.folder(RelativePath("src")) == FolderNames(frozenset({"app.py"}), frozenset({"a", "a-b"}))
-    assert tree.folder(RelativePath("keys")) == FolderNames()
-    assert tree.folder(RelativePath("extra")) == FolderNames()
-
-
-@pytest.mark.clause("CD-31")
-@pytest.mark.parametrize("path", ["nothing", "app.py", "src/app.py", "src/app.py/x", "node_modules", ".git"])
-def test_a_path_that_is_no_folder_or_denied_lists_nothing(tree: SourceTree, path: str) -> None:
-    assert tree.folder(RelativePath(path)) == FolderNames()
+def test_a_folder_is_there_when_it_may_be_entered(tree: SourceTree) -> None:
+    assert all(tree.is_folder(RelativePath(path)) for path in ("src", "src/a", ".github"))
+    for path in ("nothing", "app.py", "src/app.py", "src/app.py/x", "node_modules", ".git"):
+        assert not tree.is_folder(RelativePath(path))

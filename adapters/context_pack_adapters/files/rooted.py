@@ -66,6 +66,11 @@ class Rooted:
         found = self.status(path)
         return not isinstance(found, Reason) and stat.S_ISREG(found.st_mode)
 
+    def is_folder(self, path: RelativePath) -> bool:
+        """Whether the path leads to a folder."""
+        found = self._asked(path, _status, is_folder=True)
+        return not isinstance(found, Reason) and stat.S_ISDIR(found.st_mode)
+
     @contextmanager
     def folder(self, path: RelativePath | None) -> Iterator[Handle | Reason]:
         """The folder, open while the block runs, or why it cannot be; None is the root."""

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
-import stat
 import time
 from collections.abc import Callable, Collection
 from itertools import islice
 from pathlib import Path
 
 from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy, RelativePath
-from context_pack.kernel.ports import FileNames, FolderNames, Reason, SourceFile, Unreadable, decode
-from context_pack_adapters.files.opening import scan
+from context_pack.kernel.ports import FileNames, Reason, SourceFile, Unreadable, decode
 from context_pack_adapters.files.rooted import Rooted
-from context_pack_adapters.files.walking import files_below, is_closed, ways_to
+from context_pack_adapters.files.walking import files_below, ways_to
 
 NAMES_SECONDS = 1.0
 NAMES_FILES = 1_000_000
-MOST_ENTRIES = 50_000
 
 
 class DiskSourceTree:
@@ -62,40 +59,9 @@ class DiskSourceTree:
         """Whether there is a regular file inside the root that the policy allows."""
         return self._rooted.is_file(path)
 
-    def folder(self, path: RelativePath | None) -> FolderNames:
-        """What is in a folder; empty for whatever is no folder inside the root."""
-        prefix = "" if path is None else f"{path.value}/"
-        files: set[str] = set()
-        folders: set[str] = set()
-        with self._rooted.folder(path) as handle:
-            if isinstance(handle, Reason):
-                return FolderNames()
-            try:
-                entries = scan(handle)[:MOST_ENTRIES]
-            except OSError:
-                return FolderNames()
-            for entry in entries:
-                name = entry.name
-                is_folder = entry.is_dir(follow_symlinks=False)
-                if is_closed(self._policy, prefix + name, is_folder):
-                    continue
-                if is_folder:
-                    folders.add(name)
-                elif entry.is_file(follow_symlinks=False):
-                    files.add(name)
-                elif entry.is_symlink():
-                    self._link(prefix + name, name, files, folders)
-        return FolderNames(frozenset(files), frozenset(folders))
-
-    def _link(self, path: str, name: str, files: set[str], folders: set[str]) -> None:
-        """A link counts as what it leads to, if that may be read."""
-        found = self._rooted.status(RelativePath(path))
-        if isinstance(found, Reason):
-            return
-        if stat.S_ISREG(found.st_mode):
-            files.add(name)
-        elif stat.S_ISDIR(found.st_mode):
-            folders.add(name)
+    def is_folder(self, path: RelativePath) -> bool:
+        """Whether there is a folder inside the root that the policy allows."""
+        return self._rooted.is_folder(path)
 
 
 def _source(path: RelativePath, data: bytes, status: os.stat_result) -> SourceFile | Unreadable:

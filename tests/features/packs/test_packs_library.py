@@ -13,7 +13,7 @@ from inmemory import MemorySourceTree
 
 from context_pack import open_workspace
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.ports import FileNames, FolderNames, SourceFile, Unreadable
+from context_pack.kernel.ports import FileNames, SourceFile, Unreadable
 from context_pack.kernel.times import format_instant
 from context_pack.packs.commands import (
     Create,
@@ -59,9 +59,9 @@ class CountedTree:
         """As the tree says."""
         return self.tree.is_file(path)
 
-    def folder(self, path: RelativePath | None) -> FolderNames:
+    def is_folder(self, path: RelativePath) -> bool:
         """As the tree says."""
-        return self.tree.folder(path)
+        return self.tree.is_folder(path)
 
 
 @pytest.fixture

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack.kernel.ports import FileNames, FolderNames, Reason, SourceFile, Unreadable, decode
+from context_pack.kernel.ports import FileNames, Reason, SourceFile, Unreadable, decode
 
 _POLICY = PathPolicy()
 
@@ -48,24 +47,10 @@ class MemorySourceTree:
         """Whether there is a file that the policy allows."""
         return path.value in self._files and not self._policy.denies(path)
 
-    def folder(self, path: RelativePath | None) -> FolderNames:
-        """What is in a folder; empty for whatever is no folder."""
-        prefix = "" if path is None else f"{path.value}/"
-        files: set[str] = set()
-        folders: set[str] = set()
-        for key in self._files:
-            if key.startswith(prefix):
-                name, slash, _ = key.removeprefix(prefix).partition("/")
-                if self._allows(prefix + name):
-                    (folders if slash else files).add(name)
-        return FolderNames(frozenset(files), frozenset(folders))
-
-    def _allows(self, path: str) -> bool:
-        """Whether a key is a path that may be read; what no path can spell may not."""
-        try:
-            return not self._policy.denies(RelativePath(path))
-        except Failure:
-            return False
+    def is_folder(self, path: RelativePath) -> bool:
+        """Whether something is below a path, which the policy allows."""
+        inside = f"{path.value}/"
+        return any(key.startswith(inside) for key in self._files) and not self._policy.denies(path, True)
 
     def _bytes(self, path: RelativePath) -> bytes | Reason:
         if self._policy.denies(path):
