@@ -1,9 +1,8 @@
 """A search pattern: Python's `regex` for each line by itself.
 
-Three things keep a search of many lines quick. A plain text is looked for without `regex`. Of any other
-pattern the words that every match must have are looked for first, and only lines with them are tried. And
-watching the clock costs ten times a search, so a pattern that cannot take long on a short line is not
-watched there.
+Two things keep a search of many lines quick. The words that every match must have are looked for first, and
+only lines with them are tried. And watching the clock costs ten times a search, so a pattern that cannot take
+long on a short line is not watched there.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ SLICE_SECONDS = 0.25
 """How long one line is tried before somebody asks whether that is still wanted; then twice as long."""
 SHORT_LINES = (200, 200, 200, 100)
 """Which lines are short enough for a pattern with so many runs: its time grows with their power."""
-_PLAIN = re.compile(r"(?:[\w :;,=<>@%!\"'`/~&#-]|\\[^\w\s])+", re.ASCII)
 _BRACE = re.compile(r"(\\[pPN]\{[^}]*\}|\\.)|\{(?!\d*,?\d*\})", re.DOTALL)
 """A `{` that counts nothing; `regex` would take `{e}` for fuzzy matching."""
 _TOKEN = re.compile(
@@ -78,8 +76,7 @@ class Pattern:
         flags = regex.V0 | regex.MULTILINE | (0 if case_sensitive else regex.IGNORECASE)
         self.compiled: Any = regex.compile(source, flags)
         self.case_sensitive = case_sensitive
-        self._is_plain = _PLAIN.fullmatch(source) is not None
-        words = [re.sub(r"\\(.)", r"\1", source)] if self._is_plain else required_words(source)
+        words = required_words(source)
         if not case_sensitive:
             words = [word.lower() for word in words if word.isascii()]
         self.word, self._others = words[0] if words else "", words[1:]
@@ -94,9 +91,6 @@ class Pattern:
         words: str | None = None
         if self.word and (self.case_sensitive or text.isascii()):
             words = text if self.case_sensitive else text.lower()
-            if self._is_plain:
-                places = list(_places(words, self.word))
-                return len(places), list(_numbered(text, places[:most]))
             if self.word not in words:
                 return 0, []
         if words is not None:

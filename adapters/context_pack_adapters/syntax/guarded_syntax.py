@@ -15,7 +15,7 @@ import signal
 import subprocess
 import weakref
 from collections import OrderedDict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from threading import Lock
@@ -43,7 +43,8 @@ class GuardedSyntax:
         self._kept: OrderedDict[tuple[str, str], Parsed | NotParsed] = OrderedDict()
         self._lock = Lock()
         self._worker: subprocess.Popen[bytes] | None = None
-        self._end: Any = None
+        self._end: Callable[[], int | None] = lambda: None
+        """Kills the process; its exit code, or None if there is none."""
 
     @property
     def process(self) -> int | None:
@@ -97,48 +98,40 @@ class GuardedSyntax:
     def close(self) -> None:
         """End the other process; the next text starts it again."""
         with self._lock:
-            self._ended()
+            self._end()
+            self._worker = None
 
     def _ask(self, *question: str) -> Any:
+        """What the process answers; it is started if it does not run."""
         with self._lock:
             for _ in range(2):
                 try:
-                    return self._answer(question)
+                    worker = self._worker or self._start()
+                except OSError:
+                    return NOT_STARTED
+                try:
+                    pickle.dump(question, worker.stdin)  # type: ignore[arg-type]
+                    worker.stdin.flush()  # type: ignore[union-attr]
+                    return pickle.load(worker.stdout)  # type: ignore[arg-type]
                 except (OSError, EOFError, pickle.UnpicklingError):
-                    code = self._ended()
+                    code, self._worker = self._end(), None
                 except BaseException:  # interrupted: the next question would be given this one's answer
-                    self._ended()
+                    self._end()
+                    self._worker = None
                     raise
                 if code == -signal.SIGPROF:
                     return TOOK_LONG
                 if code in _CRASHES:
-                    return CRASHED
-            return NOT_STARTED if code is None else CRASHED
+                    break
+            return CRASHED
 
-    def _answer(self, question: tuple[str, ...]) -> Any:
-        """What the process answers; it is started if it does not run."""
-        if self._worker is None:
-            self._worker = subprocess.Popen(
-                python_command(_PROGRAM),
-                env=python_environment(),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
-            self._end = weakref.finalize(self, _kill, self._worker)
-        questions, answers = self._worker.stdin, self._worker.stdout
-        assert questions is not None
-        assert answers is not None
-        pickle.dump(question, questions)
-        questions.flush()
-        return pickle.load(answers)
-
-    def _ended(self) -> int | None:
-        """Kill the process; its exit code, or None if there was none."""
-        self._worker, end = None, self._end
-        code: int | None = end() if end is not None else None
-        self._end = None
-        return code
+    def _start(self) -> subprocess.Popen[bytes]:
+        pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+        self._worker = subprocess.Popen(
+            python_command(_PROGRAM), env=python_environment(), stdin=pipe, stdout=pipe, stderr=nothing
+        )
+        self._end = weakref.finalize(self, _kill, self._worker)
+        return self._worker
 
 
 def _kill(worker: subprocess.Popen[bytes]) -> int:

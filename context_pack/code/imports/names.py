@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby
+from posixpath import basename as name_of
+from posixpath import dirname as folder_of
 
 from attrs import define
 
@@ -14,10 +16,8 @@ from context_pack.code.imports.tree import (
     Names,
     TreeFiles,
     ancestors,
-    folder_of,
     in_common,
     join,
-    name_of,
     table,
     texts,
     within,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from posixpath import dirname as folder_of
 from typing import Any
 
 from context_pack.code.imports.tree import (
@@ -12,7 +13,6 @@ from context_pack.code.imports.tree import (
     Names,
     TreeFiles,
     ancestors,
-    folder_of,
     join,
     table,
     texts,

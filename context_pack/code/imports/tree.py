@@ -11,6 +11,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
+from posixpath import basename as name_of
+from posixpath import commonprefix
+from posixpath import dirname as folder_of
 from typing import Any
 
 Found = Iterator[tuple[str, Iterable[str] | str | None]]
@@ -42,16 +45,6 @@ def within(folder: str, *names: str) -> str:
     return "/".join(filter(None, (folder, *names)))
 
 
-def folder_of(path: str) -> str:
-    """The folder a path is in."""
-    return path.rpartition("/")[0]
-
-
-def name_of(path: str) -> str:
-    """The last part of a path."""
-    return path.rpartition("/")[2]
-
-
 def ancestors(folder: str) -> Iterator[str]:
     """The folder and every folder it is in, the nearest first, the root last."""
     while folder:
@@ -62,12 +55,7 @@ def ancestors(folder: str) -> Iterator[str]:
 
 def in_common(one: str, other: str) -> int:
     """How many folders two paths begin with together."""
-    count = 0
-    for mine, theirs in zip(one.split("/"), other.split("/"), strict=False):
-        if mine != theirs:
-            break
-        count += 1
-    return count
+    return len(commonprefix((one.split("/"), other.split("/"))))
 
 
 class TreeFiles:
