@@ -32,11 +32,6 @@ class ContextItem:
     score: float = 0.0
     archived: bool = False
 
-    def seen(self, count: int, at: datetime) -> ContextItem:
-        """The item after `count` more reads, the last of them at `at`."""
-        latest = max(self.last_access, at)
-        return ContextItem(self.path, self.count + count, latest, self.score, self.archived)
-
 
 def score(count: int, last_access: datetime, now: datetime) -> float:
     """The score of a file's reads, from 0 to 1; a last access in the future counts as now."""

@@ -1,4 +1,4 @@
-"""What every `SessionLog` and `AccessLog` does: one suite, run on the file and on the twins in memory."""
+"""What is noted of connections and reads, in one file."""
 
 from __future__ import annotations
 
@@ -8,18 +8,15 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from inmemory import FixedClock, MemoryAccessLog
-from inmemory.memory import MemorySessionLog
+from inmemory import FixedClock
 
-from context_pack.code.access import AccessLog
 from context_pack.kernel.paths import RelativePath
 from context_pack.memory.discovery import Session, summary, uuid_of
-from context_pack.memory.ports import SessionLog
 from context_pack_adapters.files.folder import PrivateFolder
 from context_pack_adapters.memory.activity import Activity
 
 A, B = RelativePath("src/a.py"), RelativePath("src/größe b.py")
-Open = Callable[[int], SessionLog]
+Open = Callable[[int], Activity]
 """Opens the log of the nth connection; what the earlier ones did is past."""
 
 
@@ -28,28 +25,18 @@ def clock() -> FixedClock:
     return FixedClock()
 
 
-@pytest.fixture(params=["disk", "memory"])
-def connect(request: pytest.FixtureRequest, tmp_path: Path, clock: FixedClock) -> Open:
-    opened: list[SessionLog] = []
-
-    def on_disk(number: int) -> SessionLog:
+@pytest.fixture
+def connect(tmp_path: Path, clock: FixedClock) -> Open:
+    def opened(number: int) -> Activity:
         clock.advance(minutes=1)
         return Activity(PrivateFolder(tmp_path), clock, uuid_of(bytes([number]) * 16))
 
-    def in_memory(number: int) -> SessionLog:
-        clock.advance(minutes=1)
-        past = [log.session for log in opened if isinstance(log, MemorySessionLog)]
-        opened.append(MemorySessionLog(clock, uuid_of(bytes([number]) * 16), past))
-        return opened[-1]
-
-    return on_disk if request.param == "disk" else in_memory
+    return opened
 
 
-@pytest.fixture(params=["disk", "memory"])
-def log(request: pytest.FixtureRequest, tmp_path: Path, clock: FixedClock) -> AccessLog:
-    """An empty log of each kind."""
-    if request.param == "memory":
-        return MemoryAccessLog(clock)
+@pytest.fixture
+def log(tmp_path: Path, clock: FixedClock) -> Activity:
+    """An empty log."""
     return Activity(PrivateFolder(tmp_path), clock, uuid_of(bytes(16)))
 
 
@@ -94,7 +81,7 @@ def test_a_session_summary_describes_its_calls(clock: FixedClock) -> None:
 
 
 @pytest.mark.clause("CD-43", "CD-41")
-def test_reads_are_counted_and_the_last_one_is_kept(log: AccessLog, clock: FixedClock) -> None:
+def test_reads_are_counted_and_the_last_one_is_kept(log: Activity, clock: FixedClock) -> None:
     assert list(log.items()) == []
     start = clock.now()
     log.record(A, start)
@@ -113,7 +100,7 @@ def test_reads_are_counted_and_the_last_one_is_kept(log: AccessLog, clock: Fixed
 
 
 @pytest.mark.clause("CD-41")
-def test_items_past_the_budget_are_archived_and_keep_their_count(log: AccessLog, clock: FixedClock) -> None:
+def test_items_past_the_budget_are_archived_and_keep_their_count(log: Activity, clock: FixedClock) -> None:
     log.record(A, clock.now() - timedelta(days=60))
     for number in range(500):
         log.record(RelativePath(f"f{number}"), clock.now())
@@ -125,7 +112,7 @@ def test_items_past_the_budget_are_archived_and_keep_their_count(log: AccessLog,
 
 
 @pytest.mark.clause("CD-43")
-def test_threads_lose_no_read(log: AccessLog, clock: FixedClock) -> None:
+def test_threads_lose_no_read(log: Activity, clock: FixedClock) -> None:
     def work() -> None:
         for _ in range(50):
             log.record(A, clock.now())

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from import_projects import SYNTAX
 from inmemory import (
     FixedClock,
-    MemoryAccessLog,
+    MemoryActivity,
     MemoryPackStore,
     MemorySourceTree,
     SeededIds,
@@ -48,7 +48,7 @@ class Reading:
         self, files: Files, deny: tuple[str, ...] = (), syntax: Syntax | None = None, **limits: int
     ) -> None:
         self.clock = FixedClock()
-        self.access = MemoryAccessLog(self.clock)
+        self.access = MemoryActivity(self.clock)
         tree = MemorySourceTree(files, PathPolicy(deny), MODIFIED)
         packs = MemoryPackStore(self.clock, SeededIds())
         self.registry: Registry = build(

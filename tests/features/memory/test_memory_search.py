@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from attrs import evolve
 from inmemory import FixedClock, SeededIds
-from inmemory.memory import MemorySessionLog
 from inmemory.ports import memory_ports
 
 from context_pack import open_workspace
 from context_pack.app import build
 from context_pack.composition import Ports
 from context_pack.kernel.errors import Code, Failure
-from context_pack.memory.discovery import Session, uuid_of
+from context_pack.kernel.paths import RelativePath
+from context_pack.memory.discovery import uuid_of
 from context_pack.memory.ports import MemoryPorts
 from context_pack.retrieval.model import Scope
 from context_pack.retrieval.ports import EmbedderFailed, Kind
@@ -26,6 +26,8 @@ from context_pack.retrieval.searching import Searching
 from context_pack.toolkit.budget import fit, json_size
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import Registry
+from context_pack_adapters.files.folder import PrivateFolder
+from context_pack_adapters.memory.activity import Activity
 
 SERVICE = '''\
 """Logs people in."""
@@ -232,9 +234,11 @@ def test_sections_and_refs_of_live_packs_are_found_and_say_where_they_are(room: 
 
 
 @pytest.mark.clause("ME-10", "ME-31")
-def test_past_sessions_are_found(room: Room) -> None:
-    past = Session(id=uuid_of(b"p" * 16), started=room.clock.now()).called("grep_codebase").read("a/zebra.py")
-    room.with_memory(sessions=MemorySessionLog(room.clock, uuid_of(b"n" * 16), [past]))
+def test_past_sessions_are_found(room: Room, tmp_path: Path) -> None:
+    past = Activity(PrivateFolder(tmp_path), room.clock, uuid_of(b"p" * 16))
+    past.read(RelativePath("a/zebra.py"))
+    past.called("grep_codebase")
+    room.with_memory(sessions=Activity(PrivateFolder(tmp_path), room.clock, uuid_of(b"n" * 16)))
     first = room.search("zebra")["results"][0]
     assert (first["source"], first["type"], first["id"], first["session"]) == (
         "session",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from inmemory.clock import FixedClock, SeededIds
 from inmemory.source_tree import MemorySourceTree
-from inmemory.stores import MemoryAccessLog, MemoryExcerptStore, MemoryPackStore
+from inmemory.stores import MemoryActivity, MemoryExcerptStore, MemoryPackStore
 
 __all__ = [
     "FixedClock",
-    "MemoryAccessLog",
+    "MemoryActivity",
     "MemoryExcerptStore",
     "MemoryPackStore",
     "MemorySourceTree",

@@ -19,8 +19,7 @@ from context_pack_adapters.library import Workspace
 from context_pack_adapters.settings import DEFAULT_MAX_SOURCE_BYTES, Settings
 from context_pack_adapters.system import SystemClock, SystemIds
 from inmemory.folders import Mirror, temporary
-from inmemory.memory import MemorySessionLog
-from inmemory.stores import MemoryAccessLog, MemoryExcerptStore, MemoryPackStore
+from inmemory.stores import MemoryActivity, MemoryExcerptStore, MemoryPackStore
 
 T = TypeVar("T")
 
@@ -38,7 +37,7 @@ def memory_ports(
     disk = open_ports(settings)
     packs = MemoryPackStore(time, ids or SystemIds())
     session = bytes.fromhex(sha256_hex(format_instant(time.now())))  # named after its start
-    sessions = MemorySessionLog(time, uuid_of(session, version=8))
+    activity = MemoryActivity(time, uuid_of(session, version=8))
     fresh = mirror.before_each_call
 
     def documents() -> DocumentPorts:
@@ -51,7 +50,7 @@ def memory_ports(
         opened = disk.memory()
         searching = evolve(opened.searching, monotonic=time.monotonic)
         return evolve(
-            opened, sessions=sessions, tree=fresh(opened.tree), searching=searching, token=lambda: ""
+            opened, sessions=activity, tree=fresh(opened.tree), searching=searching, token=lambda: ""
         )
 
     return Ports(
@@ -62,9 +61,9 @@ def memory_ports(
         excerpts=MemoryExcerptStore(time),
         history=packs.history,
         diagrams=disk.diagrams,
-        access=MemoryAccessLog(time),
+        access=activity,
         discoveries=disk.discoveries,
-        sessions=sessions,
+        sessions=activity,
         search=_fresh(mirror, disk.search),
         bundles=_fresh(mirror, disk.bundles),
         contexts=_fresh(mirror, disk.contexts),

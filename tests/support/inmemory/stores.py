@@ -1,14 +1,10 @@
-"""The stores of packs and excerpts in a folder of their own, and reads counted in a dictionary."""
+"""The stores of packs, of excerpts and of what was done, in folders that go away with them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
-
-from context_pack.code.access import ContextItem, ranked
-from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock, IdSource
 from context_pack_adapters.files.folder import Folder, PrivateFolder
+from context_pack_adapters.memory.activity import Activity
 from context_pack_adapters.packs.excerpts import FileExcerptStore
 from context_pack_adapters.packs.history import FilePackHistory
 from context_pack_adapters.packs.store import LOCK_SECONDS, FilePackStore
@@ -32,18 +28,8 @@ class MemoryExcerptStore(FileExcerptStore):
         super().__init__(temporary(self), clock)
 
 
-class MemoryAccessLog:
-    """An `AccessLog` that nothing writes later."""
+class MemoryActivity(Activity):
+    """The session and the reads of one test."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._items: dict[RelativePath, ContextItem] = {}
-
-    def record(self, path: RelativePath, at: datetime) -> None:
-        """Count one more read of the file."""
-        known = self._items.get(path)
-        self._items[path] = ContextItem(path, 1, at) if known is None else known.seen(1, at)
-
-    def items(self) -> Sequence[ContextItem]:
-        """Every file that was ever read, the best score first."""
-        return ranked(list(self._items.values()), self._clock.now())
+    def __init__(self, clock: Clock, session_id: str = "") -> None:
+        super().__init__(PrivateFolder(temporary(self)), clock, session_id)
