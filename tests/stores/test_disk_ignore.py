@@ -16,7 +16,6 @@ from ordinary_user import ordinary_user
 from context_pack.kernel.gitignore import IgnoreFile
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.files.walking import files_below, visit
-from context_pack_adapters.source.tree import DiskSourceTree
 
 NAMES = ["a", "b", "ab", "a.b", "a.c", "abc", "-", "[a]", "a b", "!a", "#a", "a ", "b.a.c", "ba", "]", "^"]
 PIECES = [
@@ -82,18 +81,6 @@ def test_a_walk_yields_what_git_would_not_ignore(root: Path, seed: int) -> None:
         found = files_below(tree, PathPolicy())
         assert found == sorted(found)
         assert found == git_files(tree)
-
-
-@pytest.mark.clause("ST-46")
-def test_gitignore_levels_negations_anchors_and_folder_patterns(root: Path) -> None:
-    lay(
-        root,
-        "a.log", "keep.log", "src/b.log", "src/keep.log", "src/out/x", "out/y", "deep/out", "src/c.tmp",
-        "docs/a/b/c.md",
-        top="*.log\n!keep.log\nout/\n/docs/**/c.md\n",
-        src="!b.log\n*.tmp\n",
-    )  # fmt: skip
-    assert walked(root) == ["deep/out", "keep.log", "src/b.log", "src/keep.log"]
 
 
 @pytest.mark.clause("ST-46")
@@ -189,22 +176,6 @@ def test_no_pattern_makes_a_match_hang() -> None:
         for path in ("a" * 255, "/".join("a" * 500), "/".join(["ab" * 20] * 20)):
             assert rules.verdict(path, False) is None
         assert rules.verdict("ab" * 100, False) is True
-
-
-@pytest.mark.clause("ST-46")
-def test_a_search_by_name_skips_ignored_and_excluded_folders(root: Path) -> None:
-    lay(
-        root,
-        "src/app.py",
-        "ignored/app.py",
-        "dist/app.py",
-        "build/app.py",
-        ".next/app.py",
-        ".context/app.py",
-        top="ignored\n",
-    )
-    tree = DiskSourceTree(root, PathPolicy())
-    assert [str(path) for path in tree.names().named("app.py")] == ["src/app.py"]
 
 
 @pytest.mark.clause("ST-46")

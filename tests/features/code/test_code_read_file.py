@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from import_projects import SYNTAX
 from inmemory import (
     FixedClock,
@@ -23,16 +21,12 @@ from context_pack.app import build
 from context_pack.code.reading import (
     BUDGET_CHARS,
     MAX_BYTES,
-    count_lines,
     numbered_lines,
-    paged,
 )
 from context_pack.code.tools import READ_SCHEMA
 from context_pack.composition import Ports
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.syntax import NoSyntax, Syntax
-from context_pack.toolkit.budget import ELLIPSIS
-from context_pack.toolkit.budget import json_size as weight
 from context_pack.toolkit.budget import tokens_of as estimate_tokens
 from context_pack.toolkit.call import Cancelled, QuietCall
 from context_pack.toolkit.registry import Registry
@@ -251,16 +245,6 @@ def test_a_range_is_cut_out_with_its_line_ends_and_clamped_to_the_file(
 def test_a_range_of_an_empty_file_is_empty() -> None:
     file = Reading({"empty": ""}).read("empty", startLine=4, endLine=9)["file"]
     assert (file["content"], file["range"]) == ("", {"startLine": 1, "endLine": 0})
-
-
-@pytest.mark.clause("CD-07")
-@given(text=st.text(alphabet="ab\n\r", max_size=30), cut=st.integers(1, 12))
-def test_two_ranges_side_by_side_are_the_whole(text: str, cut: int) -> None:
-    reading = Reading({"f": text})
-    lines = count_lines(text)
-    first = reading.read("f", endLine=cut)["file"]["content"]
-    rest = reading.read("f", startLine=cut + 1)["file"]["content"] if cut < lines else ""
-    assert first + rest == text
 
 
 PYTHON = {
@@ -485,23 +469,6 @@ def test_imports_never_take_the_place_of_the_text_nor_more_than_the_page(most: i
         pages.append(page["file"]["content"])
         start = page.get("next", {}).get("startLine")
     assert "".join(pages) == text
-
-
-@pytest.mark.clause("CD-29")
-@given(
-    st.lists(st.sampled_from(("\n", "\\", "\\n", "n", '"', "é", "\x01", "\ud800", "word "))).map("".join),
-    st.integers(0, 200),
-)
-def test_a_page_holds_as_many_whole_lines_as_fit_as_json(content: str, room: int) -> None:
-    page = paged(content, None, count_lines(content), room)
-    in_part = page.content.endswith(ELLIPSIS)
-    if page.rest is None and not in_part:
-        assert page.content == content
-    elif not in_part:
-        assert content.startswith(page.content)
-        assert page.content.endswith("\n")
-        one_more = content[: content.find("\n", len(page.content)) + 1] or content
-        assert weight(page.content) - len('""') <= room < weight(one_more)
 
 
 def test_a_line_longer_than_a_page_is_shown_in_part_and_says_so() -> None:

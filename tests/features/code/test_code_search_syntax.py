@@ -106,36 +106,3 @@ def test_any_text_is_a_pattern_or_is_refused(pattern: str, case_sensitive: bool)
     except Failure as failure:
         refused = failure.message
     assert refused in ("", "Invalid regex pattern")
-
-
-PIECES = st.sampled_from(
-    [
-        "a",
-        "b",
-        ".",
-        r"\w",
-        r"\d",
-        r"\s",
-        r"\b",
-        r"\B",
-        "^",
-        "$",
-        "[ab]",
-        "[^a]",
-        r"[\w-]",
-        "(a)",
-        "(?:b|)",
-        "a|b",
-        " ",
-        "é",
-        "o",
-    ]
-)
-REPEATS = st.sampled_from(["", "", "", "*", "+", "?", "{2}", "{1,2}", "*?", "+?", "?+"])
-
-
-@given(st.lists(st.tuples(PIECES, REPEATS), min_size=1, max_size=5), st.booleans())
-@pytest.mark.clause("CD-65")
-def test_random_patterns_mean_what_regex_says(parts: list[tuple[str, str]], fold: bool) -> None:
-    pattern = "".join(f"(?:{piece}){repeat}" if repeat else piece for piece, repeat in parts)
-    assert starts(pattern, fold) == starts_by_line(pattern, fold)

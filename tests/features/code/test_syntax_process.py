@@ -82,17 +82,6 @@ def test_texts_of_a_batch_that_crash_or_hang_fail_alone(marked: GuardedSyntax) -
 
 
 @pytest.mark.clause("CD-95")
-def test_a_parser_killed_during_a_batch_loses_no_text(syntax: GuardedSyntax) -> None:
-    texts = [("python", f"def f{number}(): pass\n") for number in range(100)]
-    parsed = []
-    for each in syntax.parse_all(texts):
-        parsed.append(each)
-        if len(parsed) in (3, 40) and syntax.process is not None:
-            os.kill(syntax.process, signal.SIGKILL)
-    assert parsed == [TreeSitterSyntax().parse(*each) for each in texts]
-
-
-@pytest.mark.clause("CD-95")
 def test_a_text_that_never_ends_is_given_up(marked: GuardedSyntax) -> None:
     assert isinstance(marked.parse("python", "x = 1\n"), Parsed)
     assert marked.parse("python", f"{HANG} = 1\n") == TOOK_LONG
