@@ -17,8 +17,8 @@
 (source_file (property_declaration (variable_declaration (identifier) @name) "=" . (_) @body) @constant)
 (source_file (property_declaration (variable_declaration (identifier) @name) (getter) @body) @constant)
 (property_declaration (variable_declaration (identifier) @name) (getter) @body) @function
-([(object_declaration (class_body (property_declaration (variable_declaration (identifier) @name) "=" . (_) @body) @constant))
-  (companion_object (class_body (property_declaration (variable_declaration (identifier) @name) "=" . (_) @body) @constant))])
+([(object_declaration (class_body (property_declaration (variable_declaration (identifier) @name) [("=" . (_) @body) (property_delegate) @body]) @constant))
+  (companion_object (class_body (property_declaration (variable_declaration (identifier) @name) [("=" . (_) @body) (property_delegate) @body]) @constant))])
 
 ; Behind an annotation the grammar reads `annotation class A`, `enum class A { … }` and `const val A` as expressions
 ((infix_expression . (identifier) @_word . (identifier) @_class . [(identifier) @name (call_expression . (identifier) @name . (_) @body)]) @class
