@@ -21,7 +21,6 @@ sys.path.append(str(CHECKOUT / "benches/side_by_side"))
 from packs import filled, sample  # noqa: E402
 
 from context_pack.kernel.paths import PathPolicy, RelativePath  # noqa: E402
-from context_pack_adapters.files.walking import files_below  # noqa: E402
 from context_pack_adapters.packs import pack_format  # noqa: E402
 from context_pack_adapters.packs.store import FilePackStore  # noqa: E402
 from context_pack_adapters.source.tree import DiskSourceTree  # noqa: E402
@@ -72,4 +71,5 @@ def test_read_a_source_file(benchmark: Benchmark) -> None:
 
 
 def test_walk_the_checkout(benchmark: Benchmark) -> None:
-    assert len(benchmark(lambda: files_below(CHECKOUT, PathPolicy()))) > 100
+    tree = DiskSourceTree(CHECKOUT, PathPolicy())
+    assert len(benchmark(tree.names).paths) > 100

@@ -8,6 +8,7 @@ import random
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hanging import never_hanging
@@ -15,7 +16,7 @@ from ordinary_user import ordinary_user
 
 from context_pack.kernel.gitignore import IgnoreFile
 from context_pack.kernel.paths import PathPolicy
-from context_pack_adapters.files.walking import files_below, visit
+from context_pack_adapters.files.walking import visit
 
 NAMES = ["a", "b", "ab", "a.b", "a.c", "abc", "-", "[a]", "a b", "!a", "#a", "a ", "b.a.c", "ba", "]", "^"]
 PIECES = [
@@ -62,9 +63,16 @@ def lay(root: Path, *paths: str, **ignores: str) -> None:
         (root if folder == "top" else root / folder).joinpath(".gitignore").write_text(text)
 
 
+def files_below(root: Path, policy: PathPolicy, **options: Any) -> list[str]:
+    """What a walk yields, in order."""
+    found: list[str] = []
+    visit(root, policy, lambda path, _: found.append(path), **options)
+    return sorted(found)
+
+
 def walked(root: Path, policy: PathPolicy | None = None, excluded: tuple[str, ...] = ()) -> list[str]:
     """What a walk yields, ignore files left out."""
-    found = files_below(root, policy or PathPolicy(), excluded)
+    found = files_below(root, policy or PathPolicy(), excluded=excluded)
     return [path for path in found if not path.endswith((".gitignore", ".ignore"))]
 
 
@@ -141,7 +149,7 @@ def test_a_stopped_walk_leaves_no_descriptor_open(root: Path) -> None:
     lay(root, *(f"{index}/{index}/x" for index in range(20)))
     before = sorted(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else []
     asked = iter([True] * 5)
-    assert len(files_below(root, PathPolicy(), (), lambda: next(asked, False))) == 2
+    assert len(files_below(root, PathPolicy(), go_on=lambda: next(asked, False))) == 2
 
     def stop(path: str, _: object) -> None:
         raise KeyError(path)

@@ -205,16 +205,21 @@ def visit(
     go_on: Callable[[], bool] = lambda: True,
     passed: Passed = lambda _, __, ___: None,
     shut: Shut = lambda _, __: None,
-) -> None:
+) -> bool:
     """Show every file that counts, and every link if some are wanted, to `seen`, folder by folder.
 
+    Says whether it was allowed to go to its end: `go_on` is asked before each folder, until it says no.
+
     `wants` is asked first, of files; `rules` hold from above the root. `excluded` are folder names that are
-    not entered at any depth, `except_for` folders by path. `go_on` is asked before each folder; once it says
-    no, the walk ends. `passed` hears of what does not count.
+    not entered at any depth, `except_for` folders by path. `passed` hears of what does not count.
     """
 
+    is_wanted = True
+
     def look(level: Level, rules: IgnoreRules) -> Iterable[tuple[str, IgnoreRules]]:
-        if not go_on():
+        nonlocal is_wanted
+        is_wanted = is_wanted and go_on()
+        if not is_wanted:
             return []
         present = {entry.name for entry in level.entries if entry.name in IGNORE_FILES}
         if present:
@@ -236,26 +241,7 @@ def visit(
         return below
 
     walk(root, look, rules, shut)
-
-
-def files_below(
-    root: AnyPlace,
-    policy: PathPolicy,
-    excluded: Collection[str] = (),
-    go_on: Callable[[], bool] = lambda: True,
-    except_for: Collection[str] = (),
-) -> list[str]:
-    """The paths of the files that count, in plain string order."""
-    found: list[str] = []
-    visit(
-        root,
-        policy,
-        lambda path, _: found.append(path),
-        excluded=excluded,
-        except_for=except_for,
-        go_on=go_on,
-    )
-    return sorted(found)
+    return is_wanted
 
 
 def ways_to(root: AnyPlace, folders: Iterable[str | os.PathLike[str]]) -> tuple[str, ...]:

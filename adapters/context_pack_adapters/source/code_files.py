@@ -11,7 +11,7 @@ import os
 import re
 import time
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from context_pack.kernel.languages import language_of
@@ -21,7 +21,7 @@ from context_pack.memory.ports import CodeFile, GoOn, always
 from context_pack.retrieval.upkeep import File
 from context_pack_adapters.files.rooted import Rooted
 from context_pack_adapters.files.signature import as_text, is_settled
-from context_pack_adapters.files.walking import Passed, Seen, visit, ways_to
+from context_pack_adapters.files.walking import visit, ways_to
 
 MAX_BYTES = 2 * 1024 * 1024
 """More than is parsed: the rest is still found in plain lines."""
@@ -47,19 +47,15 @@ class CodeFiles:
     """A `CodeTree` on disk without the folders that are our `own`; safe to share between threads."""
 
     def __init__(self, root: Path, policy: PathPolicy, *own: Path) -> None:
-        self._policy = policy
         self._rooted = Rooted(root, policy)
         self._own = ways_to(root, own)
+        self._visit = partial(
+            visit, self._rooted.root, policy, excluded=EXCLUDED_FOLDERS, except_for=self._own
+        )
 
     def survey(self, go_on: GoOn = always) -> Mapping[str, File] | None:
         """Every file that counts, by path; None if the walk was not allowed to its end."""
         found: dict[str, File] = {}
-        stopped = False
-
-        def still() -> bool:
-            nonlocal stopped
-            stopped = stopped or not go_on()
-            return not stopped
 
         def seen(path: str, entry: os.DirEntry[str]) -> None:
             if reason := _by_name(entry.name):
@@ -71,8 +67,7 @@ class CodeFiles:
                 return
             found[path] = File(as_text(status), status.st_size, _by_size(status.st_size))
 
-        self._visit(seen, go_on=still)
-        return None if stopped else {path: found[path] for path in sorted(found)}
+        return dict(sorted(found.items())) if self._visit(seen, go_on=go_on) else None
 
     def left_out(self) -> Mapping[str, str]:
         """Paths that a survey omits, and why; a folder ends in a slash and stands for all below it."""
@@ -88,23 +83,7 @@ class CodeFiles:
             found[path + "/" if is_folder else path] = reason
 
         self._visit(lambda _, __: None, passed=passed)
-        return {path: found[path] for path in sorted(found)}
-
-    def _visit(
-        self,
-        seen: Seen,
-        go_on: GoOn = always,
-        passed: Passed = lambda _, __, ___: None,
-    ) -> None:
-        visit(
-            self._rooted.root,
-            self._policy,
-            seen,
-            excluded=EXCLUDED_FOLDERS,
-            except_for=self._own,
-            go_on=go_on,
-            passed=passed,
-        )
+        return dict(sorted(found.items()))
 
     def read(self, path: str) -> CodeFile:
         """One file."""

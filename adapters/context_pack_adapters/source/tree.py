@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Collection
-from itertools import islice
 from pathlib import Path
 
 from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy, RelativePath
 from context_pack.kernel.ports import FileNames, Reason, SourceFile, Unreadable, decode
 from context_pack_adapters.files.rooted import Rooted
-from context_pack_adapters.files.walking import files_below, ways_to
+from context_pack_adapters.files.walking import visit, ways_to
 
 NAMES_SECONDS = 1.0
-NAMES_FILES = 1_000_000
 
 
 class DiskSourceTree:
@@ -41,19 +39,19 @@ class DiskSourceTree:
     def names(self, go_on: Callable[[], bool] | None = None, /) -> FileNames:
         """Where files of each name are, as far as there is time to walk: a second if nobody says how long."""
         end = time.monotonic() + NAMES_SECONDS
-        more = go_on or (lambda: time.monotonic() < end)
-        stopped = False
-
-        def wanted() -> bool:
-            nonlocal stopped
-            stopped = stopped or not more()
-            return not stopped
-
-        paths = files_below(self._rooted.root, self._policy, EXCLUDED_FOLDERS, wanted, self._own)
+        paths: list[str] = []
+        complete = visit(
+            self._rooted.root,
+            self._policy,
+            lambda path, _: paths.append(path),
+            excluded=EXCLUDED_FOLDERS,
+            except_for=self._own,
+            go_on=go_on or (lambda: time.monotonic() < end),
+        )
         found: dict[str, list[str]] = {}
-        for path in islice(paths, NAMES_FILES):
+        for path in sorted(paths):
             found.setdefault(path.rpartition("/")[2], []).append(path)
-        return FileNames(found, complete=not stopped and len(paths) <= NAMES_FILES)
+        return FileNames(found, complete)
 
     def is_file(self, path: RelativePath) -> bool:
         """Whether there is a regular file inside the root that the policy allows."""
