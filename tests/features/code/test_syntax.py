@@ -6,13 +6,45 @@ strings there are the lines that they begin on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from syntax_outline import SYNTAX, read_as
+
+from context_pack.kernel.syntax import Parsed, Spans
+from context_pack_adapters.syntax.tree_sitter_syntax import TreeSitterSyntax
 
 SAMPLES = Path(__file__).resolve().parents[2] / "fixtures" / "syntax"
+SYNTAX = TreeSitterSyntax()
+
+
+def read_as(language: str, text: str) -> list[str]:
+    """Everything that is read in a text, a line each, without what is empty."""
+    found, spans = SYNTAX.parse(language, text), SYNTAX.spans(language, text)
+    assert isinstance(found, Parsed), found
+    assert isinstance(spans, Spans), spans
+
+    def lines_of(places: Iterable[tuple[int, int]]) -> str:
+        return " ".join(str(text.count("\n", 0, start) + 1) for start, _ in places)
+
+    lines = [
+        f"{each.start}-{each.end}@{each.line} {each.kind} {each.qualified} | {each.signature}"
+        + (f" | {each.doc}" if each.doc else "")
+        for each in found.definitions
+    ]
+    for one in found.imports:
+        lines.append(" ".join(filter(None, ("import", str(one.line), one.how, one.specifier, *one.names))))
+    rest = {
+        "package": found.package,
+        "heads": " | ".join(found.heads),
+        "exports": " ".join(found.exports),
+        "error": str(found.error_line or ""),
+        "unread": " ".join(f"{first}-{last}" for first, last in found.unread),
+        "comments": lines_of(spans.comments),
+        "strings": lines_of(spans.strings),
+    }
+    lines += [f"{name}: {value}" for name, value in rest.items() if value]
+    return [line.replace("\n", "\\n") for line in lines]
 
 
 def samples() -> Iterator[tuple[str, str, str, list[str]]]:
