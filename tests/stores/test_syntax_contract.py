@@ -10,7 +10,7 @@ from hanging import never_hanging
 
 from context_pack.kernel.syntax import DefinitionKind, NotParsed, Parsed, Spans, Syntax
 from context_pack_adapters.syntax.guarded_syntax import GuardedSyntax
-from context_pack_adapters.syntax.languages import SOURCES, GrammarSource
+from context_pack_adapters.syntax.languages import GRAMMARS, SOURCES, GrammarSource
 from context_pack_adapters.syntax.tree_sitter_syntax import TreeSitterSyntax
 
 SMALL = {
@@ -102,6 +102,7 @@ def test_a_grammar_that_cannot_be_loaded_disables_its_language_only(
     monkeypatch: pytest.MonkeyPatch, source: GrammarSource
 ) -> None:
     monkeypatch.setitem(SOURCES, "broken", source)
+    monkeypatch.setitem(GRAMMARS, "broken", "broken")
     answer = TreeSitterSyntax().parse("broken", "x")
     assert answer == NotParsed("the grammar for broken could not be loaded")
     assert isinstance(TreeSitterSyntax().parse("python", "x"), Parsed)

@@ -12,6 +12,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from inspect import cleandoc
+from operator import itemgetter
 from typing import NamedTuple
 
 from attrs import define, field
@@ -40,9 +41,8 @@ _SCOPE = "scope"
 
 @define
 class _Candidate:
-    """The merged matches of one name."""
+    """The merged matches of one name; the first pattern comes first."""
 
-    pattern: int
     kind: DefinitionKind | None
     node: Node
     name: Node
@@ -53,11 +53,7 @@ class _Candidate:
 
     def merge(self, other: _Candidate) -> None:
         """Take what another match of the same name adds."""
-        if _length(other.node) > _length(self.node):
-            self.node = other.node
-        if other.pattern < self.pattern:
-            self.pattern, self.kind = other.pattern, other.kind
-            self.body = other.body or self.body
+        self.node = max(self.node, other.node, key=_length)
         self.body = self.body or other.body
         self.owner = self.owner or other.owner
         self.docstring = self.docstring or other.docstring
@@ -121,7 +117,7 @@ def _qualified(
 def _candidates(matches: Sequence[Match]) -> Iterable[_Candidate]:
     wholes = {each["part"][0].id: each["whole"][0] for _, each in matches if "whole" in each}
     found: dict[int, _Candidate] = {}
-    for pattern, captures in matches:
+    for _, captures in sorted(matches, key=itemgetter(0)):
         name = captures.get("name")
         if name is None or len(found) >= MOST_DEFINITIONS:
             continue
@@ -132,7 +128,6 @@ def _candidates(matches: Sequence[Match]) -> Iterable[_Candidate]:
         while node.id in wholes:
             node = wholes[node.id]
         candidate = _Candidate(
-            pattern,
             _KINDS.get(kind),
             node,
             name[0],

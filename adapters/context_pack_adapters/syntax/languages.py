@@ -38,17 +38,11 @@ SOURCES = {
     "scala": GrammarSource("tree_sitter_scala", "language", "scala"),
     "lua": GrammarSource("tree_sitter_lua", "language", "lua"),
 }
-_ALIASES = {"jsx": "javascript", "zsh": "bash"}
 COMPONENTS = frozenset({"vue", "svelte"})
-KNOWN = frozenset((*COMPONENTS, *SOURCES, *_ALIASES))
+GRAMMARS = {**{name: name for name in SOURCES}, "jsx": "javascript", "zsh": "bash"}
+"""Which grammar reads a language of `kernel.languages`."""
+KNOWN = frozenset((*COMPONENTS, *GRAMMARS))
 """The languages that there is a grammar for."""
-
-
-def grammar_name(language: str) -> str | None:
-    """The grammar that reads a language of `kernel.languages`, or None."""
-    name = _ALIASES.get(language, language)
-    return name if name in SOURCES else None
-
 
 _MARKUP = re.compile(
     r"<!--|<script\b(?P<attributes>(?:[^>\"']|\"[^\"]*+\"|'[^']*+'){0,999}+)>", re.IGNORECASE

@@ -13,7 +13,6 @@ import signal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 
-from attrs import define, field
 from tree_sitter import Node, Tree
 
 from context_pack.kernel.syntax import Import, NotParsed, Parsed, Spans
@@ -216,41 +215,27 @@ MOST_MODULES, MOST_INSIDE = 500, 64
 _QUOTES = frozenset("\"'`")
 
 
-@define
-class _WrittenImport:
-    """The merged matches of one import specifier."""
-
-    pattern: int
-    whole: Node
-    specifier: Node
-    names: dict[str, None] = field(factory=dict)
-
-
-def imports(matches: Sequence[Match], hows: Sequence[str], above: CommentsAbove) -> list[Import]:
+def imports(matches: Sequence[Match], hows: Sequence[str], above: CommentsAbove) -> Iterator[Import]:
     """The imports that the matches say, in order; the names taken from one specifier stand together.
 
     `hows` says the kind of import by the number of its pattern; of several for one import the first counts.
     """
-    found: dict[tuple[int, int], _WrittenImport] = {}
-    for pattern, captures in matches:
-        whole, specifier = captures.get("import"), captures.get("specifier")
-        if whole is None or specifier is None or len(found) >= MOST_IMPORTS:
-            continue
-        key = (whole[0].start_byte, specifier[0].start_byte)
-        written = found.setdefault(key, _WrittenImport(pattern, whole[0], specifier[0]))
-        written.pattern = min(pattern, written.pattern)
-        written.names.update(dict.fromkeys(text_of(node) for node in captures.get("imported", ())))
-    modules = sorted(_modules(matches))[:MOST_MODULES] if found else []
-    return [
-        Import(
-            _specifier(each.specifier, above),
-            tuple(each.names),
-            each.whole.start_point.row + 1,
-            hows[each.pattern],
+    written: dict[tuple[int, int], list[Match]] = {}
+    for match in matches:
+        whole, specifier = match[1].get("import"), match[1].get("specifier")
+        if whole and specifier and len(written) < MOST_IMPORTS:
+            written.setdefault((whole[0].start_byte, specifier[0].start_byte), []).append(match)
+    modules = sorted(_modules(matches))[:MOST_MODULES] if written else []
+    for (start, _), same in sorted(written.items()):
+        captures = same[0][1]
+        names = dict.fromkeys(text_of(node) for _, each in same for node in each.get("imported", ()))
+        yield Import(
+            _specifier(captures["specifier"][0], above),
+            tuple(names),
+            captures["import"][0].start_point.row + 1,
+            hows[min(pattern for pattern, _ in same)],
             tuple(name for first, end, name in modules if first < start < end)[:MOST_INSIDE],
         )
-        for (start, _), each in sorted(found.items(), key=lambda item: item[0])
-    ]
 
 
 def _modules(matches: Iterable[Match]) -> Iterator[tuple[int, int, str]]:

@@ -21,7 +21,7 @@ from tree_sitter import Language, Node, Parser, Query, QueryCursor, Range, Tree
 
 from context_pack.kernel.syntax import NotParsed, no_grammar
 from context_pack_adapters.syntax.definitions import Match, last_row
-from context_pack_adapters.syntax.languages import COMPONENTS, SOURCES, grammar_name, scripts_of
+from context_pack_adapters.syntax.languages import COMPONENTS, GRAMMARS, SOURCES, scripts_of
 
 Lines = tuple[int, int]
 """A first and a last line, from 1."""
@@ -131,7 +131,7 @@ def read(language: str, text: str) -> Read | NotParsed:
     """A text by the best grammar for it, or why there is no tree; kept for the next question about it."""
     if language in COMPONENTS:
         language, text = scripts_of(text)
-    name = grammar_name(language)
+    name = GRAMMARS.get(language)
     if name is None:
         return no_grammar(language)
     data = text.encode("utf-8", "surrogatepass")
