@@ -1,4 +1,4 @@
-"""Folders swapped for links to a decoy, in a loop, while every tool is called: the decoy stays untouched.
+"""Places swapped for links to a decoy, in a loop, while every tool is called: the decoy stays untouched.
 
 The swaps are made by a process of their own. `HOSTILE_SECONDS=10` goes on for so long at each place, instead
 of for a number of rounds.
@@ -40,6 +40,7 @@ print(count)
 PLACES = (
     *("src", "src/deep", "docs", "docs/part", "shop", "web", ".agents"),
     *(STORE, f"{STORE}/packs", f"{STORE}/memory/discoveries"),
+    *("src/deep/app.py", "src/main.py", "docs/page.md", "web/package.json"),
 )
 
 
@@ -67,9 +68,7 @@ def swapped(place: Path, target: Path) -> Iterator[None]:
 
 @pytest.mark.clause("ST-40", "CD-32", "BD-13", "CX-20", "DC-06", "ST-32")
 @pytest.mark.parametrize("place", PLACES)
-def test_nothing_is_served_or_written_behind_a_link_that_takes_a_folder_s_place(
-    world: World, place: str
-) -> None:
+def test_nothing_is_served_or_written_behind_a_link_that_takes_a_place(world: World, place: str) -> None:
     world.restore()
     before = world.around()
     with open_workspace(world.project, cache=world.top / "private", embedder="fast") as workspace:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -128,39 +127,3 @@ def test_links_are_not_followed_wherever_they_lead(search: Search, root: Path, t
     os.mkfifo(root / "pipe")
     found = search("needle")
     assert (paths(found), found.files) == (["real.txt"], 1)
-
-
-@pytest.mark.slow
-@pytest.mark.clause("CD-32")
-def test_no_swap_during_a_search_shows_what_is_outside(search: Search, root: Path, tmp_path: Path) -> None:
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    (outside / "a.txt").write_text("needle SECRET\n" * 3)
-    for folder in ("one", "two"):
-        (root / folder).mkdir()
-        (root / folder / "a.txt").write_text("needle\n")
-    settle(root)
-    search("needle")
-    stop = threading.Event()
-
-    def swap() -> None:
-        while not stop.is_set():
-            os.rename(root / "one", root / ".one")
-            os.symlink(outside, root / "one")
-            os.unlink(root / "one")
-            os.rename(root / ".one", root / "one")
-            os.rename(root / "two" / "a.txt", root / "two" / ".a")
-            os.symlink(outside / "a.txt", root / "two" / "a.txt")
-            os.replace(root / "two" / ".a", root / "two" / "a.txt")
-
-    thread = threading.Thread(target=swap)
-    thread.start()
-    try:
-        for _ in range(150):
-            for pattern in ("needle", "needle.*S.*T", r"n\w+e\b.*", "needle|SECRET"):
-                found = search(pattern)
-                assert not any("SECRET" in hit.text for hit in found.hits)
-                assert found.total <= 4
-    finally:
-        stop.set()
-        thread.join()
