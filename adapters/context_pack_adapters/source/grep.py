@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,14 +23,15 @@ from attrs import evolve
 
 from context_pack.code.grep import MAX_FILE_BYTES, FoundLines, LineQuery, OutOfTime
 from context_pack.code.patterns import Check, Pattern, compiled, search_texts
-from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.errors import Code, Failure, invalid
+from context_pack.kernel.gitignore import IgnoreFile
 from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy
+from context_pack.kernel.patterns import alternatives
 from context_pack.kernel.ports import Reason, decode
 from context_pack.toolkit.call import Call
 from context_pack_adapters.files.opening import Place, read_file
 from context_pack_adapters.files.signature import FileCache, Signature, signature
 from context_pack_adapters.files.walking import visit, ways_to
-from context_pack_adapters.source.globs import wanted_by
 
 SECONDS, LARGE_SECONDS = 3.0, 8.0
 """How long a client waits for a search, and in a large tree; commands and the library wait for its end."""
@@ -46,6 +48,12 @@ RIPGREP = (
     *("--no-config", "--no-messages", "--no-ignore", "--hidden", "--text", "--encoding=none"),
     *("--fixed-strings", "--files-with-matches", "--null"),
 )
+FIELD = "filePattern"
+_MEMBER = r"(?>\[:.*?:\]|\\.|[^\]\\])"
+_PIECE = re.compile(
+    rf"\\[*?\[\]{{}}!,\\# ]|\[[!^]?(?:\]|{_MEMBER}){_MEMBER}*+\]|(?P<wrong>\[|\\\Z)|\\|.", re.DOTALL
+)
+"""A piece of a glob: an escape, a set, what is not closed, a separator (any other backslash), a character."""
 HINT = "search fewer files with filePattern (of find_usages: path), or write a simpler pattern"
 
 
@@ -203,3 +211,54 @@ def searched_text(data: bytes) -> str | None:
         text = text.replace("\r\n", "\n")
         text = f"{text[:-1]}\n" if text.endswith("\r") else text
     return text if not text or text.endswith("\n") else text + "\n"
+
+
+# Which paths a `filePattern` means: a glob over the relative path with `**`, `{a,b}`, `[…]` and `!`. Without
+# `/` it is compared with the name at any depth, with `/` with the whole path. Alternatives are written out, and
+# what is left are lines of an ignore file, whose matcher is exact and cannot be slow.
+
+
+def wanted_by(glob: str | None) -> Callable[[str], bool]:
+    """Whether a path matches the glob; every path does if there is none, or it is empty.
+
+    Raises:
+        Failure: `invalid_data` about `filePattern`, if the glob means nothing.
+    """
+    text = (glob or "").strip()
+    body = text.lstrip("!")
+    if not body:
+        if text:
+            raise _wrong("there is nothing after the '!'")
+        return lambda _: True
+    negated = (len(text) - len(body)) % 2 == 1
+    found = alternatives(_pieces(body), _wrong)
+    anchored = any("/" in line for line in found)
+    rules = IgnoreFile("\n".join(_line(line, anchored) for line in found if "\n" not in line))
+    return lambda path: (rules.verdict(path, False) is True) is not negated
+
+
+def _wrong(reason: str) -> Failure:
+    hint = "; write '\\}' for a plain one" if "}" in reason else ""
+    return invalid(f"'{FIELD}' is not a valid glob: {reason}{hint}", FIELD)
+
+
+def _pieces(glob: str) -> Iterator[str]:
+    """The glob in the words of an ignore file, piece by piece."""
+    for piece in _PIECE.finditer(glob):
+        if piece["wrong"]:
+            raise _wrong("a '[' that is not closed" if piece[0] == "[" else "a backslash at the end")
+        yield "/" if piece[0] == "\\" else piece[0]
+
+
+def _line(glob: str, anchored: bool) -> str:
+    """One alternative as a line of an ignore file."""
+    for start in ("./", "/"):
+        glob = glob.removeprefix(start)
+    if glob.endswith("/"):
+        glob += "**"
+    if anchored:
+        return "/" + glob
+    # Without a folder the line could begin or end with what an ignore file reads differently.
+    head = "\\" if glob.startswith(("#", "!")) else ""
+    stripped = glob.rstrip(" ")
+    return head + stripped + "\\ " * (len(glob) - len(stripped))

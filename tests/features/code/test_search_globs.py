@@ -6,7 +6,7 @@ import pytest
 from hanging import never_hanging
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack_adapters.source.globs import wanted_by
+from context_pack_adapters.source.grep import wanted_by
 
 PATHS = [
     ".github/ci.yml", ".hidden", "README.md", "a b.txt", "app.ts", "brace{x}.ts", "lib/app.tsx", "src/a.ts",
