@@ -214,8 +214,8 @@ def searched_text(data: bytes) -> str | None:
 
 
 # Which paths a `filePattern` means: a glob over the relative path with `**`, `{a,b}`, `[…]` and `!`. Without
-# `/` it is compared with the name at any depth, with `/` with the whole path. Alternatives are written out, and
-# what is left are lines of an ignore file, whose matcher is exact and cannot be slow.
+# `/` it is compared with the name at any depth, with `/` with the whole path. Alternatives are written out,
+# and what is left are lines of an ignore file, whose matcher is exact and cannot be slow.
 
 
 def wanted_by(glob: str | None) -> Callable[[str], bool]:

@@ -31,20 +31,20 @@ CATASTROPHES = {
 FOR_EVER = "(a|aa)+$"
 
 
-class Watched(QuietCall):
-    """A call that is withdrawn at some time, by another thread."""
+class Wanted:
+    """Whether a call is still wanted; it is withdrawn at some time, by another thread."""
 
     withdrawn = False
 
-    def check(self) -> None:
+    def __call__(self) -> None:
         if self.withdrawn:
             raise Cancelled("test")
 
 
 @contextmanager
-def withdrawn_meanwhile(call: Watched) -> Iterator[None]:
+def withdrawn_meanwhile(wanted: Wanted) -> Iterator[None]:
     """Another thread withdraws the call; it could not, did the search hold the interpreter."""
-    thread = threading.Timer(0.3, setattr, (call, "withdrawn", True))
+    thread = threading.Timer(0.3, setattr, (wanted, "withdrawn", True))
     thread.start()
     try:
         yield
@@ -106,9 +106,9 @@ def test_a_search_that_nobody_hurries_goes_on_to_the_end(tmp_path: Path) -> None
 def test_a_pattern_yields_to_other_threads_and_stops_when_cancelled(pattern: str, tmp_path: Path) -> None:
     (tmp_path / "trap.txt").write_text(f"{CATASTROPHES[pattern]}\n")
     search = FileTreeSearch(tmp_path, PathPolicy())
-    call = Watched()
-    with never_hanging(), withdrawn_meanwhile(call), pytest.raises(Cancelled):
-        search.search(LineQuery(pattern), call)
+    wanted = Wanted()
+    with never_hanging(), withdrawn_meanwhile(wanted), pytest.raises(Cancelled):
+        search.search(LineQuery(pattern), QuietCall(wanted=wanted))
 
 
 @pytest.fixture
