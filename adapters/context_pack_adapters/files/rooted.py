@@ -30,7 +30,6 @@ from context_pack_adapters.files.opening import (
     open_file,
     read_file,
     status_of,
-    way_down,
     way_from,
 )
 
@@ -108,28 +107,26 @@ class Rooted:
         while len(seen) <= MAX_LINKS:
             seen.add(parts)
             try:
-                folder = way_down(self.root.top, (*self.root.inside, *parts[:-1]))
-                try:
+                with self.root.below(*parts[:-1]).held() as folder:
                     return last(folder, parts[-1]), parts
-                finally:
-                    leave(folder)
             except OSError as error:
                 found = first_link(self.root, parts) if error.errno in _LINKED else None
                 if found is None:
                     raise
             parts = _follow_link(self.root, parts, *found)
-            self._check("/".join(parts), is_folder)
+            if parts != (os.curdir,) and is_closed(self._policy, "/".join(parts), is_folder):
+                raise Refused(Reason.DENIED)
             if parts in seen:  # the links go round
                 break
         raise Refused(Reason.MISSING)
 
-    def _check(self, path: str, is_folder: bool) -> None:
-        try:
-            denied = path != os.curdir and self._policy.denies(RelativePath(path), is_folder)
-        except Failure:  # no path that a caller could have asked for
-            denied = True
-        if denied:
-            raise Refused(Reason.DENIED)
+
+def is_closed(policy: PathPolicy, path: str, is_folder: bool) -> bool:
+    """Whether the policy denies a path, or no path is spelled so."""
+    try:
+        return policy.denies(RelativePath(path), is_folder)
+    except Failure:
+        return True
 
 
 def landing(root: Place, parts: Parts) -> Place:

@@ -18,9 +18,8 @@ from typing import NamedTuple, TypeVar
 
 from attrs import frozen
 
-from context_pack.kernel.errors import Failure
 from context_pack.kernel.gitignore import MOST_PATTERNS, IgnoreFile
-from context_pack.kernel.paths import PathPolicy, RelativePath
+from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.files.opening import (
     AnyPlace,
     Handle,
@@ -31,6 +30,7 @@ from context_pack_adapters.files.opening import (
     scan,
     way_from,
 )
+from context_pack_adapters.files.rooted import is_closed
 
 S = TypeVar("S")
 
@@ -108,14 +108,6 @@ class IgnoredPaths:
                 prefix, tuple(self._text(prefix + name) for name in IGNORE_FILES)
             )
         return self._known[prefix]
-
-
-def is_closed(policy: PathPolicy, path: str, is_folder: bool) -> bool:
-    """Whether the policy denies a path, or no path is spelled so."""
-    try:
-        return policy.denies(RelativePath(path), is_folder)
-    except Failure:
-        return True
 
 
 def ignore_texts(folder: Handle, present: Collection[str]) -> tuple[str | None, ...]:
