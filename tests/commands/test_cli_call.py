@@ -139,5 +139,5 @@ def test_tools_are_listed_and_explained_with_every_argument(cli: CommandLine) ->
     explained, schema = cli("tools", "input").out, cli("tools", "input", "--json").json["inputSchema"]
     assert all(f"action={action}\n" in explained for action in schema["properties"]["action"]["enum"])
     assert all(name in explained for name in schema["properties"])
-    assert "  ttl_minutes: integer, 1 to 2628000, required\n" in explained
+    assert "  ttl_minutes: integer, 1 to 2628000, required — " in explained
     assert "arguments\n" in cli("tools", "output").out

@@ -74,7 +74,7 @@ class Client(NamedTuple):
     section: str
     entry: Callable[[list[str]], dict[str, Any]] = _usual
     signs: tuple[str, ...] = ()
-    """What is below the home folder where the client is."""
+    """What is below the home folder where the client is, if that is not the folder of the user's file."""
     add: str = ""
     """Its own command that adds a server: it may hold its file open. Without SCOPE it is the user's alone."""
     remove: str = ""
@@ -95,7 +95,6 @@ CLIENTS: Mapping[str, Client] = {
     ),
     "codex": Client(
         "Codex", ".codex/config.toml", ".codex/config.toml", "mcp_servers",
-        signs=(".codex",),
         add="codex mcp add context-pack --env CONTEXT_PACK_TOOLS=auto -- COMMAND",
         remove="codex mcp remove context-pack",
         hooks=Hooks(
@@ -105,7 +104,6 @@ CLIENTS: Mapping[str, Client] = {
     ),
     "gemini": Client(
         "Gemini CLI", ".gemini/settings.json", ".gemini/settings.json", "mcpServers",
-        signs=(".gemini",),
         add="gemini mcp add --scope SCOPE -e CONTEXT_PACK_TOOLS=auto context-pack COMMAND",
         remove="gemini mcp remove --scope SCOPE context-pack",
         hooks=Hooks(
@@ -114,7 +112,7 @@ CLIENTS: Mapping[str, Client] = {
         ),
     ),
     "cursor": Client(
-        "Cursor", ".cursor/mcp.json", ".cursor/mcp.json", "mcpServers", _in_a_workspace, (".cursor",),
+        "Cursor", ".cursor/mcp.json", ".cursor/mcp.json", "mcpServers", _in_a_workspace,
     ),
     "vscode": Client(
         "VS Code", f"{_VS_CODE}/User/mcp.json", ".vscode/mcp.json", "servers",
@@ -123,16 +121,15 @@ CLIENTS: Mapping[str, Client] = {
     ),
     "zed": Client(
         "Zed", ".config/zed/settings.json", ".zed/settings.json", "context_servers",
-        lambda command: {"source": "custom", **_usual(command)}, (".config/zed",),
+        lambda command: {"source": "custom", **_usual(command)},
     ),
     "opencode": Client(
         "opencode", ".config/opencode/opencode.json", "opencode.json", "mcp",
         lambda command: {"type": "local", "command": command, "environment": ENVIRON, "enabled": True},
-        (".config/opencode", ".local/share/opencode"),
         hooks=Hooks(".config/opencode/plugins/context-pack.js", ".opencode/plugins/context-pack.js", {}),
     ),
     "windsurf": Client(
-        "Windsurf", ".codeium/windsurf/mcp_config.json", None, "mcpServers", signs=(".codeium/windsurf",),
+        "Windsurf", ".codeium/windsurf/mcp_config.json", None, "mcpServers",
     ),
 }  # fmt: skip
 AGENTS_FILE = "AGENTS.md"
@@ -208,7 +205,8 @@ def _is_meant(client: Client, options: SetupOptions) -> bool:
     """Whether an unnamed client is meant: one that is installed; for removal, any that may have the entry."""
     if options.remove:
         return client.project is not None or not options.project
-    return any(os.path.lexists(user_place(sign)) for sign in client.signs)
+    signs = client.signs or (os.path.dirname(client.user),)
+    return any(os.path.lexists(user_place(sign)) for sign in signs)
 
 
 def command_line() -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,7 +23,6 @@ from context_pack_adapters.cli.output import nearest, refusal_in_words
 from context_pack_adapters.registries import load_registry
 from context_pack_adapters.server.jsonrpc import ProtocolError, answer_fields, decode
 
-WIDTH = 96
 STDIN_BYTES = 65536
 _WORD = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 
@@ -54,27 +52,20 @@ def tools(app: App, name: str | None) -> None:
 
 
 def _explain(tool: Tool) -> None:
-    """One tool for a person: what it does, then each command's arguments."""
+    """One tool for a person: what it does, then each command's arguments with their rules."""
     output.line(("bold", tool.name), f" — {tool.title}")
-    output.line(textwrap.fill(" ".join(tool.description.split()), WIDTH))
+    output.line(" ".join(tool.description.split()))
     for name, kind in tool.commands.items():
         schema = schema_of(kind)
-        output.line()
-        output.line(("bold", f"action={name}" if tool.selector is not None else "arguments"))
-        shown = {key: value for key, value in schema["properties"].items() if key != "action"}
+        output.line(("bold", f"\naction={name}" if tool.selector is not None else "\narguments"))
+        shown = {key: rule for key, rule in schema["properties"].items() if key != "action"}
+        for key, rule in shown.items():
+            default = f", default {rule['default']}" if "default" in rule else ""
+            presence = ", required" if key in schema.get("required", ()) else default
+            about = f" — {rule['description']}" if "description" in rule else ""
+            output.line("  ", ("cyan", key), f": {rule_in_words(dict(rule))}{presence}{about}")
         if not shown:
             output.line("  (none)")
-        for key, value in shown.items():
-            _explain_argument(key, value, key in schema.get("required", ()))
-
-
-def _explain_argument(name: str, schema: Mapping[str, Any], required: bool) -> None:
-    """One argument: name, whether it must be there, its type and bounds, its description."""
-    presence = ", required" if required else f", default {schema['default']}" if "default" in schema else ""
-    output.line("  ", ("cyan", name), f": {rule_in_words(dict(schema))}{presence}")
-    about = " ".join(str(schema.get("description", "")).split())
-    if about:
-        output.line(textwrap.fill(about, WIDTH, initial_indent="      ", subsequent_indent="      "))
 
 
 @command("call")
