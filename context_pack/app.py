@@ -16,8 +16,7 @@ from context_pack.documents import tools as document_tools
 from context_pack.kernel.times import format_instant
 from context_pack.knowledge.tools import for_tool
 from context_pack.memory.tools import record_tool, search_tool
-from context_pack.packs import prompts as pack_prompts
-from context_pack.packs import resources as pack_resources
+from context_pack.packs import offers as pack_offers
 from context_pack.packs import tools as pack_tools
 from context_pack.toolkit.limits import Metrics, RateLimiter, stats_family
 from context_pack.toolkit.offers import ResourceFamily
@@ -51,7 +50,7 @@ def build(
     return Registry(
         tools={tool.name: tool for tool in _tools(cases)},
         resources=lambda: list(_resources(cases, metrics)),
-        prompts={prompt.name: prompt for prompt in pack_prompts.build(cases.ports.packs)},
+        prompts={prompt.name: prompt for prompt in pack_offers.prompts(cases.ports.packs)},
         monotonic=cases.ports.clock.monotonic,
         limiter=RateLimiter(dict(rate_limits or {}), lock),
         metrics=metrics,
@@ -87,7 +86,7 @@ def _tools(cases: UseCases) -> Iterator[Tool]:
 def _resources(cases: UseCases, metrics: Metrics) -> Iterator[ResourceFamily]:
     """The resources of each feature that has some, and the statistics."""
     ports = cases.ports
-    yield pack_resources.build(cases.packs.reader, ports.packs)
+    yield pack_offers.resources(cases.packs.reader, ports.packs)
     if ports.bundles is not None:
         yield bundle_tools.resources(cases.bundles)
     if ports.contexts is not None:

@@ -75,11 +75,9 @@ class Symbol:
     extra: Mapping[str, Any] = field(factory=dict, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        texts = (("kind", 40), ("name", NAME_CHARS), ("signature", SIGNATURE_CHARS))
-        for name, most in texts:
-            text = getattr(self, name)
-            if not isinstance(text, str) or len(text) > most or not is_single_line(text):
-                raise invalid(f"the symbol's {name} must be one line of at most {most} characters", name)
+        for text in (self.kind, self.name, self.signature):
+            if not isinstance(text, str) or not is_single_line(text):
+                raise invalid("a symbol's kind, name and signature must be one line each", "symbol")
         if not self.name:
             raise invalid("the symbol's name must not be blank", "name")
         if not _spells(_PART, self.part):

@@ -22,7 +22,7 @@ from attrs import frozen
 from context_pack.kernel.markdown import block_parser
 from context_pack.kernel.text import counted
 from context_pack.packs.model import Pack, Ref, Section
-from context_pack.packs.states import Resolution, State
+from context_pack.packs.states import Resolution, place_now
 from context_pack.toolkit.budget import cut_text
 
 _NAME = r"[A-Za-z_$][\w$]*(?:(?:::|\.|#)[A-Za-z_$][\w$]*)*"
@@ -108,8 +108,6 @@ def with_places(text: str, today: Callable[[str], str | None]) -> str:
 SENTENCE_BYTES = 240
 HUGE_LINES = 200
 """A place of more lines says nothing about which of them a sentence rests on."""
-GONE = {State.STALE: 3.0, State.AMBIGUOUS: 2.5, State.UNKNOWN: 0.5}
-"""How doubtful a sentence is whose code is not there."""
 
 Resolve = Callable[[Ref], Resolution]
 
@@ -136,14 +134,9 @@ class Doubt:
     refs: tuple[tuple[Ref, Resolution], ...]
 
     @property
-    def weight(self) -> float:
-        """How doubtful it is."""
-        return max(weight_of(found) for _, found in self.refs)
-
-    @property
     def change(self) -> str:
         """What became of its code, in one line."""
-        return "; ".join(f"{_place(ref, found)} {found.summary}" for ref, found in self.refs)
+        return "; ".join(f"{place_now(ref, found)} {found.summary}" for ref, found in self.refs)
 
 
 def claims_of(pack: Pack) -> tuple[list[Claim], int]:
@@ -167,43 +160,17 @@ def doubts_of(claims: Iterable[Claim], resolve: Resolve) -> list[Doubt]:
     """The claims that must be read again, the most doubtful first."""
     doubts = []
     for claim in claims:
-        refs = tuple((ref, found) for ref in claim.refs if is_doubtful(found := resolve(ref)))
+        refs = tuple((ref, found) for ref in claim.refs if (found := resolve(ref)).doubt)
         if refs:
             doubts.append(Doubt(claim, refs))
-    return sorted(doubts, key=lambda doubt: -doubt.weight)
-
-
-def is_doubtful(found: Resolution) -> bool:
-    """Whether what is said about the code must be read again."""
-    return not found.trusted and not found.cosmetic
-
-
-def weight_of(found: Resolution) -> float:
-    """How doubtful what is said about a ref is."""
-    if found.state is not State.CHANGED:
-        return GONE.get(found.state, 0.0)
-    difference = found.difference
-    return 1.0 if difference is None else 1.0 + difference.changed / max(1, difference.lines)
-
-
-def _place(ref: Ref, found: Resolution) -> str:
-    where = found.found
-    return f"{ref.path}:{ref.lines}" if where is None else f"{where.path}:{where.lines}"
-
-
-def headline(doubts: Sequence[Doubt], claims: int, bare: int) -> str:
-    """How many claims must be read again, and what nobody checks."""
-    return f"{len(doubts)} of {claims} claim{'' if claims == 1 else 's'}{_unchecked(bare)}"
+    return sorted(doubts, key=lambda doubt: -max(found.doubt for _, found in doubt.refs))
 
 
 def summary(doubts: Sequence[Doubt], claims: int, bare: int) -> str:
-    """The same behind the word `claims`."""
+    """How many claims there are, how many must be read again, and what nobody checks."""
     doubtful = f" ({len(doubts)} to be read again)" if doubts else ""
-    return f"{claims}{doubtful}{_unchecked(bare)}"
-
-
-def _unchecked(bare: int) -> str:
-    return f"; {bare} statement{'' if bare == 1 else 's'} without code" if bare else ""
+    unchecked = f"; {counted(bare, 'statement')} without code" if bare else ""
+    return f"{claims}{doubtful}{unchecked}"
 
 
 def places_note(pack: Pack, section: Section) -> str | None:

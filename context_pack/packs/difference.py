@@ -28,6 +28,8 @@ _LIFETIME = re.compile(r"'[a-z_]\w*\b(?!')")
 _LIFETIMES = re.compile(r"'\nlifetime\n(?:,\n)?")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _DECLARING = frozenset({"let", "mut", "var", "const", "for", "auto", "ref"})
+_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DOCUMENTED = (ast.Module, ast.ClassDef, *_FUNCTION)
 _INDENTED = frozenset({"yaml", "make", "makefile", "markdown", "text", ""})
 
 
@@ -70,22 +72,15 @@ def _comments(text: str, spans: Spans) -> str:
 
 
 def _tokens(text: str, spans: Spans, language: str) -> list[str]:
-    """The tokens of a text without comments."""
+    """The tokens of a text without comments, each string one of them, without commas before a bracket."""
     tokens: list[str] = []
     seen = 0
-
-    def take(part: str) -> None:
-        tokens.extend(_TOKEN.findall(_LIFETIME.sub(" 'lifetime ", part) if language == "rust" else part))
-
-    marks = [(start, end, False) for start, end in spans.comments]
-    for start, end, kept in sorted([*marks, *((start, end, True) for start, end in spans.strings)]):
-        if start < seen:
-            continue
-        take(text[seen:start])
-        if kept:
-            tokens.append(f'"{text[start:end]}')
-        seen = end
-    take(text[seen:])
+    for start, end in sorted((*spans.comments, *spans.strings, (len(text), len(text)))):
+        if start >= seen:
+            code = text[seen:start]
+            tokens += _TOKEN.findall(_LIFETIME.sub(" 'lifetime ", code) if language == "rust" else code)
+            tokens += [f'"{text[start:end]}'] if (start, end) in spans.strings else []
+            seen = end
     pairs = pairwise([*tokens, ""])
     return [token for token, after in pairs if token != "," or after not in (")", "]", "}", ">")]
 
@@ -148,28 +143,15 @@ def _dump(text: str, docs: bool, hints: bool, names: bool) -> str | None:
     try:
         tree = ast.parse(textwrap.dedent(text))
         for node in list(ast.walk(tree)):
-            if not docs and isinstance(
-                node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-            ):
-                _drop_docstring(node)
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                if not hints:
-                    _drop_hints(node)
-                if not names:
-                    _drop_names(node)
+            if not docs and isinstance(node, _DOCUMENTED) and ast.get_docstring(node) is not None:
+                node.body = node.body[1:]
+            if not hints and isinstance(node, _FUNCTION):
+                _drop_hints(node)
+            if not names and isinstance(node, _FUNCTION):
+                _drop_names(node)
         return ast.dump(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-
-
-def _drop_docstring(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-    first = node.body[0] if node.body else None
-    if (
-        isinstance(first, ast.Expr)
-        and isinstance(first.value, ast.Constant)
-        and isinstance(first.value.value, str)
-    ):
-        node.body = node.body[1:]
 
 
 def _drop_hints(function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
@@ -264,31 +246,19 @@ def difference(
                 hunks += [f" {line}" for line in before[i1:i2]]
             else:
                 hunks += [*(f"-{line}" for line in before[i1:i2]), *(f"+{line}" for line in after[j1:j2])]
-    return Difference(
-        min(changed, lines), lines, kind or _kind(old, new, spans_of), tuple(hunks), kind in COSMETIC
-    )
+    return Difference(min(changed, lines), lines, kind or _kind(old, new), tuple(hunks), kind in COSMETIC)
 
 
-def _kind(old: ComparedText, new: ComparedText, spans_of: SpansOf) -> ChangeKind:
-    """What changed where behaviour may have, by the text without comments and white space."""
-    if _squeezed(old.text) == _squeezed(new.text):
-        return ChangeKind.WHITE_SPACE
-    one, two = _squeezed(_bare(old.text, spans_of)), _squeezed(_bare(new.text, spans_of))
+def _kind(old: ComparedText, new: ComparedText) -> ChangeKind:
+    """What changed where behaviour may have, by the text without white space."""
+    one, two = _squeezed(old.text), _squeezed(new.text)
     if one == two:
-        return ChangeKind.COMMENTS
+        return ChangeKind.WHITE_SPACE
     head, other = _squeezed(old.signature or ""), _squeezed(new.signature or "")
     if not head or not other or head == other:
         return ChangeKind.BODY
     same = one.replace(head, "", 1) == two.replace(other, "", 1)
     return ChangeKind.SIGNATURE if same else ChangeKind.BOTH
-
-
-def _bare(text: str, spans_of: SpansOf) -> str:
-    """A text without its comments."""
-    spans = spans_of(text)
-    for start, end in reversed(spans.comments) if spans is not None else ():
-        text = text[:start] + text[end:]
-    return text
 
 
 def _squeezed(text: str) -> str:

@@ -26,7 +26,7 @@ from context_pack.kernel.markdown import block_parser, escape_structure
 from context_pack.kernel.paging import decode_cursor, encode_cursor
 from context_pack.kernel.text import fence_for
 from context_pack.kernel.times import format_instant, human, remaining_seconds
-from context_pack.packs.claims import Doubt, Resolve, claims_of, doubts_of, headline, summary, with_places
+from context_pack.packs.claims import Doubt, Resolve, claims_of, doubts_of, summary, with_places
 from context_pack.packs.handover import ended
 from context_pack.packs.model import Pack, Ref, Section
 from context_pack.packs.states import Resolution, State, fence_language
@@ -37,6 +37,7 @@ CURSOR_KIND = "pack"
 GAP, NEWLINE = "\n\n", "\n"
 LEGEND, CONTENT = "[LEGEND]", "[CONTENT]"
 CONTINUED = " (continued)"
+READ_AGAIN = "> to be read again:"
 WHAT_CHANGED = "> what changed:"
 WHAT_IT_WAS = "> what it was when it was anchored, and is nowhere now:"
 NOTHING_CHANGED = "> nothing has changed since it was anchored"
@@ -275,13 +276,12 @@ class _Layout:
 
     def items(self) -> Iterator[Item]:
         """Everything there is to show: what must be read again, then section by section."""
-        claims, bare = claims_of(self.pack)
-        doubts = doubts_of(claims, self.resolve)
+        doubts = doubts_of(claims_of(self.pack)[0], self.resolve)
         if self.mode is Mode.DIFF:
             yield from self._changed(doubts) if doubts else [Item([NOTHING_CHANGED])]
             return
         if doubts and self._is_cited:
-            yield Item([self._review(doubts, headline(doubts, len(claims), bare))])
+            yield Item([self._review(doubts)])
         for section in with_lines_of_today(self.pack, self.resolve).sections:
             yield from self._section(section)
 
@@ -360,7 +360,7 @@ class _Layout:
                 body = Body(state.former.split(NEWLINE), fence_language(ref.path), ref.lines.start)
             yield evolve(item, head=head, body=body)
 
-    def _review(self, doubts: Sequence[Doubt], heading: str) -> str:
+    def _review(self, doubts: Sequence[Doubt]) -> str:
         """The list of what must be read again: sentences with what became of the code."""
         lines: list[str] = []
         most = int(self.room * REVIEW_SHARE)
@@ -371,7 +371,7 @@ class _Layout:
                 lines.append(f"- and {len(doubts) - len(lines)} more: the mode diff has them all")
                 break
             lines.append(line)
-        return f"> to be read again: {heading}{GAP}{escape_structure(NEWLINE.join(lines))}"
+        return f"{READ_AGAIN}{GAP}{escape_structure(NEWLINE.join(lines))}"
 
 
 def _blocks(text: str) -> Iterator[str]:

@@ -155,13 +155,11 @@ class SourceFiles:
             self._names = self.tree.names(self.go_on)
         return self._names
 
-    def _sources(
-        self, held: Held, wanted: Callable[[RelativePath], bool] = lambda _: True
-    ) -> Iterator[tuple[RelativePath, SourceText]]:
+    def sources(self, held: Held) -> Iterator[tuple[RelativePath, SourceText]]:
         """Every file that can be read, while there is time; those not kept already are not kept now."""
         names = self.names()
         held.stopped = not names.complete
-        for path in filter(wanted, (RelativePath(path) for paths in names.paths.values() for path in paths)):
+        for path in (RelativePath(path) for paths in names.paths.values() for path in paths):
             text = self._texts.get(path) or self._read(path)
             if not self.go_on():
                 held.stopped = True
@@ -176,7 +174,7 @@ class SourceFiles:
         held = Held()
         parts = {name: name_parts(name) for name in names}
         chosen: list[tuple[RelativePath, SourceText, list[str]]] = []
-        for path, source in self._sources(held):
+        for path, source in self.sources(held):
             for digest, text in texts.items():
                 places = held.copies.setdefault(digest, [])
                 # A file that is called so is what a store kept of the text, and no source.
@@ -195,17 +193,6 @@ class SourceFiles:
             for name in here:
                 held.defining.setdefault(name, []).append(Text(path, source, found.definitions))
         return held
-
-    def words_like(self, name: str) -> tuple[dict[str, list[RelativePath]], bool]:
-        """Words that begin like a name and are about as long, with their files; and if all were looked at."""
-        held, files = Held(), dict[str, list[RelativePath]]()
-        first = re.escape(name[0].lower() + name[0].upper())
-        # Looking back from the first letter takes a third of the time of a search for the end of a word.
-        pattern = re.compile(rf"[{first}](?<!\w.)\w{{{max(0, len(name) - 3)},{len(name) + 1}}}\b")
-        for path, source in self._sources(held, lambda path: self.syntax.knows(language_of(path.value))):
-            for word in set(pattern.findall(source.text)):
-                files.setdefault(word, []).append(path)
-        return files, not held.stopped
 
 
 @define
@@ -369,11 +356,18 @@ class Resolver:
     def names_like(self, name: str) -> set[str]:
         """Names of definitions in files with words like this one; those words too if the time was over."""
         last = name_parts(name)[-1]
-        files, complete = self.files.words_like(last)
+        first = re.escape(last[0].lower() + last[0].upper())
+        # Looking back from the first letter takes a third of the time of a search for the end of a word.
+        pattern = re.compile(rf"[{first}](?<!\w.)\w{{{max(0, len(last) - 3)},{len(last) + 1}}}\b")
+        held, files = Held(), dict[str, list[RelativePath]]()
+        for path, source in self.files.sources(held):
+            if self.syntax.knows(language_of(path.value)):
+                for word in set(pattern.findall(source.text)):
+                    files.setdefault(word, []).append(path)
         words = close(last, files)
         texts = map(self.files.parsed, {path for word in words for path in files[word]})
         found = {each for text in texts if isinstance(text, Text) for each in text.names}
-        return found if complete else {*found, *words}
+        return {*found, *words} if held.stopped else found
 
     def anchored(self, ref: Ref) -> Ref:
         """The ref with an anchor of its lines as they are now; without one when they cannot be read."""

@@ -34,6 +34,7 @@ class State(StrEnum):
 
 
 TRUSTED = frozenset({State.EXACT, State.UNANCHORED, State.MOVED})
+DOUBTS = {State.STALE: 3.0, State.AMBIGUOUS: 2.5, State.CHANGED: 1.0, State.UNKNOWN: 0.5}
 PLAIN = "text"
 """The language of files that have none: no fence names it."""
 CHANGED_SINCE = "changed since anchored"
@@ -99,6 +100,15 @@ class Resolution:
         return ": ".join([*parts, *filter(None, [self.difference.statement])])
 
     @property
+    def doubt(self) -> float:
+        """How doubtful what is said about the code is; nothing if that need not be read again."""
+        if self.trusted or self.cosmetic:
+            return 0.0
+        if self.state is State.CHANGED and self.difference is not None:
+            return 1.0 + self.difference.changed / max(1, self.difference.lines)
+        return DOUBTS[self.state]
+
+    @property
     def trusted(self) -> bool:
         """Whether the code is the promised code."""
         return self.state in TRUSTED
@@ -113,11 +123,16 @@ class Checked:
     resolution: Resolution
 
 
+def place_now(ref: Ref, found: Resolution) -> str:
+    """Where the code of a ref is, else where it was."""
+    place = found.found or CodeLocation(ref.path, ref.lines)
+    return f"{place.path}:{place.lines}"
+
+
 def state_line(checked: Checked) -> str:
     """A ref that does not hold, on one line: its key, its state, where its code is, and what became of it."""
-    ref, found = checked.ref, checked.resolution.found
-    place = f"{ref.path}:{ref.lines}" if found is None else f"{found.path}:{found.lines}"
-    return f"{checked.section.key}/{ref.key} {checked.resolution.word} {place} {checked.resolution.summary}"
+    ref, found = checked.ref, checked.resolution
+    return f"{checked.section.key}/{ref.key} {found.word} {place_now(ref, found)} {found.summary}"
 
 
 def problem_record(checked: Checked) -> dict[str, Any]:

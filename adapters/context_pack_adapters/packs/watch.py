@@ -16,8 +16,8 @@ from datetime import UTC, datetime
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.ports import Clock
 from context_pack.packs.model import Pack
+from context_pack.packs.offers import handle_in
 from context_pack.packs.ports import PackStore
-from context_pack.packs.resources import handle_in
 from context_pack_adapters.files.folder import Folder
 from context_pack_adapters.files.opening import Place
 from context_pack_adapters.files.signature import Signature, signature

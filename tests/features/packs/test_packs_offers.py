@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.packs import prompts, resources
+from context_pack.packs import offers
 from context_pack.packs.model import Pack
 from context_pack.packs.read import PackReader
 from context_pack.toolkit.registry import describe
@@ -80,10 +80,10 @@ def test_ids_and_names_complete(desk: Any) -> None:
 @pytest.mark.clause("PK-60", "PK-62")
 def test_lists_answer_even_when_the_store_cannot(desk: Any) -> None:
     store: Any = BrokenStore()
-    family = resources.build(PackReader(store, desk.tree, desk.clock, desk.max_source_bytes), store)
+    family = offers.resources(PackReader(store, desk.tree, desk.clock, desk.max_source_bytes), store)
     assert list(family.entries()) == []
     assert list(family.complete["id"]("", {})) == []
-    assert list(prompts.build(store)[1].complete["pack"]("", {})) == []
+    assert list(offers.prompts(store)[1].complete["pack"]("", {})) == []
 
 
 @pytest.mark.clause("PK-62")

@@ -1,15 +1,66 @@
-"""Prompts that teach the work with packs: hand over what was learned, take it over, review with it."""
+"""What packs offer besides tools: prompts that teach the work with them, and packs as resources.
+
+A live pack is `context://pack/{id}`, rendered as Markdown. The prompts hand over what was learned, take it
+over, and review with it.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from urllib.parse import unquote
 
-from context_pack.kernel.errors import invalid
+from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.text import single_line
-from context_pack.packs.listing import names
+from context_pack.packs.commands import RenderPack
+from context_pack.packs.listing import handles, live_packs, names
+from context_pack.packs.model import Pack
 from context_pack.packs.ports import PackStore
-from context_pack.toolkit.offers import Prompt, PromptArgument
+from context_pack.packs.read import PackReader
+from context_pack.toolkit.offers import Prompt, PromptArgument, ResourceEntry, ResourceFamily, ResourceText
+
+PREFIX = "context://pack/"
+TITLE = "Context pack"
+ABOUT = "A context pack as Markdown, with the current code of its references."
+
+
+def resources(reader: PackReader, store: PackStore) -> ResourceFamily:
+    """The resources over a reader and its store."""
+    return ResourceFamily(
+        prefix=PREFIX,
+        uri_template=PREFIX + "{id}",
+        name="pack",
+        title=TITLE,
+        description=ABOUT,
+        mime_type="text/markdown",
+        entries=lambda: [_entry(pack) for pack in live_packs(store)],
+        read=lambda uri: _read(reader, uri),
+        complete={"id": lambda typed, _: handles(store, typed)},
+    )
+
+
+def handle_in(uri: str) -> str:
+    """The id or name that the URI of a pack spells; empty if it is no such URI."""
+    return unquote(uri[len(PREFIX) :]).strip() if uri.startswith(PREFIX) else ""
+
+
+def _entry(pack: Pack) -> ResourceEntry:
+    return ResourceEntry(PREFIX + pack.id, pack.name or pack.id, pack.heading, pack.brief)
+
+
+def _read(reader: PackReader, uri: str) -> ResourceText | None:
+    """The pack of that URI; a name may stand in the id's place."""
+    handle = handle_in(uri)
+    if not handle:
+        return None
+    try:
+        text = reader.render(RenderPack(id=handle)).text
+    except Failure as failure:
+        if failure.code is Code.NOT_FOUND:
+            return None
+        raise
+    return ResourceText(uri, text)
+
 
 HAND_OVER = """\
 Hand over what you have learned about {topic} as a context pack, so that the next agent need not ask.
@@ -61,7 +112,7 @@ MOST_CHARS = 500
 PACK = PromptArgument("pack", "Name or id of the pack", required=True)
 
 
-def build(store: PackStore) -> tuple[Prompt, ...]:
+def prompts(store: PackStore) -> tuple[Prompt, ...]:
     """The prompts; pack names complete from the store."""
     complete = {"pack": lambda typed, _: names(store, typed)}
     return (
