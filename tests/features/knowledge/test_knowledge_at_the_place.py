@@ -156,14 +156,6 @@ def test_of_much_knowledge_the_most_binding_comes_along_and_the_rest_is_counted(
     assert known[-1].startswith("and ")
 
 
-@pytest.mark.clause("KW-07")
-def test_after_an_edit_the_rule_is_to_be_read_again(desk: Desk) -> None:
-    desk.files["src/ttl.py"] = TTL.replace("now + minutes", "now + 60 * minutes")
-    (row,) = [each for each in desk.known(symbol="expiry") if each["kind"] == "rule"]
-    assert row["state"] == "changed"
-    assert "read again: its code is changed" in reads(desk)
-
-
 @pytest.mark.clause("KW-08")
 @pytest.mark.parametrize(
     "asked, words",

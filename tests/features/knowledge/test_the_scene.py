@@ -46,7 +46,7 @@ def test_the_rule_is_told_where_the_code_is_met(run: CommandLine, words: tuple[s
     assert (done.code, RULE in done.out) == (0, True), done
 
 
-@pytest.mark.clause("KW-09", "KW-11")
+@pytest.mark.clause("KW-07", "KW-09", "KW-11")
 def test_a_change_fails_the_gate_with_its_diff_until_the_rule_is_accepted(
     run: CommandLine, tmp_path: Path
 ) -> None:

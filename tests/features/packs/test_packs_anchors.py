@@ -112,13 +112,6 @@ def test_what_a_stale_ref_was_is_shown_on_request(anchored: tuple[Any, str]) -> 
     assert "unrelated" not in text
 
 
-@pytest.mark.clause("AN-02", "AN-09")
-def test_code_that_stands_twice_is_exact_where_it_was(anchored: tuple[Any, str]) -> None:
-    desk, pack = anchored
-    desk.files["src/app.py"] = text_of(AROUND[:5], FUNCTION, FUNCTION)
-    assert desk.state(pack)["state"] == "exact"
-
-
 @pytest.mark.clause("AN-10", "AN-01", "AN-02")
 def test_a_ref_to_code_that_is_not_written_yet_waits_for_it(desk: Any) -> None:
     pack = desk.create()

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from inmemory import MemoryExcerptStore
 
 from context_pack.composition import Ports
-from context_pack.packs.difference import ComparedText, difference
 from context_pack_adapters.syntax import shared_syntax
 
 CODE = """\
@@ -126,27 +122,3 @@ def test_the_mode_diff_shows_only_what_changed(shop: tuple[Any, str]) -> None:
     assert "```python" not in text
     desk.files["src/shop.py"] = "pass\n"
     assert desk.output(id=pack, mode="diff").count("> stale ref: ") == 2
-
-
-lines = st.lists(st.sampled_from(["a", "b", "c", "", "}"]), max_size=30)
-
-
-@pytest.mark.clause("AN-20")
-@given(lines, lines)
-def test_a_diff_turns_the_old_text_into_the_new_one(before: list[str], after: list[str]) -> None:
-    found = difference(
-        ComparedText("\n".join(before), "a", 1),
-        ComparedText("\n".join(after), "b", 1),
-        "rust",
-        lambda _: None,
-    )
-    hunks = list(found.diff[2:])
-    old, new = "\n".join(before).split("\n"), "\n".join(after).split("\n")
-    kept = [line[1:] for line in hunks if line[:1] in "+ " and not line.startswith("@@")]
-    lost = [line[1:] for line in hunks if line[:1] in "- " and not line.startswith("@@")]
-    matcher = difflib.SequenceMatcher(None, new, kept, autojunk=False)
-    assert sum(block.size for block in matcher.get_matching_blocks()) == len(kept)
-    matcher = difflib.SequenceMatcher(None, old, lost, autojunk=False)
-    assert sum(block.size for block in matcher.get_matching_blocks()) == len(lost)
-    assert (found.changed == 0) == (old == new)
-    assert found.lines == max(len(old), len(new))
