@@ -80,7 +80,7 @@ def _is_stub(definition: Definition, lines: Sequence[str]) -> bool:
 
 def warning_of(ref: Ref, resolver: Resolver) -> str | None:
     """A warning if the lines of a ref do not exist, with near suggestions; else None."""
-    text = resolver.files.text(ref.path)
+    text = resolver.text(ref.path)
     if isinstance(text, SourceText):
         if ref.lines.end <= text.count:
             return None
@@ -94,7 +94,7 @@ def warning_of(ref: Ref, resolver: Resolver) -> str | None:
 
 
 def _text(path: RelativePath, resolver: Resolver) -> Text:
-    found = resolver.files.parsed(path)
+    found = resolver.parsed(path)
     if isinstance(found, Text):
         return found
     near = near_paths(path, resolver.names()) if found is Reason.MISSING else []

@@ -103,10 +103,10 @@ class SourceFiles:
 
     tree: SourceTree
     max_bytes: int
-    check: Check
-    syntax: Syntax
-    monotonic: Callable[[], float]
-    seconds: float
+    check: Check = never_cancelled
+    syntax: Syntax = field(factory=NoSyntax)
+    monotonic: Callable[[], float] = lambda: 0.0
+    seconds: float = inf
     """How long all searches of the tree together may take."""
     _texts: dict[RelativePath, SourceText | Reason] = field(factory=dict, init=False)
     _parsed: dict[RelativePath, Text] = field(factory=dict, init=False)
@@ -147,19 +147,16 @@ class SourceFiles:
             self._end = self.monotonic() + self.seconds
         return self.monotonic() <= self._end
 
-    def names(self, *, quick: bool = False) -> FileNames:
-        """Files of the tree, as many as there is time for; with `quick`, those that are known or at hand."""
-        if quick:
-            return self._names or self.tree.names()
-        if self._names is None or not self._names.complete:
-            self._names = self.tree.names(self.go_on)
-        return self._names
+    def names(self) -> FileNames:
+        """Files of the tree, to suggest some: all of them if they are known, else those of a quick look."""
+        return self._names or self.tree.names()
 
     def sources(self, held: Held) -> Iterator[tuple[RelativePath, SourceText]]:
         """Every file that can be read, while there is time; those not kept already are not kept now."""
-        names = self.names()
-        held.stopped = not names.complete
-        for path in (RelativePath(path) for paths in names.paths.values() for path in paths):
+        if self._names is None or not self._names.complete:
+            self._names = self.tree.names(self.go_on)
+        held.stopped = not self._names.complete
+        for path in (RelativePath(path) for paths in self._names.paths.values() for path in paths):
             text = self._texts.get(path) or self._read(path)
             if not self.go_on():
                 held.stopped = True
@@ -196,28 +193,16 @@ class SourceFiles:
 
 
 @define
-class Resolver:
+class Resolver(SourceFiles):
     """Finds the code of refs for one call."""
 
-    tree: SourceTree
-    max_bytes: int
-    check: Check = never_cancelled
-    syntax: Syntax = field(factory=NoSyntax)
     expected: Sequence[Ref] = ()
     """The refs of the call, which are looked for together."""
     excerpts: ExcerptStore = field(factory=NoExcerptStore)
-    monotonic: Callable[[], float] = lambda: 0.0
-    seconds: float = inf
     anchored_texts: dict[str, str] = field(factory=dict, init=False)
     """The text of every anchor that was made, by its digest."""
-    files: SourceFiles = field(init=False)
     _resolved: dict[Ref, Resolution] = field(factory=dict, init=False)
     _defining: dict[str, tuple[Sequence[Text], bool]] = field(factory=dict, init=False)
-
-    def __attrs_post_init__(self) -> None:
-        self.files = SourceFiles(
-            self.tree, self.max_bytes, self.check, self.syntax, self.monotonic, self.seconds
-        )
 
     @classmethod
     def over(
@@ -229,10 +214,10 @@ class Resolver:
             access.max_source_bytes,
             check,
             access.syntax,
-            list(refs),
-            access.excerpts,
             access.clock.monotonic,
             min(access.search_seconds, seconds),
+            list(refs),
+            access.excerpts,
         )
 
     def __call__(self, ref: Ref) -> Resolution:
@@ -258,7 +243,7 @@ class Resolver:
         lost: list[Sought] = []
         for bare in elsewhere:
             sought = evolve(bare, text=kept.get(bare.anchor.digest))
-            text = self.files.parsed(sought.ref.path)
+            text = self.parsed(sought.ref.path)
             found = None if isinstance(text, Reason) else following.in_file(sought, text)
             if found is None:
                 lost.append(sought)
@@ -269,7 +254,7 @@ class Resolver:
 
     def _where_it_was(self, ref: Ref) -> Resolution | None:
         """The state of a ref that its own lines, or their absence, decide; None if it must be looked for."""
-        source = self.files.text(ref.path)
+        source = self.text(ref.path)
         if isinstance(source, Reason):
             missing = source is Reason.MISSING and ref.anchor is not None
             return None if missing else following.unreadable(source)
@@ -283,7 +268,7 @@ class Resolver:
         """Decide about refs of which their own files say nothing."""
         texts = {each.anchor.digest: each.text for each in lost if each.text is not None}
         symbols = (each.anchor.symbol for each in lost)
-        held = self.files.holding(texts, {symbol.name for symbol in symbols if symbol is not None})
+        held = self.holding(texts, {symbol.name for symbol in symbols if symbol is not None})
         for each in lost:
             path, symbol = each.ref.path, each.anchor.symbol
             copies = [place for place in held.copies.get(each.anchor.digest, ()) if place.path != path]
@@ -298,7 +283,7 @@ class Resolver:
                 found = following.elsewhere(each, self._meant(each, copies), list(filter(None, namesakes)))
             if found is None and held.unread is not None:
                 found = following.unknown(f"not found, and {held.unread} could not be read")
-            found = found or following.gone(each.ref, self.files.text(path))
+            found = found or following.gone(each.ref, self.text(path))
             self._resolved[each.ref] = self._compared(each, found)
 
     def _meant(self, sought: Sought, copies: Sequence[CodeLocation]) -> Sequence[CodeLocation]:
@@ -307,7 +292,7 @@ class Resolver:
             return copies
         meant = []
         for place in copies:
-            text = self.files.parsed(place.path)
+            text = self.parsed(place.path)
             if isinstance(text, Text) and following.of_the_name(sought.anchor.symbol, text, [place.lines]):
                 meant.append(place)
         return meant or copies
@@ -336,10 +321,6 @@ class Resolver:
         spans = self.syntax.spans(language, text) if self.syntax.knows(language) else None
         return spans if isinstance(spans, Spans) else None
 
-    def names(self) -> FileNames:
-        """Files of the tree, to suggest some: all of them if they are known, else those of a quick look."""
-        return self.files.names(quick=True)
-
     def defining(self, name: str) -> tuple[Sequence[Text], bool]:
         """The files that hold the parts of a name and can be parsed, and whether all were looked at."""
         if name not in self._defining:
@@ -350,7 +331,7 @@ class Resolver:
         """Look for the definitions of several names with one walk over the tree."""
         asked = list(names)
         if asked:
-            held = self.files.holding({}, asked)
+            held = self.holding({}, asked)
             self._defining |= {name: (held.defining.get(name, ()), not held.stopped) for name in asked}
 
     def names_like(self, name: str) -> set[str]:
@@ -360,18 +341,18 @@ class Resolver:
         # Looking back from the first letter takes a third of the time of a search for the end of a word.
         pattern = re.compile(rf"[{first}](?<!\w.)\w{{{max(0, len(last) - 3)},{len(last) + 1}}}\b")
         held, files = Held(), dict[str, list[RelativePath]]()
-        for path, source in self.files.sources(held):
+        for path, source in self.sources(held):
             if self.syntax.knows(language_of(path.value)):
                 for word in set(pattern.findall(source.text)):
                     files.setdefault(word, []).append(path)
         words = close(last, files)
-        texts = map(self.files.parsed, {path for word in words for path in files[word]})
+        texts = map(self.parsed, {path for word in words for path in files[word]})
         found = {each for text in texts if isinstance(text, Text) for each in text.names}
         return {*found, *words} if held.stopped else found
 
     def anchored(self, ref: Ref) -> Ref:
         """The ref with an anchor of its lines as they are now; without one when they cannot be read."""
-        text = self.files.parsed(ref.path)
+        text = self.parsed(ref.path)
         if isinstance(text, Reason):
             return evolve(ref, anchor=None)
         ref = evolve(ref, anchor=anchor_of(text.source, ref.lines, text.definitions))
