@@ -19,9 +19,9 @@ definition are found by `difflib`, line by line.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
-from itertools import accumulate, islice
+from itertools import islice
 from typing import NamedTuple
 
 from attrs import evolve, frozen
@@ -47,8 +47,6 @@ SHOWN_WHOLE = 200
 """Lines up to which a definition is shown where only some of its lines were anchored, and are not found."""
 MOST_PLACES, MOST_COPIES = 6, 1_000
 """How many places are told, and how many in one file are looked at."""
-MOST_HASHED = 64 * 1024 * 1024
-"""How many characters are hashed to find a text of which only the digest is known."""
 TELLING_CHARS = 30
 """Letters and digits from which on a text in another file is known by itself."""
 TELLING_LINE = 3
@@ -59,7 +57,6 @@ MANY_LINES = 300
 """Above so many lines `difflib` passes over very common ones, or comparing would take seconds."""
 CALLABLE = frozenset(map(DefinitionKind, ("function", "method", "macro")))
 GONE = "neither its text nor its definition is found"
-TOO_LONG = "its kept text is lost, and its file is too long to search without it"
 _FORMAT = re.compile(r"[\s\"',;]+")
 _WORD = re.compile(r"\w+|[^\w\s]")
 
@@ -125,25 +122,15 @@ def where_it_was(ref: Ref, source: SourceText) -> Resolution | None:
 
 
 def copies_in(sought: Sought, source: SourceText) -> list[LineRange]:
-    """Where the anchored text stands in a file.
-
-    Raises:
-        OverflowError: the text is not known, and too much would have to be hashed.
-    """
-    text, count = sought.text, sought.anchor.lines
-    starts = _windows(sought.anchor, source) if text is None else source.occurrences(text)
+    """Where the anchored text stands in a file; without the text, every run of as many lines is hashed."""
+    count, digest = sought.anchor.lines, sought.anchor.digest
+    starts: Iterable[int]
+    if sought.text is not None:
+        starts = source.occurrences(sought.text)
+    else:
+        windows = range(1, source.count - count + 2)
+        starts = (at for at in windows if digest_of(source.cut(at, at + count - 1) or "") == digest)
     return [LineRange(start, start + count - 1) for start in islice(starts, MOST_COPIES)]
-
-
-def _windows(anchor: Anchor, source: SourceText) -> Iterator[int]:
-    """Every run of as many lines as were anchored that has their digest."""
-    starts = [0, *accumulate(len(line) + 1 for line in source.lines)]
-    windows = [(low, high) for low, high in zip(starts, starts[anchor.lines :], strict=False)]
-    if sum(high - low for low, high in windows) > MOST_HASHED:
-        raise OverflowError
-    for number, (low, high) in enumerate(windows, 1):
-        if digest_of(source.text[low : high - 1]) == anchor.digest:
-            yield number
 
 
 def of_the_name(symbol: Symbol | None, text: Text, places: Sequence[LineRange]) -> list[LineRange]:
@@ -156,10 +143,7 @@ def of_the_name(symbol: Symbol | None, text: Text, places: Sequence[LineRange]) 
 def in_file(sought: Sought, text: Text) -> Resolution | None:
     """What the own file says of a ref."""
     ref, symbol = sought.ref, sought.anchor.symbol
-    try:
-        places = copies_in(sought, text.source)
-    except OverflowError:
-        return unknown(TOO_LONG)
+    places = copies_in(sought, text.source)
     meant = of_the_name(symbol, text, places)
     # Only a definition that has kept its name can be meant although its text stands elsewhere.
     changed = None if meant or (places and symbol is None) else find_changed(sought, text)

@@ -10,9 +10,9 @@ from inmemory import MemorySourceTree
 from pack_history import KeptTexts
 
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.ports import FileNames, Reason, SourceFile, Unreadable
+from context_pack.kernel.ports import Reason, SourceFile, Unreadable
 from context_pack.kernel.text import LineRange
-from context_pack.packs.anchors import Anchor, Symbol
+from context_pack.packs.anchors import Symbol
 from context_pack.packs.model import Ref
 from context_pack.packs.resolving import STOPPED, Resolver
 from context_pack.packs.states import Resolution, State
@@ -48,26 +48,6 @@ LOAD = LineRange(21, 23)
 LOAD_TEXT = "".join(line + "\n" for line in SHOP.split("\n")[20:23])
 
 
-class CountedTree(MemorySourceTree):
-    """A source tree that counts its walks and reads."""
-
-    walks = 0
-
-    def __init__(self, files: Mapping[str, str | bytes]) -> None:
-        super().__init__(files)
-        self.reads: list[str] = []
-
-    def names(self, go_on: Callable[[], bool] | None = None, /) -> FileNames:
-        """As the twin says, counted."""
-        self.walks += 1
-        return super().names(go_on)
-
-    def read(self, path: RelativePath, max_bytes: int) -> SourceFile | Unreadable:
-        """As the twin says, remembered."""
-        self.reads.append(str(path))
-        return super().read(path, max_bytes)
-
-
 def resolver(
     files: Mapping[str, str | bytes],
     *refs: Ref,
@@ -77,9 +57,8 @@ def resolver(
 ) -> Resolver:
     """A resolver over files, with a real parser and the texts that the tests anchored."""
     texts = KeptTexts(KEPT if kept is None else kept)
-    tree = CountedTree(files)
     return Resolver(
-        tree,
+        MemorySourceTree(files),
         10**6,
         syntax=shared_syntax(),
         expected=refs,
@@ -106,12 +85,6 @@ def around(text: str, code: str) -> LineRange:
     """The lines of a text on which some code stands."""
     start = text[: text.index(code)].count("\n") + 1
     return LineRange(start, start + code.rstrip("\n").count("\n"))
-
-
-def anchor(ref: Ref) -> Anchor:
-    """The anchor that a ref has."""
-    assert ref.anchor is not None
-    return ref.anchor
 
 
 def became(ref: Ref, files: Mapping[str, str | bytes]) -> Resolution:
@@ -142,7 +115,9 @@ def place(found: Resolution) -> tuple[str, int, int]:
 def test_an_anchor_names_the_innermost_definition_around_its_lines(
     start: int, end: int, symbol: Symbol | None
 ) -> None:
-    assert anchor(anchored(LineRange(start, end))).symbol == symbol
+    ref = anchored(LineRange(start, end))
+    assert ref.anchor is not None
+    assert ref.anchor.symbol == symbol
 
 
 @pytest.mark.clause("AN-07")
@@ -214,7 +189,7 @@ def test_what_a_search_that_stopped_did_not_see_is_unknown_and_not_stale() -> No
     assert (found.state, found.reason) == (State.CHANGED, "changed since anchored")
 
 
-class TroubledTree(CountedTree):
+class TroubledTree(MemorySourceTree):
     """A source tree with a file that cannot be read just now."""
 
     trouble = "src/shop.py"
