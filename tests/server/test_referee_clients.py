@@ -268,7 +268,7 @@ def test_the_client_reads_a_pack_again_and_sees_what_has_changed(said: Said) -> 
 @pytest.mark.clause("MCP-42", "MCP-52")
 def test_the_client_lists_and_gets_prompts(said: Said) -> None:
     names = {prompt["name"] for prompt in said["prompts"]["prompts"]}
-    assert {"hand_over", "take_over", "review_with_pack"} <= names
+    assert {"hand_over", "take_over"} <= names
     (message,) = said["prompt"]["messages"]
     assert message["role"] == "user"
     assert json.dumps(PACK) in message["content"]["text"]
