@@ -81,32 +81,34 @@ def answer_of(
     return _mutation(written.pack, clock, _part_record(written.parts[0]))
 
 
-def verified_payload(verified: Verified, faults: list[Payload], *, lines: bool = False) -> Payload:
-    """How many refs are in which state, and each claim or ref that does not hold.
-
-    With `lines` these are one line each; else records of the refs that are not exact, with the sentences that
-    rest on them.
-    """
+def verified_lines(verified: Verified, faults: list[Payload]) -> Payload:
+    """How many refs are in which state, and a line for each claim or ref that does not hold."""
     claims, bare = claims_of(verified.pack)
-    whole: Payload = {"id": verified.pack.id, "revision": verified.pack.revision, "count": len(verified.refs)}
-    rows: list[Any] = []
-    if lines:
-        states = {id(one.ref): one for one in verified.refs}
-        for doubt in doubts_of(claims, lambda ref: states[id(ref)].resolution):
-            refs = "; ".join(state_line(states[id(ref)]) for ref, _ in doubt.refs)
-            rows.append(f"{refs} | {cut_text(doubt.claim.text, LINE_OF_CLAIM)}")
-        cosmetic = [one for one in verified.refs if one.resolution.cosmetic]
-        rows += [f"{state_line(one)}; repair accepts it" for one in cosmetic]
-        counts = Counter(one.resolution.word for one in verified.refs)
-        whole |= {word: counts[word] for word in (*State, COSMETIC) if counts[word]}
-        whole |= {"claims": len(claims)}
-    else:
-        for one in verified.refs:
-            if one.resolution.state is not State.EXACT:
-                said = [claim.sentence for claim in claims if one.ref in claim.refs and one.ref.spellings]
-                rows.append({**problem_record(one), **({"claims": said} if said else {})})
-        whole |= {"exact": len(verified.refs) - len(rows)}
-    whole |= {"refs": rows, **({"without_code": bare} if bare else {})}
+    states = {id(one.ref): one for one in verified.refs}
+    rows = [
+        f"{'; '.join(state_line(states[id(ref)]) for ref, _ in doubt.refs)}"
+        f" | {cut_text(doubt.claim.text, LINE_OF_CLAIM)}"
+        for doubt in doubts_of(claims, lambda ref: states[id(ref)].resolution)
+    ]
+    rows += [f"{state_line(one)}; repair accepts it" for one in verified.refs if one.resolution.cosmetic]
+    counts = Counter(one.resolution.word for one in verified.refs)
+    whole: Payload = {"id": verified.pack.id, "revision": verified.pack.revision}
+    whole |= {word: counts[word] for word in (*State, COSMETIC) if counts[word]}
+    optional = {"refs": rows, "without_code": bare, "diagrams": faults}
+    return whole | {name: value for name, value in optional.items() if value}
+
+
+def verified_payload(verified: Verified, faults: list[Payload]) -> Payload:
+    """The refs that are not exact as records, with the sentences that rest on them: for commands."""
+    claims, bare = claims_of(verified.pack)
+    rows = []
+    for one in verified.refs:
+        if one.resolution.state is not State.EXACT:
+            said = [claim.sentence for claim in claims if one.ref in claim.refs and one.ref.spellings]
+            rows.append({**problem_record(one), **({"claims": said} if said else {})})
+    count = len(verified.refs)
+    whole: Payload = {"id": verified.pack.id, "revision": verified.pack.revision, "count": count}
+    whole |= {"exact": count - len(rows), "refs": rows, **({"without_code": bare} if bare else {})}
     return {**whole, "diagrams": faults} if faults else whole
 
 

@@ -22,7 +22,7 @@ from context_pack.packs.answers import (
     answer_of,
     diagram_faults,
     fitted,
-    verified_payload,
+    verified_lines,
 )
 from context_pack.packs.commands import PackAtRevision, ttl_required
 from context_pack.packs.operations import OPERATIONS, touch_required
@@ -241,7 +241,7 @@ def _input(cases: PackUseCases, clock: Clock, command: Any, call: Call) -> Answe
     """The answer to one action of `input`, within what the client shows."""
     if isinstance(command, commands.Verify):
         verified = cases.verifier.verify(command, call.check)
-        payload = verified_payload(verified, diagram_faults(cases, verified.pack), lines=True)
+        payload = verified_lines(verified, diagram_faults(cases, verified.pack))
     else:
         payload = payload_of(cases, clock, command, call.check)
     return json_answer({"action": command.action, "payload": fitted(command, payload, call.page_tokens)})
