@@ -30,7 +30,7 @@ def cli(tmp_path: Path) -> CommandLine:
 
 @pytest.mark.clause("CLI-01")
 def test_the_version_is_one_line(cli: CommandLine) -> None:
-    for word in ("--version", "-V", "version"):
+    for word in ("--version", "-V"):
         assert cli(word) == (0, f"context-pack {__version__}\n", "")
 
 
@@ -59,8 +59,8 @@ def test_the_first_page_names_what_most_people_use_and_all_names_everything(cli:
     assert "CONTEXT_PACK_SOURCE_ROOT" in first.out
     assert "\x1b[1mPacks:\x1b[0m\n" in cli.on_terminal("--help").out
     assert max(map(len, first.out.splitlines())) < 90
-    everything = cli("--help", "--all").out
-    assert all(f"  {name} " in everything and about in everything for name, about in COMMANDS.items())
+    everything = " ".join(cli("--help", "--all").out.split())
+    assert all(f" {name} {about} " in everything for name, about in COMMANDS.items())
 
 
 @pytest.mark.clause("CLI-01")

@@ -14,7 +14,7 @@ from context_pack.packs.anchors import SourceText
 from context_pack.packs.following import unreadable
 from context_pack.packs.model import CodeLocation, Diagram, Pack, Ref, Section, Status
 from context_pack.packs.states import Resolution, State
-from context_pack_adapters.page.page import PackView, render_html
+from context_pack_adapters.page.page import render_html
 
 NOW = datetime(2026, 2, 18, 12, 0, 0, tzinfo=UTC)
 SOURCE = "\n".join(f"line_{number} = {number}" for number in range(1, 101))
@@ -60,7 +60,7 @@ def at(state: State, found: CodeLocation | None = None, source: str = SOURCE) ->
 
 def page(shown: Pack, resolve: Callable[[Ref], Resolution] | None = None) -> str:
     """The page of a pack whose refs are exact unless said otherwise."""
-    return render_html(PackView(shown, resolve or at(State.EXACT), NOW))
+    return render_html(shown, resolve or at(State.EXACT), NOW)
 
 
 class Structure(HTMLParser):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -196,7 +196,7 @@ class Root(Commands):
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """What there is, by what one wants to do, and how to begin; everything with `--all`."""
         everything = ctx.params.get("everything", False)
-        pages = _all_by_group() if everything else FIRST_PAGE
+        pages: Mapping[str, Iterable[str]] = {"Commands": sorted(COMMANDS)} if everything else FIRST_PAGE
         self.format_usage(ctx, formatter)
         formatter.write_paragraph()
         formatter.write_text(ABOUT)
@@ -213,12 +213,6 @@ class Root(Commands):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Nothing: they stand above the options."""
-
-
-def _all_by_group() -> dict[str, list[str]]:
-    alone = [name for name in COMMANDS if " " not in name]
-    within = {name: [each for each in COMMANDS if each.startswith(f"{name} ")] for name in GROUPS}
-    return {**{name.capitalize(): each for name, each in within.items()}, "Others": alone}
 
 
 def load(name: str) -> click.Command:
@@ -258,14 +252,6 @@ def root(context: click.Context, asked: bool, everything: bool) -> int | None:
     return int(serve.invoke(serve.make_context("serve", [], parent=context)) or DONE)
 
 
-def _spelled(argv: Sequence[str]) -> list[str]:
-    """The words, with `help` and `version` as the options that they stand for."""
-    words = list(argv)
-    if words[:1] == ["help"]:
-        return [*words[1:], "--help"]
-    return ["--version"] if words == ["version"] else words
-
-
 def run(argv: Sequence[str]) -> int:
     """Run one command line and return its exit code; no command ever shows a traceback."""
     output.prepare_streams()
@@ -273,12 +259,14 @@ def run(argv: Sequence[str]) -> int:
     try:
         if asked := os.environ.get(COMPLETE):
             return shell_complete(root, {"obj": app}, NAME, COMPLETE, asked)
-        with root.make_context(NAME, _spelled(argv), obj=app) as context:
-            code = root.invoke(context)
+        words = [*argv[1:], "--help"] if argv[:1] == ["help"] else list(argv)
+        try:
+            with root.make_context(NAME, words, obj=app) as context:
+                code = int(root.invoke(context) or DONE)
+        except click.exceptions.Exit as end:
+            code = end.exit_code
         sys.stdout.flush()
-        return int(code or DONE)
-    except click.exceptions.Exit as end:
-        return _flushed(end.exit_code)
+        return code
     except click.exceptions.NoArgsIsHelpError as alone:
         output.note(alone.format_message())
         return WRONG_USAGE
@@ -303,15 +291,6 @@ def run(argv: Sequence[str]) -> int:
     finally:
         app.close()
     return FAILED
-
-
-def _flushed(code: int) -> int:
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _discard_stdout()
-        return READER_GONE
-    return code
 
 
 def _complain_of_usage(wrong: click.UsageError) -> None:

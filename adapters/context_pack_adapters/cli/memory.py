@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -71,49 +71,35 @@ def list_discoveries(app: App, kind: str | None, module: str | None) -> None:
       context-pack memory list --type rule --module auth
       context-pack memory list --json | jq -r '.discoveries[].content'
     """
-    discoveries = [
+    asked = [
         each
         for each in reversed(app.ports.discoveries.all())
         if kind in (None, each.type.value) and module in (None, each.module)
     ]
-    about = [each for each in discoveries if each.code is not None]
-    states = app.cases.places.states([each.code for each in about if each.code is not None])
-    known = {each.id: state for each, state in zip(about, states, strict=True)}
-    modules = any(each.module for each in discoveries)
+    bodies = _bodies(app, asked)
     rows = [
-        [
-            each.id[:SHORT_ID],
-            each.type.value,
-            each.date.date().isoformat(),
-            *([each.module or "-"] if modules else []),
-            _short(each, known.get(each.id)),
-        ]
-        for each in discoveries
+        (
+            each["id"][:SHORT_ID],
+            each["type"],
+            each["date"][:10],
+            " ".join(filter(None, (_marks(each), one_line(each["content"], SHOWN_CHARS)))),
+        )
+        for each in bodies
     ]
-    body = {
-        "count": len(discoveries),
-        "discoveries": [_as_json(each, known.get(each.id)) for each in discoveries],
-    }
-    heads = ("ID", "TYPE", "DATE", *(["MODULE"] if modules else []), "CONTENT")
+    body, heads = {"count": len(bodies), "discoveries": bodies}, ("ID", "TYPE", "DATE", "CONTENT")
     app.table(body, rows, heads, "No discoveries found.")
-    if any(len(each.content) > SHOWN_CHARS or each.code is not None for each in discoveries):
+    if any(len(each["content"]) > SHOWN_CHARS or "code" in each for each in bodies):
         app.note("All that one says, and its code: context-pack memory show ID")
-    if not discoveries and kind is module is None:
+    if not bodies and kind is module is None:
         app.note("Record one: context-pack memory add TYPE TEXT")
 
 
-def _short(discovery: Discovery, state: CodeState | None) -> str:
-    """A discovery on one line, after a mark if it is superseded or its code changed."""
-    marks = against(discovery.superseded_by is not None, None if state is None else state.state)
-    return " ".join(filter(None, (marks, one_line(discovery.content, SHOWN_CHARS))))
-
-
-def against(superseded: bool, state: str | None) -> str:
-    """A mark in brackets if a discovery is superseded or its code changed."""
-    marks = ["superseded"] if superseded else []
-    if state is not None and state not in HOLDING:
-        marks.append(f"code {state}")
-    return f"[{', '.join(marks)}]" if marks else ""
+def _marks(body: Mapping[str, Any]) -> str:
+    """A mark in brackets if a discovery is superseded or its code changed, and what part it is about."""
+    state = body.get("code", {}).get("state")
+    changed = [] if state is None or state in HOLDING else [f"code {state}"]
+    marks = ", ".join(["superseded"] * ("supersededBy" in body) + changed)
+    return " ".join([f"[{marks}]"] * bool(marks) + [f"({body.get('module')})"] * ("module" in body))
 
 
 def _meant(app: App, written: str) -> Discovery:
@@ -138,15 +124,7 @@ def show(app: App, ids: tuple[str, ...]) -> int:
       context-pack memory show 5f1c0a52
     """
 
-    def whole(one: str) -> dict[str, Any]:
-        discovery = _meant(app, one)
-        state = None if discovery.code is None else app.cases.places.states([discovery.code])[0]
-        body = _as_json(discovery, state)
-        if state is not None and state.diff is not None:
-            body["code"]["diff"] = state.diff
-        return body
-
-    done = app.each(ids, whole)
+    done = app.each(ids, lambda one: _bodies(app, [_meant(app, one)], diff=True)[0])
     app.complain(done.failures)
     if app.json:
         output.value({"discoveries": done.results})
@@ -180,10 +158,7 @@ def accept(app: App, ids: tuple[str, ...]) -> int:
     Example:
       context-pack memory accept 5f1c0a52
     """
-    done = app.each(ids, lambda one: _as_json(app.cases.recorder.accept(one)))
-    app.complain(done.failures)
-    app.tell({"accepted": done.results}, *(f"accepted {each['id']}" for each in done.results))
-    return 1 if done.failures else 0
+    return _told(app, ids, lambda one: _as_json(app.cases.recorder.accept(one)), "accepted", "accepted")
 
 
 @command("memory forget")
@@ -196,15 +171,20 @@ def forget(app: App, ids: tuple[str, ...]) -> int:
       context-pack memory forget 5f1c0a52-7d3b-8c11-9a44-0c9a5f2d7e10
     """
 
-    def forgotten(one: str) -> dict[str, Any]:
+    def forget_one(one: str) -> dict[str, Any]:
         gone = app.cases.recorder.forget(one)
         return {"id": one, "malformed": True} if gone is None else _as_json(gone)
 
-    done = app.each(ids, forgotten)
-    app.complain(done.failures)
-    lines = (f"forgot {each['id']}" for each in done.results)
-    app.tell({"forgotten": done.results, "failed": done.failed("id")}, *lines)
-    return 1 if done.failures else 0
+    return _told(app, ids, forget_one, "forgot", "forgotten")
+
+
+def _told(app: App, ids: Sequence[str], work: Callable[[str], dict[str, Any]], done: str, key: str) -> int:
+    """Do something with discoveries, and say with which."""
+    outcomes = app.each(ids, work)
+    app.complain(outcomes.failures)
+    body = {key: outcomes.results, "failed": outcomes.failed("id")}
+    app.tell(body, *(f"{done} {each['id']}" for each in outcomes.results))
+    return 1 if outcomes.failures else 0
 
 
 def _search(app: App, asked: dict[str, Any]) -> int:
@@ -234,8 +214,7 @@ def _where(row: Mapping[str, Any]) -> str:
     if row["source"] == "code":
         symbol = f" {row['symbol']}" if "symbol" in row else ""
         return f"{row['path']}:{row['startLine']}-{row['endLine']}{symbol}"
-    marks = against("supersededBy" in row, row.get("code", {}).get("state"))
-    return f"{row['type']} {row['id']}{f' {marks}' if marks else ''}"
+    return f"{row['type']} {row['id']} {_marks(row)}".rstrip()
 
 
 generate(
@@ -261,6 +240,19 @@ generate(
     lambda app, asked: _search(app, {**asked, "sources": [DISCOVERIES]}),
     walks=True,
 )
+
+
+def _bodies(app: App, discoveries: Sequence[Discovery], *, diff: bool = False) -> list[dict[str, Any]]:
+    """Discoveries as JSON, each with how its code stands now, and perhaps what changed in it."""
+    places = [each.code for each in discoveries if each.code is not None]
+    states = iter(app.cases.places.states(places))
+    bodies = []
+    for each in discoveries:
+        state = None if each.code is None else next(states)
+        bodies.append(_as_json(each, state))
+        if diff and state is not None and state.diff is not None:
+            bodies[-1]["code"]["diff"] = state.diff
+    return bodies
 
 
 def _as_json(discovery: Discovery, state: CodeState | None = None) -> dict[str, Any]:

@@ -81,10 +81,11 @@ class Packs(Feature):
 
     def export_html(self, pack: Which) -> str:
         """The whole pack as one HTML page that needs no network, with the state of every ref."""
-        from context_pack_adapters.page.page import PackView, render_html
+        from context_pack_adapters.page.page import render_html
 
         verified = self.verify(pack)
-        return render_html(PackView.of(verified.pack, verified.refs, self.cases.ports.clock.now()))
+        states = {checked.ref: checked.resolution for checked in verified.refs}
+        return render_html(verified.pack, states.__getitem__, self.cases.ports.clock.now())
 
     def markdown(self, pack: Which) -> str:
         """The pack as a Markdown text; given back to `write` unchanged, it changes nothing."""

@@ -7,7 +7,7 @@ nothing and load nothing, and the template escapes every text.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cache
 from itertools import groupby
@@ -28,7 +28,7 @@ from context_pack.packs.model import (
     Ref,
     Section,
 )
-from context_pack.packs.states import Checked, Resolution, State
+from context_pack.packs.states import Resolution, State
 from context_pack_adapters.page.diagrams import Drawing, Undrawn, draw
 from context_pack_adapters.page.markup import coloured, numbered, prose, spans, style_defs, visible
 
@@ -43,20 +43,6 @@ SIGNS: Mapping[State, str] = {
     State.UNKNOWN: "\u2026",
 }
 NEED_ATTENTION = frozenset({State.CHANGED, State.AMBIGUOUS, State.STALE, State.UNKNOWN})
-
-
-@frozen
-class PackView:
-    """The input of a page: a pack, the state of each ref, and the time of the check."""
-
-    pack: Pack
-    resolve: Callable[[Ref], Resolution]
-    now: datetime
-
-    @classmethod
-    def of(cls, pack: Pack, refs: Iterable[Checked], now: datetime) -> PackView:
-        """The view of a verified pack; refs that say the same are in the same state."""
-        return cls(pack, {checked.ref: checked.resolution for checked in refs}.__getitem__, now)
 
 
 @frozen
@@ -140,9 +126,9 @@ class Chapter:
         return tuple(card for _, cards in self.groups for card in cards)
 
 
-def render_html(view: PackView) -> str:
-    """The whole page."""
-    pack, chapters = view.pack, _chapters(view)
+def render_html(pack: Pack, resolve: Callable[[Ref], Resolution], now: datetime) -> str:
+    """The whole page of a pack, with what became of each ref, and the time of that check."""
+    chapters = _chapters(pack, resolve)
     cards = [card for chapter in chapters for card in chapter.cards]
     states = Counter(card.resolution.state for card in cards)
     claims, bare = claims_of(pack)
@@ -151,33 +137,33 @@ def render_html(view: PackView) -> str:
     facts = [counted(len(cards), "ref"), counted(sum(len(each.figures) for each in chapters), "diagram")]
     if written:
         facts += [counted(len(written), "claim"), f"{counted(bare, 'statement')} without code"]
-    left = human(remaining_seconds(pack.expires_at, view.now))
+    left = human(remaining_seconds(pack.expires_at, now))
     values: dict[str, Any] = {
         "pack": pack,
         "chapters": chapters,
         "doubts": [
             (doubt.claim.sentence, [links[ref] for ref, _ in doubt.refs])
-            for doubt in doubts_of(written, view.resolve)
+            for doubt in doubts_of(written, resolve)
         ],
         "attention": [card for card in cards if card.needs_attention and not card.ref.spellings],
         "states": [(state, states[state]) for state in State if states[state]],
         "holds": ", ".join(facts),
-        "left": "expired" if is_expired(pack.expires_at, view.now) else f"{left} left",
-        "now": view.now,
+        "left": "expired" if is_expired(pack.expires_at, now) else f"{left} left",
+        "now": now,
     }
     return _environment().get_template("page.html.j2").render(values)
 
 
-def _chapters(view: PackView) -> list[Chapter]:
+def _chapters(pack: Pack, resolve: Callable[[Ref], Resolution]) -> list[Chapter]:
     """The pack in reading order, each ref resolved once and each diagram drawn once.
 
     Keys hold no dot and no upper case letter, so the ids of sections, refs and lines cannot meet.
     """
-    sections = view.pack.sections
+    sections = pack.sections
     drawings = iter(draw([diagram.mermaid for section in sections for diagram in section.diagrams]))
     chapters = []
     for section in sections:
-        cards = (RefCard(ref, view.resolve(ref), f"{section.key}.{ref.key}") for ref in section.refs)
+        cards = (RefCard(ref, resolve(ref), f"{section.key}.{ref.key}") for ref in section.refs)
         groups = tuple((group, tuple(run)) for group, run in groupby(cards, lambda card: card.ref.group))
         figures = tuple(
             Figure(each, next(drawings), f"{section.key}.{each.key}.D") for each in section.diagrams
