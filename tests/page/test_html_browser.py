@@ -120,9 +120,9 @@ class Browser:
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """One browser for all the tests of this module."""
-    opened = Browser(tmp_path_factory.mktemp("profile"))
-    yield opened
-    opened.close()
+    one = Browser(tmp_path_factory.mktemp("profile"))
+    yield one
+    one.close()
 
 
 WIDE = pack(
@@ -154,6 +154,20 @@ WIDE = pack(
 )
 
 
+def opened(browser: Browser, folder: Path, markup: str, width: int = 1280, scheme: str = "light") -> str:
+    """Open a page; its address."""
+    file = folder / "page.html"
+    file.write_text(markup, "utf-8")
+    browser.show(file, width, scheme)
+    return file.as_uri()
+
+
+def fetched(browser: Browser) -> set[str]:
+    """What the page asked for that it does not hold itself."""
+    asked = {event["request"]["url"] for event in browser.happened("Network.requestWillBeSent")}
+    return {url for url in asked if not url.startswith("data:")}
+
+
 @pytest.mark.clause("HTML-14")
 @pytest.mark.parametrize("width", [320, 400, 900, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -161,20 +175,15 @@ def test_the_html_page_does_not_overflow_at_any_width(
     browser: Browser, tmp_path: Path, width: int, scheme: str
 ) -> None:
     for shown in (FULL, WIDE):
-        file = tmp_path / "page.html"
-        file.write_text(page(shown, at(State.MOVED)), "utf-8")
-        browser.show(file, width, scheme)
+        opened(browser, tmp_path, page(shown, at(State.MOVED)), width, scheme)
         assert browser.value(OVERFLOW) == 0
 
 
 @pytest.mark.clause("HTML-01", "HTML-09")
 def test_the_html_page_makes_no_request_and_logs_no_error(browser: Browser, tmp_path: Path) -> None:
-    file = tmp_path / "page.html"
-    file.write_text(page(FULL), "utf-8")
-    browser.show(file, 1280, "dark")
+    address = opened(browser, tmp_path, page(FULL), scheme="dark")
     assert browser.value(DRAWN) == 1
-    asked = {event["request"]["url"] for event in browser.happened("Network.requestWillBeSent")}
-    assert {url for url in asked if not url.startswith("data:")} == {file.as_uri()}
+    assert fetched(browser) == {address}
     assert browser.happened("Log.entryAdded") == []
     assert browser.happened("Runtime.exceptionThrown") == []
 
@@ -186,33 +195,26 @@ def test_a_picture_with_a_script_runs_and_loads_nothing(browser: Browser, tmp_pa
         b"<script>alert(2)</script>"
         b'<style>@import url(https://evil.example/x.css);</style><image href="https://evil.example/x.png"/></svg>'
     )
-    file = tmp_path / "page.html"
     markup = re.sub('base64,[^"]+', f"base64,{b64encode(evil).decode()}", page(FULL))
-    file.write_text(markup, "utf-8")
-    browser.show(file, 1280, "light")
+    address = opened(browser, tmp_path, markup)
     assert browser.value(DRAWN) == 1
-    asked = {event["request"]["url"] for event in browser.happened("Network.requestWillBeSent")}
-    assert {url for url in asked if not url.startswith("data:")} == {file.as_uri()}
+    assert fetched(browser) == {address}
     assert browser.happened("Page.javascriptDialogOpening") == []
 
 
 @pytest.mark.clause("HTML-01")
 def test_the_content_policy_blocks_an_injected_script(browser: Browser, tmp_path: Path) -> None:
-    file = tmp_path / "page.html"
     planted = "<script>window.ran = 1</script><img src='https://evil.example/x.png' onerror='window.ran = 2'>"
-    file.write_text(page(FULL).replace("</main>", planted + "</main>"), "utf-8")
-    browser.show(file, 1280, "light")
+    opened(browser, tmp_path, page(FULL).replace("</main>", planted + "</main>"))
     assert browser.value("window.ran === undefined")
     assert len(browser.happened("Log.entryAdded")) >= 2
 
 
 @pytest.mark.clause("HTML-14")
 def test_the_html_page_follows_the_browsers_colour_scheme(browser: Browser, tmp_path: Path) -> None:
-    file = tmp_path / "page.html"
-    file.write_text(page(FULL), "utf-8")
     seen = []
     for scheme in ("light", "dark"):
-        browser.show(file, 1280, scheme)
+        opened(browser, tmp_path, page(FULL), scheme=scheme)
         ground = browser.value("getComputedStyle(document.body).backgroundColor")
         seen.append((ground, browser.value("getComputedStyle(document.images[0]).filter") == "none"))
     assert seen == [("rgb(246, 247, 249)", True), ("rgb(22, 27, 34)", False)]
@@ -220,9 +222,7 @@ def test_the_html_page_follows_the_browsers_colour_scheme(browser: Browser, tmp_
 
 @pytest.mark.clause("HTML-07")
 def test_a_copied_excerpt_is_the_code_without_its_numbers(browser: Browser, tmp_path: Path) -> None:
-    file = tmp_path / "page.html"
-    file.write_text(page(FULL), "utf-8")
-    browser.show(file, 1280, "light")
+    opened(browser, tmp_path, page(FULL))
     browser.value(
         "getSelection().selectAllChildren(document.getElementById('flow.loose').querySelector('pre'))"
     )

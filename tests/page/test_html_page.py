@@ -143,9 +143,9 @@ def test_a_ref_names_its_place_as_editors_take_it_and_where_it_stood() -> None:
 @pytest.mark.clause("HTML-14")
 def test_backticks_of_brief_and_reasons_are_code_and_wide_blocks_have_a_shadow() -> None:
     diagram = Diagram("dia", "D", "no diagram", "see `A`")
-    one = ref("one", why="calls `a<b>()`")
+    one = ref("one", why="calls `a<b>()` and ``x`y``, *not* [l](x) ` alone")
     markup = page(pack(Section("flow", "Flow", None, (one,), (diagram,)), brief="begin at `pay` <b>"))
-    assert "calls <code>a&lt;b&gt;()</code>" in markup
+    assert "calls <code>a&lt;b&gt;()</code> and <code>x`y</code>, *not* [l](x) ` alone" in markup
     assert "see <code>A</code>" in markup
     assert "begin at <code>pay</code> &lt;b&gt;" in markup
     assert re.search(
