@@ -131,5 +131,7 @@ def test_what_is_missing_in_a_list_is_said_on_stderr_in_the_words_of_the_command
     done = shell("usages", "assist", "--limit", "5")
     assert "5 of 21 uses shown; narrow --path, or go on with --offset 5" in done.err
     assert "offset" not in done.out
-    assert "-g is not a valid glob" in shell("grep", "x", "-g", "[").err
+    assert "--glob is not a valid glob" in shell("grep", "x", "--glob", "[").err
+    assert shell("grep", "ASSIST").out.splitlines()[0] == "main.py:2:    return assist()"
+    assert shell("grep", "ASSIST", "--case-sensitive").code == 1
     assert "'context-pack contexts status'" in shell("contexts", "refresh", "none").err

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Mapping
 from math import inf
@@ -10,6 +9,7 @@ from typing import Any
 
 import click
 
+from context_pack.code.grep import GrepCodebase
 from context_pack.code.outline import CodeOutline
 from context_pack.code.tools import outlined_lines, usage_lines
 from context_pack.code.usages import FindUsages
@@ -19,7 +19,6 @@ from context_pack_adapters.cli.app import App, command, flag
 from context_pack_adapters.cli.generated import generate, parameters
 from context_pack_adapters.cli.names import in_project, place_of
 
-MOST_HITS = 100
 _NOTICE = re.compile(r"\[.*\]|No definitions.*|Not parsed, with matching lines: .*")
 """The lines of a list that are about it; they are told on stderr."""
 
@@ -133,17 +132,26 @@ def _print_file(file: Mapping[str, Any], heading: bool) -> None:
         output.numbered(split_lines(file["content"]), file.get("range", {}).get("startLine", 1))
 
 
-@command("grep")
-@click.argument("pattern")
-@click.argument("path", required=False)
-@click.option("-g", "--glob", metavar="GLOB", help="Only files that match, as '**/*.ts'; '!' turns it round.")
-@flag("-s", "Upper and lower case are different.", "--case-sensitive")
-@click.option(
-    "-m", "--max-count", type=click.IntRange(1, MOST_HITS), metavar="N", help="Most lines, 1 to 100 [50]."
-)
-def grep(
-    app: App, pattern: str, path: str | None, glob: str | None, case_sensitive: bool, max_count: int | None
-) -> int:
+def _grep(app: App, asked: dict[str, Any]) -> int:
+    answer = app.call("grep_codebase", **asked)
+    body = output.body_of(answer)
+    if answer.is_error:
+        output.complain(output.refusal_in_words(body))
+        return 2
+    if app.json:
+        output.value(body)
+    for each in () if app.json else body["matches"]:
+        output.line(("cyan", each["file"]), ":", ("green", str(each["line"])), f":{each['text']}")
+    if not body["matches"]:
+        app.note(f"{body['message']} in {counted(body['filesSearched'], 'file')}.")
+    elif body.get("truncated"):
+        shown = f"{len(body['matches'])} of {body['totalMatches']} matching lines"
+        app.note(f"{shown}; --limit shows up to 100, --glob searches fewer files.")
+    return 0 if body["matches"] else 1
+
+
+generate(
+    "grep",
     """Search the project's text files for a regular expression, line by line.
 
     Ignored files, hidden secrets, binaries and build folders are left out; case does not matter unless asked.
@@ -151,49 +159,9 @@ def grep(
 
     Examples:
       context-pack grep 'jwt\\.sign'
-      context-pack grep 'jwt\\.sign' src/auth
-      context-pack grep -s 'class \\w+Error' -g '*.py'
-      context-pack grep TODO -g '!**/*.md' -m 100 --json | jq '.totalMatches'
-    """
-    answer = app.call(
-        "grep_codebase",
-        pattern=pattern,
-        filePattern=glob if path is None else _glob_of(app, path, glob),
-        caseSensitive=case_sensitive,
-        limit=max_count,
-    )
-    body = output.body_of(answer)
-    matches = body.get("matches", ())
-    if app.json:
-        output.value(body)
-    elif answer.is_error:
-        output.complain(output.refusal_in_words(body))
-    else:
-        for each in matches:
-            output.line(("cyan", each["file"]), ":", ("green", str(each["line"])), f":{each['text']}")
-        if not matches:
-            output.note(f"{body['message']} in {counted(body['filesSearched'], 'file')}.")
-            if not body["filesSearched"] and glob:
-                output.note(f"No file matches -g {glob!r}; a folder's files are 'folder/**'.")
-        elif body.get("truncated"):
-            shown = f"{len(matches)} of {body['totalMatches']} matching lines"
-            output.note(f"{shown}; -m shows up to {MOST_HITS}, -g searches fewer files.")
-    return 2 if answer.is_error else 0 if matches else 1
-
-
-def _glob_of(app: App, written: str, glob: str | None) -> str:
-    """The glob of the files that a path and perhaps `-g` leave.
-
-    Raises:
-        click.UsageError: nothing is there, or the two cannot be put together.
-    """
-    root = app.settings.source_root
-    path = in_project(written, root)
-    if not os.path.lexists(os.path.join(root, path)):
-        raise click.UsageError(f"there is no {path} in the project; name a file or folder of it")
-    if glob and (glob.startswith("!") or "/" in glob):
-        raise click.UsageError("beside PATH, -g takes names such as '*.py'; write the folder into the glob")
-    plain = re.sub(r"([*?\[\]{}!\\])", r"\\\1", path.rstrip("/"))
-    if not os.path.isdir(os.path.join(root, path)):
-        return plain
-    return "/".join([*([] if path == "." else [plain]), "**", *([glob] if glob else [])])
+      context-pack grep 'class \\w+Error' --case-sensitive --glob 'src/**/*.py'
+      context-pack grep TODO --glob '!**/*.md' --limit 100 --json | jq '.totalMatches'
+    """,
+    parameters(GrepCodebase, ("pattern",), ("context", "maxTokens"), spelled={"filePattern": "--glob"}),
+    _grep,
+)

@@ -173,8 +173,8 @@ SPELLINGS: Mapping[str, str] = {
     "No embeddings found. Run initial session to generate context": (
         "there is nothing to search in this folder: no code, notes or packs"
     ),
-    "filePattern": "-g",
-    "caseSensitive": "-s",
+    "filePattern": "--glob",
+    "caseSensitive": "--case-sensitive",
     "includeDeps": "--deps",
     "maxTokens": "--max-tokens",
     "max_tokens": "--max-tokens",
