@@ -46,10 +46,6 @@ def _holds(parse: Callable[[Any, str], Any], *, optional: bool = False) -> Any:
     return check
 
 
-def _trimmed(value: str) -> str:
-    return value.strip() if isinstance(value, str) else value
-
-
 def _kept(value: str | None) -> str | None:
     """A trimmed text, or None when nothing is left of it."""
     return (value.strip() or None) if isinstance(value, str) else value
@@ -147,20 +143,20 @@ class Diagram:
     """A Mermaid diagram with its title and the reason it is there."""
 
     key: str = field(validator=_holds(values.key))
-    title: str = field(converter=_trimmed, validator=_holds(values.required_line))
-    mermaid: str = field(converter=_block, validator=_holds(values.required_block))
+    title: str = field(converter=_kept, validator=_holds(values.one_line))
+    mermaid: str = field(converter=_block, validator=_holds(values.string))
     why: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
     extra: Mapping[str, Any] = _extra()
 
 
 @frozen
 class Section:
-    """A chapter of a pack: text, refs and diagrams, each in stored order; perhaps about one folder."""
+    """A chapter of a pack: text, refs and diagrams, each in stored order."""
 
     key: str = field(validator=_holds(values.key))
-    title: str = field(converter=_trimmed, validator=_holds(values.required_line))
+    title: str = field(converter=_kept, validator=_holds(values.one_line))
     description: str | None = field(
-        default=None, converter=_block, validator=_holds(values.block, optional=True)
+        default=None, converter=_block, validator=_holds(values.string, optional=True)
     )
     refs: tuple[Ref, ...] = field(default=(), converter=_parts, validator=_keyed(Ref))
     diagrams: tuple[Diagram, ...] = field(default=(), converter=_parts, validator=_keyed(Diagram))

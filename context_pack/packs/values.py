@@ -15,14 +15,10 @@ from typing import Any
 
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.text import is_pack_id, is_single_line
+from context_pack.kernel.text import has_half_characters, is_pack_id, is_single_line
 
 KEY_PATTERN = "^[a-z0-9][a-z0-9_-]{1,63}$"
 _KEY = re.compile("[a-z0-9][a-z0-9_-]{1,63}")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-UNSEEN = frozenset({"Cc", "Cf", "Co", "Cn"})
-"""The kinds of characters that show nothing: controls, formats, private ones and such as there are none."""
-
 NAME_LOW, NAME_HIGH = 3, 120
 TITLE_CHARS = 200
 BRIEF_CHARS = 2_000
@@ -36,14 +32,14 @@ PATH_CHARS = 1_024
 
 
 def string(value: Any, field: str) -> str:
-    """A string that UTF-8 can carry.
+    """A string that UTF-8 can carry; None stands for one of which nothing is left.
 
     Raises:
         Failure: `invalid_data`, naming the field.
     """
     if not isinstance(value, str):
-        raise invalid(f"'{field}' must be a string", field)
-    if _SURROGATE.search(value):
+        raise invalid(f"'{field}' must be a string, and not blank", field)
+    if has_half_characters(value):
         raise invalid(f"'{field}' holds half of a character (a lone surrogate); send whole characters", field)
     return value
 
@@ -73,19 +69,6 @@ def without_blank_ends(text: str) -> str:
     return f"{before}|".splitlines()[-1][:-1] + body + f"|{after}".splitlines()[0][1:]
 
 
-def block(value: Any, field: str) -> str | None:
-    """A text of any number of lines without blank ones at its ends, or None when nothing is left of it."""
-    return without_blank_ends(string(value, field)) or None
-
-
-def required_block(value: Any, field: str) -> str:
-    """A text of any number of lines that is not blank, without blank lines at its ends."""
-    text = block(value, field)
-    if text is None:
-        raise invalid(f"'{field}' must not be blank", field)
-    return text
-
-
 def key(value: Any, field: str) -> str:
     """The key of a section, a ref or a diagram."""
     if not isinstance(value, str) or _KEY.fullmatch(value) is None:
@@ -97,7 +80,7 @@ def key(value: Any, field: str) -> str:
 
 def name(value: Any, field: str = "name") -> str:
     """A pack's name: one line of 3 to 120 characters that does not look like an id."""
-    text = required_line(value, field)
+    text = one_line(value, field) or ""
     if not NAME_LOW <= len(text) <= NAME_HIGH:
         raise invalid(f"'{field}' must have {NAME_LOW} to {NAME_HIGH} characters", field)
     if is_pack_id(text):
@@ -108,10 +91,9 @@ def name(value: Any, field: str = "name") -> str:
 def new_name(value: Any, field: str = "name") -> str:
     """The name of a pack to be made: what is not seen would make two names look alike."""
     text = name(value, field)
-    for char in text:
-        if unicodedata.category(char) in UNSEEN:
-            called = f"U+{ord(char):04X} {unicodedata.name(char, '')}".rstrip()
-            raise invalid(f"'{field}' holds an invisible character ({called}); remove it", field)
+    if (char := next((char for char in text if not char.isprintable()), None)) is not None:
+        called = f"U+{ord(char):04X} {unicodedata.name(char, '')}".rstrip()
+        raise invalid(f"'{field}' holds an invisible character ({called}); remove it", field)
     return text
 
 
