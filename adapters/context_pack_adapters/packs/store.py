@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import datetime
 
 from attrs import evolve
@@ -142,8 +142,7 @@ class FilePackStore:
             data = pack_format.encode(changed)
             with self._locked(pack.id + LOCK_SUFFIX, waiting), translated(pack.id + SUFFIX):
                 self._folder.write(pack.id + SUFFIX, data)
-            if self._history is not None:
-                self._history.keep(pack.id, {changed.revision: data})
+            self._keep(pack.id, {changed.revision: data})
             if self._trash is not None:
                 with suppress(OSError):
                     self._trash.remove(pack.id + SUFFIX)
@@ -162,18 +161,14 @@ class FilePackStore:
     def create(self, make: Callable[[str], Pack], name: str | None, waiting: Check = never_cancelled) -> Pack:
         """Store the pack that `make` builds for a fresh id, if `name` is free among live packs."""
         self._tell(WRITING)
-        pack = self._created(make, name, waiting)
-        self._tell(Event(EventKind.MADE, pack))
-        return pack
-
-    def _created(self, make: Callable[[str], Pack], name: str | None, waiting: Check) -> Pack:
         with translated("packs"):
             self._folder.make_shared()
-        if name is None:
-            return self._create(make)
-        with self._locked(CREATE_LOCK, waiting):
-            self._check_free(name)
-            return self._create(make)
+        with nullcontext() if name is None else self._locked(CREATE_LOCK, waiting):
+            if name is not None:
+                self._check_free(name)
+            pack = self._create(make)
+        self._tell(Event(EventKind.MADE, pack))
+        return pack
 
     def update(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Check = never_cancelled) -> Pack:
         """One read-modify-write under the pack's lock; returns what is now stored."""
@@ -191,8 +186,7 @@ class FilePackStore:
             with translated(pack_id + SUFFIX):
                 mode = self._folder.status(pack_id + SUFFIX).st_mode  # one that vanished is not restored
                 self._folder.write(pack_id + SUFFIX, data, mode)
-        if self._history is not None:
-            self._history.keep(pack_id, {pack.revision: before, changed.revision: data})
+        self._keep(pack_id, {pack.revision: before, changed.revision: data})
         self._tidy()
         self._tell(Event(EventKind.CHANGED, changed))
         return changed
@@ -237,20 +231,20 @@ class FilePackStore:
             data = pack_format.encode(pack)
             with translated(fresh + SUFFIX):
                 if self._folder.create(fresh + SUFFIX, data):
-                    if self._history is not None:
-                        self._history.keep(fresh, {pack.revision: data})
+                    self._keep(fresh, {pack.revision: data})
                     self._tidy()
                     return pack
         raise no_free_id()
 
     def _check_free(self, name: str) -> None:
         """Refuse a name that a live pack has."""
-        found = self._files.named(name)
-        if found.broken:
-            raise refusal(found.broken)
-        live, _ = _sorted_out(found.packs, self._clock.now())
-        if live:
+        if live := self._live(self._files.named(name)):
             raise name_taken(name, live[0].id)
+
+    def _keep(self, pack_id: str, files: Mapping[int, bytes]) -> None:
+        """Keep revisions of a pack where there is a history."""
+        if self._history is not None:
+            self._history.keep(pack_id, files)
 
     def _tidy(self) -> None:
         """From time to time: remove stale temporary files, and what has been in the trash for long."""
