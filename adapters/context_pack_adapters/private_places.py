@@ -37,7 +37,7 @@ class PrivatePlaces(NamedTuple):
     cache: PrivateFolder
     """What can be made again: indexes, graphs, fetched repositories, fingerprints of folders."""
     state: PrivateFolder
-    """What cannot: sessions, which files were read, statistics."""
+    """What cannot: sessions, which files were read."""
     given: str = ""
     """The folder that holds both, for a child process; empty where they are apart."""
     trouble: str = ""

@@ -64,13 +64,6 @@ def test_the_demo_works_in_an_empty_folder(cli: CommandLine) -> None:
     assert os.listdir(cli.folder) == []
 
 
-@pytest.mark.clause("CLI-30")
-def test_the_demo_says_when_there_is_no_folder(cli: CommandLine) -> None:
-    done = cli("demo", "--source-root", "absent")
-    assert done.code == 2
-    assert "is not a folder" in done.err
-
-
 @pytest.mark.clause("CLI-21", "ENV-02")
 def test_the_doctor_says_in_one_line_that_all_is_well(cli: CommandLine) -> None:
     plain = {"CONTEXT_PACK_EMBEDDER": "fast"}

@@ -109,5 +109,5 @@ def test_the_command_fetches_by_the_pins_it_was_shipped_with(hub: Hub, tmp_path:
     assert refused.code == 1
     assert f"the pinned one is {known.files['config.json']}" in refused.err
     assert list((private / "data/models").iterdir()) == []
-    (row,) = [row for row in line("model", "list", "--json").json["models"] if row["extra"] == "onnx"]
+    (row,) = [row for row in line("model", "fetch", "--json").json["models"] if row["extra"] == "onnx"]
     assert row == {"name": "all-MiniLM-L6-v2", "extra": "onnx", "folder": None}

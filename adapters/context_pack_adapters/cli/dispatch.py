@@ -97,8 +97,7 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "team pull": "copy packs and discoveries from it to this checkout",
     },
     "model": {
-        "model list": "list the models that can be fetched",
-        "model fetch": "bring a known model for searches by meaning",
+        "model fetch": "bring a known model for searches by meaning, or list them",
     },
     "setup": {"setup": "write this server into the configuration of your agents"},
     "doctor": {"doctor": "what is configured, what is missing, how to mend it"},

@@ -1,4 +1,4 @@
-"""The commands about models that somebody brings: which are known, and fetching one."""
+"""The command `model fetch`: models for searches by meaning, in place of the installed one."""
 
 from __future__ import annotations
 
@@ -11,36 +11,27 @@ from context_pack_adapters.embed.fetching import HUB, KNOWN, fetch_model, is_fet
 from context_pack_adapters.private_places import models_folder
 
 
-@command("model list", anywhere=True)
-def list_models(app: App) -> None:
-    """List the models that can be fetched, and where those that were are.
-
-    Examples:
-      context-pack model list
-    """
-    models = models_folder(app.settings.cache)
-    places = {name: str(models / name) if is_fetched(name, models) else None for name in KNOWN}
-    bodies = [{"name": name, "extra": known.extra, "folder": places[name]} for name, known in KNOWN.items()]
-    rows = [(name, known.extra, places[name] or "not fetched") for name, known in KNOWN.items()]
-    app.table({"models": bodies}, rows, ("NAME", "EXTRA", "FOLDER"), "No models are known.")
-
-
 @command("model fetch", anywhere=True)
-@click.argument("name")
+@click.argument("name", required=False)
 @click.option("--hub", metavar="URL", help="A mirror of the hub.")
-def fetch(app: App, name: str, hub: str | None) -> None:
+def fetch(app: App, name: str | None, hub: str | None) -> None:
     """Fetch a known model into your data folder, checked by the digests that are pinned for it.
 
+    Without a name, list the models that are known, and where those are that were fetched.
+
     Examples:
+      context-pack model fetch
       context-pack model fetch potion-base-8M
       context-pack model fetch all-MiniLM-L6-v2 --hub https://mirror.example.org
     """
-    folder = fetch_model(
-        name,
-        models_folder(app.settings.cache),
-        hub=hub or HUB,
-        report=lambda file: output.note(f"fetching {file}"),
-    )
+    models = models_folder(app.settings.cache)
+    if name is None:
+        places = {each: str(models / each) if is_fetched(each, models) else None for each in KNOWN}
+        bodies = [{"name": each, "extra": KNOWN[each].extra, "folder": places[each]} for each in KNOWN]
+        rows = [(each["name"], each["extra"], each["folder"] or "not fetched") for each in bodies]
+        app.table({"models": bodies}, rows, ("NAME", "EXTRA", "FOLDER"), "No models are known.")
+        return
+    folder = fetch_model(name, models, hub=hub or HUB, report=lambda file: output.note(f"fetching {file}"))
     extra, files = KNOWN[name].extra, dict(KNOWN[name].files)
     app.tell(
         {"name": name, "folder": str(folder), "extra": extra, "files": files},
