@@ -200,32 +200,10 @@ class World(NamedTuple):
         return found
 
 
-Planter = Callable[[World, str, Path], None]
-
-
 def _linked(world: World, path: str, place: Path) -> None:
     """A link to what has this path in the decoy, or at least this name."""
     target = world.decoy / path
     place.symlink_to(target if target.exists() else world.decoy / "docs/page.md")
-
-
-def _linked_to_nothing(world: World, path: str, place: Path) -> None:
-    """A link to a name outside that is free: whoever writes through it makes a file there."""
-    place.symlink_to(world.decoy / "not-there-yet")
-
-
-def _pipe(world: World, path: str, place: Path) -> None:
-    os.mkfifo(place)
-
-
-def _huge(world: World, path: str, place: Path) -> None:
-    with open(place, "wb") as file:
-        file.truncate(1 << 33)
-
-
-def _noise(world: World, path: str, place: Path) -> None:
-    """Bytes that are neither text nor any format."""
-    place.write_bytes(bytes(range(256)) * 4)
 
 
 def _other_kind(world: World, path: str, place: Path) -> None:
@@ -237,18 +215,23 @@ def _other_kind(world: World, path: str, place: Path) -> None:
         (place / "file.txt").write_text(f"{OURS}\n")
 
 
-def _closed(world: World, path: str, place: Path) -> None:
-    """Something that nobody may read."""
+def _closed(_: World, __: str, place: Path) -> None:
     place.write_text(OURS)
     place.chmod(0)
 
 
-KINDS: Mapping[str, Planter] = {
+def _huge(_: World, __: str, place: Path) -> None:
+    with open(place, "wb") as file:
+        file.truncate(1 << 33)
+
+
+KINDS: Mapping[str, Callable[[World, str, Path], object]] = {
     "a link to the decoy": _linked,
-    "a link to nothing": _linked_to_nothing,
-    "a pipe": _pipe,
+    # Whoever writes through this one makes a file outside.
+    "a link to nothing": lambda world, _, place: place.symlink_to(world.decoy / "not-there-yet"),
+    "a pipe": lambda _, __, place: os.mkfifo(place),
     "a huge file": _huge,
-    "noise": _noise,
+    "noise": lambda _, __, place: place.write_bytes(bytes(range(256)) * 4),
     "the other kind": _other_kind,
     "an unreadable one": _closed,
 }
