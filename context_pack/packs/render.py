@@ -197,13 +197,17 @@ def render(
 ) -> Rendered:
     """One page of the pack from an item, and a line of it, on."""
     room = max(LEAST_ROOM, room_of(max_tokens))
+    claims, bare = claims_of(pack)
+    doubts = doubts_of(claims, resolve)
+    # A pack that was built part by part looks as if there were no claims: its refs say what became of them.
+    cited = summary(doubts, len(claims), bare) if any(ref.spellings for _, ref in pack.refs) else ""
+    layout = _Layout(pack, resolve, mode, room, doubts, cited)
     if at == (0, 0):
-        layout = _Layout(pack, resolve, mode, room)
         text = f"{layout.legend(now)}{GAP}{CONTENT}{NEWLINE}"
         text += GAP.join(item.text(first=False) for item in layout.items())
         if size(text) <= room:
             return Rendered(text.removesuffix(NEWLINE))
-    layout = _Layout(pack, resolve, mode, room, room // MOST_OF_PAGE)
+    layout = evolve(layout, most=room // MOST_OF_PAGE)
     return _page(layout, layout.legend(now), list(layout.items()), at)
 
 
@@ -243,6 +247,9 @@ class _Layout:
     resolve: Resolve
     mode: Mode
     room: int
+    doubts: Sequence[Doubt]
+    cited: str
+    """How many claims there are, where prose names code."""
     most: int = FAR
 
     def _cut(self, text: str) -> str:
@@ -251,8 +258,6 @@ class _Layout:
     def legend(self, now: datetime) -> str:
         """The pack's title, name, status and what may be out of date; absent values are left out."""
         pack = self.pack
-        claims, bare = claims_of(pack)
-        doubts = doubts_of(claims, self.resolve)
         fields = {
             "id": pack.id,
             "name": pack.name,
@@ -264,24 +269,18 @@ class _Layout:
             "tags": ", ".join(pack.tags),
             "brief": pack.brief,
             "refs": _counted(self.resolve(ref) for _, ref in pack.refs),
-            "claims": summary(doubts, len(claims), bare) if self._is_cited else "",
+            "claims": self.cited,
         }
         lines = [f"- {name}: {self._cut(value)}" for name, value in fields.items() if value]
         return NEWLINE.join([LEGEND, f"# Context pack: {ended(self._cut(pack.heading))}", *lines])
 
-    @property
-    def _is_cited(self) -> bool:
-        """Whether prose names code: what was built part by part looks as if there were no claims."""
-        return any(ref.spellings for _, ref in self.pack.refs)
-
     def items(self) -> Iterator[Item]:
         """Everything there is to show: what must be read again, then section by section."""
-        doubts = doubts_of(claims_of(self.pack)[0], self.resolve)
         if self.mode is Mode.DIFF:
-            yield from self._changed(doubts) if doubts else [Item([NOTHING_CHANGED])]
+            yield from self._changed() if self.doubts else [Item([NOTHING_CHANGED])]
             return
-        if doubts and self._is_cited:
-            yield Item([self._review(doubts)])
+        if self.doubts and self.cited:
+            yield Item([self._review()])
         for section in with_lines_of_today(self.pack, self.resolve).sections:
             yield from self._section(section)
 
@@ -340,11 +339,11 @@ class _Layout:
         again = [f"{name}{CONTINUED}", *place]
         return Item([name, *title, *place, *why, *notes], None, again, is_ref=True)
 
-    def _changed(self, doubts: Iterable[Doubt]) -> Iterator[Item]:
+    def _changed(self) -> Iterator[Item]:
         """The refs of doubtful claims, the most doubtful first, each with all that is said about it."""
         said: dict[int, list[str]] = {}
         refs: dict[int, tuple[Section, Ref]] = {}
-        for doubt in doubts:
+        for doubt in self.doubts:
             for ref, _ in doubt.refs:
                 refs.setdefault(id(ref), (doubt.claim.section, ref))
                 sentence = f"{doubt.claim.sentence} [{doubt.claim.section.key}]"
@@ -360,15 +359,15 @@ class _Layout:
                 body = Body(state.former.split(NEWLINE), fence_language(ref.path), ref.lines.start)
             yield evolve(item, head=head, body=body)
 
-    def _review(self, doubts: Sequence[Doubt]) -> str:
+    def _review(self) -> str:
         """The list of what must be read again: sentences with what became of the code."""
         lines: list[str] = []
         most = int(self.room * REVIEW_SHARE)
-        for doubt in doubts:
+        for doubt in self.doubts:
             line = f"- {doubt.claim.sentence} [{doubt.claim.section.key}]: {doubt.change}"
             most -= size(line)
             if most < 0:
-                lines.append(f"- and {len(doubts) - len(lines)} more: the mode diff has them all")
+                lines.append(f"- and {len(self.doubts) - len(lines)} more: the mode diff has them all")
                 break
             lines.append(line)
         return f"{READ_AGAIN}{GAP}{escape_structure(NEWLINE.join(lines))}"
