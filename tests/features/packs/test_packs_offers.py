@@ -141,15 +141,3 @@ def test_the_schemas_are_flat_and_closed(desk: Any) -> None:
         )
         for name, rule in schema["properties"].items():
             assert rule["description"], name
-    output = describe(desk.registry.tools["output"])["inputSchema"]["properties"]
-    assert list(output) == [
-        "id",
-        "name",
-        "status",
-        "mode",
-        "max_tokens",
-        "cursor",
-        "query",
-        "limit",
-        "offset",
-    ]

@@ -89,24 +89,6 @@ def test_a_page_shows_everything_a_pack_holds(new_desk: Any, golden: Path, regen
 
 
 @pytest.mark.clause("PK-44")
-@pytest.mark.parametrize(
-    ("path", "language"),
-    [
-        ("a.py", "python"),
-        ("a.RS", "rust"),
-        ("x/Dockerfile", "dockerfile"),
-        ("Makefile", "makefile"),
-        ("a.zzz", ""),
-        ("a.txt", ""),
-        ("LICENSE", ""),
-    ],
-)
-def test_the_fence_names_the_language(new_desk: Any, path: str, language: str) -> None:
-    desk = new_desk({path: "x\n"})
-    assert f"\n```{language}\n   1: x\n```" in desk.output(id=desk.pack_with_ref(1, 1, path=path))
-
-
-@pytest.mark.clause("PK-44")
 def test_unreadable_refs_are_shown_with_a_reason(new_desk: Any) -> None:
     files = {
         "good.py": "fine\n",
@@ -138,16 +120,6 @@ def test_unreadable_refs_are_shown_with_a_reason(new_desk: Any) -> None:
     assert text.count("```") == 2
     assert "SECRET" not in text
     assert text.count("\n#### ") == 8
-
-
-@pytest.mark.clause("PK-40")
-def test_without_a_pack_it_lists_by_the_filters(desk: Any) -> None:
-    desk.create(title="Alpha")
-    desk.create(title="Beta")
-    assert desk.output(query="alp").count("\n- `pk_") == 1
-    assert desk.output(query="nothing") == "No context packs found."
-    assert desk.output(offset=5) == "No context packs found."
-    assert desk.output(status="draft").count("\n- `pk_") == 2
 
 
 @pytest.mark.clause("PK-40")
