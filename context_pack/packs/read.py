@@ -189,24 +189,19 @@ class PackVerifier(PackAccess):
 
 def _named(checked: Sequence[Checked], names: Sequence[str]) -> list[Checked]:
     """The refs of these names, each a key or `section/key`; each must mean one whose code is found."""
-    chosen: set[int] = set()
+    chosen: dict[str, Checked] = {}
     for name in names:
-        found = [
-            place
-            for place, one in enumerate(checked)
-            if name in (one.ref.key, f"{one.section.key}/{one.ref.key}")
-        ]
+        found = [one for one in checked if name in (one.ref.key, f"{one.section.key}/{one.ref.key}")]
         if len(found) > 1:
             raise invalid(f"'{clip(name)}' is in several sections; say section/ref", "refs")
         if not found:
             words = f"the pack has no ref '{clip(name)}'; get the pack to see its keys"
             raise Failure(Code.NOT_FOUND, words, {"ref": clip(name)})
-        chosen.update(found)
-    refs = [checked[place] for place in sorted(chosen)]
-    lost = [problem_record(one) for one in refs if one.resolution.found is None]
+        chosen[f"{found[0].section.key}/{found[0].ref.key}"] = found[0]
+    lost = [problem_record(one) for one in chosen.values() if one.resolution.found is None]
     if lost:
         raise untrustworthy(lost)
-    return refs
+    return list(chosen.values())
 
 
 def _followed(one: Checked, resolver: Resolver) -> Ref | None:

@@ -116,12 +116,13 @@ class Body:
     language: str | None = None
     first: int | None = None
 
-    def shown(self, start: int = 0, end: int | None = None) -> list[str]:
-        """Some of its lines, code with line numbers."""
+    @property
+    def shown(self) -> Sequence[str]:
+        """Its lines, those of code with their numbers."""
         if self.first is None:
-            return list(self.lines[start:end])
+            return self.lines
         width = max(LEAST_WIDTH, len(str(self.first + len(self.lines) - 1)))
-        return [f"{self.first + at:>{width}}: {line}" for at, line in enumerate(self.lines)][start:end]
+        return [f"{number:>{width}}: {line}" for number, line in enumerate(self.lines, self.first)]
 
     def fenced(self, lines: Sequence[str]) -> str:
         """Lines in a fence that nothing in the body closes."""
@@ -132,7 +133,7 @@ class Body:
     @property
     def text(self) -> str:
         """All of it as Markdown."""
-        return NEWLINE.join(self.lines) if self.language is None else self.fenced(self.shown())
+        return NEWLINE.join(self.lines) if self.language is None else self.fenced(self.shown)
 
 
 @frozen
@@ -162,7 +163,7 @@ class Item:
         head = NEWLINE.join([*lines, *(self.again if first and self.follows else self.head)])
         if self.body is None:
             return head
-        gap = NEWLINE if self.body.language is None and self.head else GAP
+        gap = NEWLINE if self.body.language is None else GAP
         return f"{head}{gap}{self.body.text}" if head else self.body.text
 
     def pieces(self, room: int, line: int) -> Iterator[tuple[int, Item]]:
@@ -170,7 +171,7 @@ class Item:
         if self.body is None or (not line and size(self.text(first=True)) <= room):
             yield line, self
             return
-        lines, count = self.body.shown(), len(self.body.lines)
+        lines, count = self.body.shown, len(self.body.lines)
         number = self.body.first or 1
         while line < count:
             head = list(self.again if line else self.head)

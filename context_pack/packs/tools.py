@@ -165,13 +165,10 @@ def choose_input(arguments: Mapping[str, Any]) -> type:
     """
     command = _known(arguments.get("action", "list"), COMMANDS)
     if "action" not in arguments and (strange := arguments.keys() - command_schema(command)["properties"]):
-        words = f"'action' is missing: with '{clip(min(strange))}' it must say what to do"
-        advice = (
-            "output reads a pack by its name"
-            if strange <= {"id", "name"}
-            else "a call without it lists packs"
+        words = (
+            f"'action' is missing: with '{clip(min(strange))}' it must say what to do; output reads a pack"
         )
-        raise invalid(f"{words}; {advice}", "action", allowed=list(COMMANDS))
+        raise invalid(words, "action", allowed=list(COMMANDS))
     _check_life(arguments)
     operations = arguments.get("operations")
     if command is commands.Batch and isinstance(operations, list):
