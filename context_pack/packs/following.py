@@ -39,7 +39,7 @@ LEAST_SHARE = 0.3
 """The share of the anchored lines that a block of the file must hold to be shown as what became of them."""
 MUCH_ALIKE = 0.6
 """How alike the definition of the name must be to have been edited, although its text stands elsewhere."""
-RETYPED = 0.75
+RETYPED = 0.8
 """How alike a definition must be whose type alone is called otherwise, or whose file cannot be parsed."""
 NEARLY_ALL = 0.975
 """How much of the text a definition of another name must hold to be the renamed one."""
