@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 from attrs import field, frozen
 
 Completer = Callable[[str, Mapping[str, str]], Iterable[str]]
 """(typed prefix, other arguments) -> values, best first."""
-
-Messages = str | Sequence[Mapping[str, Any]]
-"""The text of one user message, or whole MCP messages (`role`, `content`)."""
 
 
 def best_first(values: Iterable[str], typed: str) -> list[str]:
@@ -34,13 +30,11 @@ class ResourceEntry:
 
 @frozen
 class ResourceText:
-    """A resource's content; `ttl_ms` is how long a client may keep it, `blob` is base64 in place of text."""
+    """A resource's content."""
 
     uri: str
     text: str
     mime_type: str = "text/markdown"
-    ttl_ms: int = 0
-    blob: str | None = None
 
 
 @frozen
@@ -72,11 +66,11 @@ class PromptArgument:
 
 @frozen
 class Prompt:
-    """A prompt that teaches the work; `render` gives the text of the user's message, or messages."""
+    """A prompt that teaches the work; `render` gives the text of the user's message."""
 
     name: str
     title: str
     description: str
     arguments: Sequence[PromptArgument]
-    render: Callable[[Mapping[str, str]], Messages]
+    render: Callable[[Mapping[str, str]], str]
     complete: Mapping[str, Completer] = field(factory=dict)

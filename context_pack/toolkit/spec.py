@@ -8,7 +8,7 @@ several tools share: the contract shape of their errors.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from attrs import field, frozen
@@ -40,14 +40,12 @@ class Answer:
     """What a tool returns: text for the model, the same as an object where the tool's result is JSON.
 
     Where `structured` is set and `text` begins with a brace, the text is that object as JSON, in lines that
-    break only between values. `content` replaces the one text block by MCP content blocks (images, audio,
-    embedded resources).
+    break only between values.
     """
 
     text: str
     structured: Mapping[str, Any] | None = None
     is_error: bool = False
-    content: Sequence[Mapping[str, Any]] | None = None
 
 
 def json_answer(value: Mapping[str, Any], *, is_error: bool = False) -> Answer:

@@ -26,7 +26,6 @@ from context_pack_adapters.server.jobs import Job
 from context_pack_adapters.server.protocol_versions import CAPABILITIES_KEY, LEVELS, VERSION_KEY, ServerFacts
 from context_pack_adapters.server.session import ProtocolSession
 
-PICTURE = {"type": "image", "data": "AAEC", "mimeType": "image/png"}
 FACTS = ServerFacts("demo", "Demo server", "1.2.3", "A server for tests.", "Call echo first.")
 
 
@@ -89,7 +88,6 @@ class Demo:
             "wait": self.wait,
             "steps": self.steps,
             "text": lambda _, __: Answer("# Title\n\nline"),
-            "blocks": lambda _, __: Answer("", content=[PICTURE]),
             "half": lambda _, __: json_answer({"text": "\udc00"}),
             "odd": lambda _, __: Answer("odd", {"value": object()}),
             "break": partial(_raise, RuntimeError("a secret path /home/somebody")),
@@ -155,10 +153,8 @@ class Demo:
             raise Failure(Code.MALFORMED_PACK, "the memo is malformed")
         if name.startswith(".."):
             raise Failure(Code.PATH_TRAVERSAL, "Path traversal not allowed")
-        if name == "bytes":
-            return ResourceText(uri, "", "image/png", blob="AAECAw==")
         text = self.memos.get(name)
-        return None if text is None else ResourceText(uri, text, ttl_ms=len(text) * 1000)
+        return None if text is None else ResourceText(uri, text)
 
     def _prompts(self) -> list[Prompt]:
         arguments = [PromptArgument("who", "whom to greet", required=True), PromptArgument("tone", "how")]
@@ -168,10 +164,7 @@ class Demo:
             ],
             "tone": lambda typed, _: ["kindly"],
         }
-        return [
-            Prompt("greet", "Greet", "Says hello.", arguments, _greet, completers),
-            Prompt("talk", "Talk", "Whole messages.", [], lambda _: [_said("user"), _said("assistant")]),
-        ]
+        return [Prompt("greet", "Greet", "Says hello.", arguments, _greet, completers)]
 
 
 def _writes(arguments: Mapping[str, Any]) -> bool:
@@ -194,10 +187,6 @@ def _greet(given: Mapping[str, str]) -> str:
     if given["who"] == "ghost":
         raise Failure(Code.IO_ERROR, "the ghost cannot be read")
     return f"Greet {given['who']} {given.get('tone', 'plainly')}."
-
-
-def _said(role: str) -> Mapping[str, Any]:
-    return {"role": role, "content": {"type": "text", "text": f"said by {role}"}}
 
 
 class Peer:

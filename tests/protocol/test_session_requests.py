@@ -301,9 +301,7 @@ def test_no_request_decides_the_era_of_the_next(peer: Peer, modern: Modern) -> N
         *((method, {}) for method in LISTS),
         ("tools/call", {"name": "echo", "arguments": {"text": "hi"}}),
         ("tools/call", {"name": "miss"}),
-        ("tools/call", {"name": "blocks"}),
         ("resources/read", {"uri": "memo://one"}),
-        ("resources/read", {"uri": "memo://bytes"}),
         ("prompts/get", {"name": "greet", "arguments": {"who": "you"}}),
         (
             "completion/complete",

@@ -1,7 +1,6 @@
-"""A server for tests whose tools answer with every kind of content, or misbehave.
+"""A server for tests whose tools take their time or misbehave, in the product's registry, session and pump.
 
-They stand in the same registry and are served by the same session and pump as the product's. One tool writes
-to stdout in every way a dependency could, one works until it is stopped.
+One tool writes to stdout in every way a dependency could, one works until it is stopped.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,22 +29,14 @@ from context_pack_adapters.server.pump import Limits, serve  # noqa: E402
 from context_pack_adapters.server.session import ProtocolSession  # noqa: E402
 
 FACTS = ServerFacts("fixture", "Fixture", "1.0.0", "A server for tests.", "Call the test_ tools.")
-PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
-WAV = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAAAAA=="
 WATCHED = "test://watched-resource"
 
-Block = Mapping[str, Any]
 Run = Callable[[Any, Call], Answer]
 
 
 @frozen
 class NoArguments:
     """A command without arguments."""
-
-
-def says(block: Block) -> Run:
-    """A tool that always answers with this block."""
-    return lambda _, __: Answer("", content=[block])
 
 
 def pause() -> None:
@@ -86,11 +77,6 @@ def toils(_: object, call: Call) -> Answer:
         sys.stderr.flush()
 
 
-def fails(_: object, __: Call) -> Answer:
-    """An error of the tool."""
-    return Answer("This tool intentionally returns an error for testing", is_error=True)
-
-
 def wrong(failure: Failure, failed: FailedCall) -> Answer:
     """The family's error shape."""
     return json_answer(
@@ -100,14 +86,9 @@ def wrong(failure: Failure, failed: FailedCall) -> Answer:
 
 def tools() -> list[Tool]:
     """Every fixture tool."""
-    resource = {"uri": "test://embedded", "mimeType": "text/plain", "text": "An embedded resource."}
     runs: dict[str, Run] = {
-        "test_simple_text": says({"type": "text", "text": "A text."}),
-        "test_image_content": says({"type": "image", "data": PNG, "mimeType": "image/png"}),
-        "test_audio_content": says({"type": "audio", "data": WAV, "mimeType": "audio/wav"}),
-        "test_embedded_resource": says({"type": "resource", "resource": resource}),
+        "test_simple_text": lambda _, __: Answer("A text."),
         "test_tool_with_progress": moves,
-        "test_error_handling": fails,
         "test_babble": babbles,
         "test_toil": toils,
     }
@@ -122,14 +103,8 @@ def watched() -> ResourceFamily:
     """One resource that somebody may watch."""
     about = ("watched", "Watched", "Somebody may watch this.", "text/plain")
     content = ResourceText(WATCHED, "Somebody may watch this.", "text/plain")
-    name, title, description, mime_type = about
     return ResourceFamily(
-        prefix=WATCHED,
-        uri_template=None,
-        name=name,
-        title=title,
-        description=description,
-        mime_type=mime_type,
+        *(WATCHED, None, *about),
         entries=lambda: [ResourceEntry(WATCHED, *about)],
         read=lambda uri: content if uri == WATCHED else None,
     )

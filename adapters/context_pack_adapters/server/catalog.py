@@ -134,9 +134,8 @@ def read_resource(registry: Registry, uri: str, stateless: bool) -> Page:
     if resource is None:
         code = INVALID_PARAMS if stateless else RESOURCE_NOT_FOUND
         raise ProtocolError(code, "Resource not found", {"uri": uri})
-    content = {"uri": resource.uri, "mimeType": resource.mime_type}
-    content |= {"text": resource.text} if resource.blob is None else {"blob": resource.blob}
-    return fields_of({"contents": [content]}), max(0, int(resource.ttl_ms))
+    content = {"uri": resource.uri, "mimeType": resource.mime_type, "text": resource.text}
+    return fields_of({"contents": [content]}), 0
 
 
 def get_prompt(registry: Registry, name: str, arguments: Mapping[str, str]) -> Page:
@@ -154,10 +153,8 @@ def get_prompt(registry: Registry, name: str, arguments: Mapping[str, str]) -> P
             raise ProtocolError(INVALID_PARAMS, f"Prompt argument {argument.name!r} is required", data)
     with _failures_as_errors():
         rendered = prompt.render(arguments)
-    messages: Any = rendered
-    if isinstance(rendered, str):
-        messages = [{"role": "user", "content": {"type": "text", "text": rendered}}]
-    return fields_of({"description": prompt.description, "messages": list(messages)}), None
+    message = {"role": "user", "content": {"type": "text", "text": rendered}}
+    return fields_of({"description": prompt.description, "messages": [message]}), None
 
 
 def complete(

@@ -174,8 +174,7 @@ def fields_of(result: Mapping[str, Any]) -> str:
 
 def answer_fields(answer: Answer, structured: bool = True) -> str:
     """A tool's answer as the fields of a `tools/call` result."""
-    text = [{"type": "text", "text": answer.text}]
-    fields: dict[str, Any] = {"content": text if answer.content is None else list(answer.content)}
+    fields: dict[str, Any] = {"content": [{"type": "text", "text": answer.text}]}
     if structured and answer.structured is not None and not answer.is_error:
         fields["structuredContent"] = answer.structured
     return fields_of({**fields, "isError": answer.is_error})
