@@ -16,6 +16,7 @@ from attrs import evolve, field, frozen
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.kernel.syntax import NoSyntax, Syntax
+from context_pack.knowledge.about import ChangesSince, Gate, KnownHere, KnownSource
 from context_pack.packs.listing import PackLister
 from context_pack.packs.ports import (
     DiagramCheck,
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from context_pack.documents import search, shelf
     from context_pack.documents.ports import DocumentPorts
     from context_pack.draft_sources import DraftSources
-    from context_pack.knowledge.about import ChangesSince, Gate, KnownHere, KnownSource
     from context_pack.memory.ports import DiscoveryStore, MemoryPorts, SessionLog
     from context_pack.memory.record import Recorder
     from context_pack.memory.search import MemorySearcher
@@ -175,7 +175,6 @@ class UseCases:
     def knowledge(self) -> KnownHere:
         """What is known of a place, from all that is written down about code."""
         from context_pack import bridges
-        from context_pack.knowledge.about import KnownHere
 
         ports, reader = self.ports, self.packs.reader
         discoveries = ports.discoveries if ports.readable is None else ports.readable.discoveries
@@ -190,7 +189,6 @@ class UseCases:
     def gate(self) -> Gate:
         """The one gate over everything that there is; of packs only those of this worktree."""
         from context_pack import bridges
-        from context_pack.knowledge.about import Gate
 
         ports = self.ports
         own = evolve(self.packs.reader, store=ports.packs)
@@ -246,13 +244,12 @@ class UseCases:
     @cached_property
     def memory(self) -> MemorySearcher:
         """Searches code, discoveries, sessions and packs."""
-        from context_pack.bridges import PacksAsNotes
-        from context_pack.memory.refresh import Refresher
-        from context_pack.memory.search import MemorySearcher
+        from context_pack import bridges
+        from context_pack.memory import refresh, search
 
         memory, monotonic = _there(self.ports.memory, "memory")(), self.ports.clock.monotonic
-        refresher = Refresher(memory, PacksAsNotes(self.readable_packs), monotonic)
-        return MemorySearcher(memory, refresher, monotonic, self.places)
+        refresher = refresh.Refresher(memory, bridges.PacksAsNotes(self.readable_packs), monotonic)
+        return search.MemorySearcher(memory, refresher, monotonic, self.places)
 
     @cached_property
     def passages(self) -> DraftSources:
