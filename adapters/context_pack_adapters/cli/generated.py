@@ -18,6 +18,7 @@ from context_pack_adapters.cli.names import TYPES
 
 FILLED_IN = ("action", "expected_revision", "offset", "cursor")
 """What the commands of packs know by themselves: the action, the revision of now, all pages."""
+OPTIONAL = {"path", "refs", "query", "from_revision", "to_revision"}
 BUDGET = "Budget of the answer"
 
 
@@ -42,10 +43,9 @@ def parameters(
     spelled: Mapping[str, str] | None = None,
     named: Mapping[str, click.ParamType[Any]] | None = None,
     filled_in: Sequence[str] = FILLED_IN,
-    optional: Sequence[str] = ("path", "refs"),
 ) -> list[click.Parameter]:
     """A parameter for each argument of a tool's command; `words` are those without an option, in order, which
-    must be given but for the `optional` ones.
+    must be given but for the `OPTIONAL` ones that the tool does not require.
 
     `fixed` arguments get no parameter, `spelled` ones another option than their name;
     `named` are names of something that a shell completes, other than `TYPES` has it.
@@ -60,7 +60,7 @@ def parameters(
     if "id" in rules and "id" not in (named or {}):  # a pack by its name or by its id
         rules.pop("name", None)
         words = ("id", *words)
-    required = {*schema.get("required", ()), *words} - defaults.keys() - set(optional)
+    required = {*schema.get("required", ()), *({*words} - OPTIONAL)} - defaults.keys()
     given: dict[str, click.Parameter] = {
         name: _parameter(name, rule, kinds, name in required, defaults.get(name), spelled.get(name))
         for name, rule in rules.items()
@@ -98,7 +98,10 @@ def _parameter(
     name: str, rule: Mapping[str, Any], kinds: Kinds, required: bool, default: Any, option: str | None
 ) -> click.Option:
     option = option or "--" + re.sub(r"(?<=[a-z])(?=[A-Z])|_", "-", name.removesuffix("_minutes")).lower()
-    about = str(rule["description"]).replace(BUDGET, "Most tokens of the answer; without it, all of it")
+    about = re.sub("^[a-z]+: ", "", rule["description"])  # the action that it is for
+    about = (about[:1].upper() + about[1:]).replace(
+        BUDGET, "Most tokens of the answer; without it, all of it"
+    )
     if rule["type"] == "boolean":
         return click.Option([option, name], is_flag=True, default=None, help=f"{about}.")
     many = rule["type"] == "array"

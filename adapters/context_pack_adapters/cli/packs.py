@@ -14,14 +14,14 @@ import click
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paging import Page
 from context_pack.kernel.times import format_instant
-from context_pack.packs.commands import ListPacks
+from context_pack.packs.commands import Diff, ListPacks
 from context_pack.packs.listing import listed
 from context_pack.packs.model import Pack
 from context_pack.packs.ports import last_expired
 from context_pack.toolkit.call import never_cancelled
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
-from context_pack_adapters.cli.generated import Minutes
+from context_pack_adapters.cli.generated import Minutes, generate, parameters
 from context_pack_adapters.cli.names import EXPIRED, PACK
 
 T = TypeVar("T")
@@ -159,10 +159,19 @@ def show(app: App, pack: str, mode: str | None) -> None:
         output.markdown(app.workspace.packs.document(pack, mode=mode or "full"))
 
 
-@command("packs diff")
-@ONE
-@click.argument("revisions", nargs=-1, type=int, metavar="[REVISION]...")
-def diff(app: App, pack: str, revisions: tuple[int, ...]) -> None:
+def _diff(app: App, asked: dict[str, Any]) -> None:
+    compared = ask(app, "diff", **asked)
+    steps = [
+        f"  {step['what']}: {step['part']} {step['name']}".rstrip()
+        + (f" ({step['details']})" if step["details"] else "")
+        for step in compared["changes"]
+    ]
+    head = f"{compared['id']}: revision {compared['from']} to {compared['to']}"
+    app.tell(compared, head, *(steps or ["  nothing but its revision or time to live"]))
+
+
+generate(
+    "packs diff",
     """Say what changed between two revisions of a pack.
 
     Without revisions it compares the last two, with one that revision and the present. The last 20 revisions
@@ -171,18 +180,10 @@ def diff(app: App, pack: str, revisions: tuple[int, ...]) -> None:
     Examples:
       context-pack packs diff auth
       context-pack packs diff auth 3 7
-    """
-    if len(revisions) > 2:
-        raise click.UsageError("give at most two revisions")
-    old, new = (*revisions, None, None)[:2]
-    compared = ask(app, "diff", id=pack, from_revision=old, to_revision=new)
-    steps = [
-        f"  {step['what']}: {step['part']} {step['name']}".rstrip()
-        + (f" ({step['details']})" if step["details"] else "")
-        for step in compared["changes"]
-    ]
-    head = f"{compared['id']}: revision {compared['from']} to {compared['to']}"
-    app.tell(compared, head, *(steps or ["  nothing but its revision or time to live"]))
+    """,
+    parameters(Diff, ("from_revision", "to_revision")),
+    _diff,
+)
 
 
 @command("packs delete")

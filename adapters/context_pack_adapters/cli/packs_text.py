@@ -13,10 +13,12 @@ import click
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.text import counted
+from context_pack.packs.commands import Draft
 from context_pack.packs.model import Pack, Status
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
-from context_pack_adapters.cli.packs import ONE, TTL, ask
+from context_pack_adapters.cli.generated import generate, parameters
+from context_pack_adapters.cli.packs import DEFAULT_TTL, ONE, TTL, ask
 from context_pack_adapters.files.folder import read_named, write_named
 
 MOST_BYTES = 4 * 1024 * 1024
@@ -156,31 +158,10 @@ def lint(app: App, pack: str) -> int:
     return 1 if remarks else 0
 
 
-@command("packs draft", walks=True)
-@click.argument("question", required=False)
-@click.option(
-    "--diff", metavar="BASE", is_flag=False, flag_value="HEAD", help="What changed since a revision."
-)
-@click.option("--trace", metavar="FILE|-", help="The functions that a stack trace goes through.")
-@click.option("--max-tokens", type=int, metavar="N", help="Most tokens of the pack. [default: 8000]")
-@click.option("--name", help="A unique name for the pack.")
-@TTL
-def draft(app: App, question: str | None, trace: str | None, ttl: int, **given: Any) -> None:
-    """Make a draft pack: of a question, of the changes since a revision, or of a stack trace.
-
-    Each passage is an anchored ref that says why it is there; together they fill the budget of tokens and
-    never pass it. Edit the pack like any other.
-
-    Examples:
-      context-pack packs draft "how are passwords checked"
-      context-pack packs draft "where invoices come from" --max-tokens 4000 --name invoices --ttl 12h
-      context-pack packs draft --diff origin/main --name review
-      pytest 2>&1 | context-pack packs draft --trace -
-    """
-    if sum(each is not None for each in (question, given["diff"], trace)) != 1:
-        raise click.UsageError("give one of a QUESTION, --diff BASE and --trace FILE")
-    trace = None if trace is None else given_text(trace)
-    pack = ask(app, "draft", query=question, trace=trace, ttl_minutes=ttl, **given)
+def _draft(app: App, asked: dict[str, Any]) -> None:
+    if "trace" in asked:
+        asked["trace"] = given_text(asked["trace"])
+    pack = ask(app, "draft", **asked)
     if app.json:
         output.value(pack)
         return
@@ -190,6 +171,25 @@ def draft(app: App, question: str | None, trace: str | None, ttl: int, **given: 
     for each in pack.get("left_out", ()):
         output.note(f"left out, or not whole: {each}")
     output.note(f"\n{pack['id']}: {pack['tokens']} tokens")
+
+
+generate(
+    "packs draft",
+    """Make a draft pack: of a question, of the changes since a revision, or of a file with a stack trace.
+
+    Each passage is an anchored ref that says why it is there; together they fill the budget of tokens and
+    never pass it. Edit the pack like any other.
+
+    Examples:
+      context-pack packs draft "how are passwords checked"
+      context-pack packs draft "where invoices come from" --max-tokens 4000 --name invoices --ttl 12h
+      context-pack packs draft --diff origin/main --name review
+      pytest 2>&1 | context-pack packs draft --trace -
+    """,
+    parameters(Draft, ("query",), defaults={"ttl_minutes": DEFAULT_TTL}),
+    _draft,
+    walks=True,
+)
 
 
 @command("packs export")
