@@ -29,6 +29,7 @@ from typing import Any
 import click
 from attrs import asdict, evolve, frozen
 
+from context_pack.bridges import KnownByDiscoveries, KnownByPacks
 from context_pack.kernel.errors import Code, Failure, clip
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.times import format_instant, parse_instant
@@ -327,7 +328,9 @@ def _failing(app: App) -> Sequence[Known]:
         if time.monotonic() > end:
             raise Failure(Code.TIMED_OUT, "a start does not wait")
 
-    sources = [app.cases.gate.sources[name] for name in ("packs", "discoveries")]
+    cases = app.cases  # not the gate, which also loads what checks contexts and bundles
+    packs = KnownByPacks(cases.packs.reader, drafted=True)
+    sources = (packs, KnownByDiscoveries(app.ports.discoveries, cases.places))
     try:
         rows = ranked((row for source in sources for row in source.known(None, check)), ())
         return [row for row in rows if not row.holds and not row.source.startswith(f"pack {DRAFTS}")]
