@@ -12,6 +12,7 @@ import click
 from context_pack.documents.commands import SearchDocuments
 from context_pack.documents.config import address_in, address_of, without_login
 from context_pack.documents.model import Collection, Failed
+from context_pack.documents.shelf import DocumentShelf
 from context_pack.documents.tools import named, outcome_body
 from context_pack.kernel.errors import Failure
 from context_pack.retrieval.model import Scope
@@ -21,19 +22,18 @@ from context_pack_adapters.cli.app import App, command, flag
 from context_pack_adapters.cli.generated import generate, parameters
 from context_pack_adapters.cli.names import COLLECTION
 from context_pack_adapters.cli.output import body_of
-from context_pack_adapters.library.features import Documents
 from context_pack_adapters.settings import working_directory
 
 NO_COLLECTIONS = "No collections. Add one: context-pack docs add NAME PLACE"
 SHOWN_LINES, SHOWN_CHARS = 4, 160
 
 
-def open_documents(app: App) -> Documents:
-    """The documents of this project; prints problems of its configuration."""
-    documents = Documents(app.cases)
-    for problem in documents.shelf.catalogue().problems:
+def _shelf(app: App) -> DocumentShelf:
+    """The collections of this project; prints problems of their configuration."""
+    shelf: DocumentShelf = app.cases.documents.shelf
+    for problem in shelf.catalogue().problems:
         output.complain(problem)
-    return documents
+    return shelf
 
 
 @command("docs add")
@@ -57,7 +57,7 @@ def add(
       context-pack docs add react git+https://github.com/reactjs/react.dev#main --description "React's docs"
       context-pack docs add notes ~/notes --user   for every project of yours
     """
-    shelf = open_documents(app).shelf
+    shelf = _shelf(app)
     sources, url = shelf.ports.sources, _url(app, place, user)
     collection = sources.resolve(name, url, user)
     known = shelf.catalogue().collections.get(name)
@@ -141,15 +141,15 @@ def remove(app: App, names: tuple[str, ...], user: bool) -> None:
       context-pack docs remove handbook
       context-pack docs remove notes --user
     """
-    documents = open_documents(app)
-    chosen = [documents.shelf.find(name) for name in names]
+    shelf = _shelf(app)
+    chosen = [shelf.find(name) for name in names]
     for collection in chosen:
         if collection.user_wide != user:
             where = "user-wide: give --user" if collection.user_wide else "of this project: leave out --user"
             raise click.UsageError(f"{collection.alias!r} is configured {where}")
     removed = [collection.alias for collection in chosen]
     for name in removed:
-        documents.remove(name, user_wide=user)
+        app.workspace.documents.remove(name, user_wide=user)
     app.tell({"removed": removed}, *(f"{name} removed" for name in removed))
 
 
@@ -163,7 +163,7 @@ def list_collections(app: App) -> int:
       context-pack docs list
       context-pack docs list --json | jq -r '.collections[].collection'
     """
-    shelf = open_documents(app).shelf
+    shelf = _shelf(app)
     shelf.bring_up_to_date(shelf.chosen(()))
     bodies = [
         {
@@ -208,28 +208,29 @@ def sync(app: App, collections: tuple[str, ...], fast: bool, dry_run: bool) -> i
       context-pack docs sync --dry-run
       context-pack docs sync --fast                do not wait for the semantic vectors
     """
-    documents = open_documents(app)
-    chosen = documents.shelf.chosen(collections)
+    shelf = _shelf(app)
+    chosen = shelf.chosen(collections)
     body: dict[str, Any] = {"dryRun": True} if dry_run else {}
     if dry_run:
-        body["collections"] = [_plan(documents, one) for one in chosen]
+        body["collections"] = [_plan(shelf, one) for one in chosen]
     else:
         with output.progress("documents") as report:
-            body["collections"] = list(map(outcome_body, documents.sync(*collections, report=report)))
+            outcomes = app.workspace.documents.sync(*collections, report=report)
+        body["collections"] = list(map(outcome_body, outcomes))
         if chosen and not fast:
-            body |= _embed(documents, chosen)
-        for notice in documents.shelf.ports.index.notices():
+            body |= _embed(app, chosen)
+        for notice in shelf.ports.index.notices():
             output.note(notice)
     lines = [line for one in body["collections"] for line in _in_words(one)]
     app.tell(body, *(lines or [NO_COLLECTIONS]))
     failed = any(one["failed"] for one in body["collections"])
-    return 1 if failed or documents.shelf.catalogue().problems else 0
+    return 1 if failed or shelf.catalogue().problems else 0
 
 
-def _plan(documents: Documents, collection: Collection) -> dict[str, Any]:
+def _plan(shelf: DocumentShelf, collection: Collection) -> dict[str, Any]:
     """What a sync would do."""
     try:
-        changes = documents.shelf.syncing.look(collection)
+        changes = shelf.syncing.look(collection)
     except Failure as failure:
         failed = [{"document": collection.where.name, "reason": failure.message}]
         return {"collection": collection.alias, "added": 0, "updated": 0, "removed": 0, "failed": failed}
@@ -252,12 +253,14 @@ def _in_words(one: Mapping[str, Any]) -> Iterator[str]:
         yield f"  failed  {each['document']}: {each['reason']}"
 
 
-def _embed(documents: Documents, chosen: list[Collection]) -> dict[str, Any]:
+def _embed(app: App, chosen: list[Collection]) -> dict[str, Any]:
     """Give every passage its semantic vector, if there is such an embedder."""
     try:
         with output.progress("embedding") as report:
             scope = Scope(corpora=tuple(one.id for one in chosen))
-            done = documents.finder.fill(scope, lambda: False, lambda now: report(now.done, now.total))
+            done = app.cases.documents.finder.fill(
+                scope, lambda: False, lambda now: report(now.done, now.total)
+            )
     except EmbedderFailed as failed:
         output.complain(f"the semantic embedder failed: {failed}; searches go on without it")
         return {}
@@ -265,7 +268,7 @@ def _embed(documents: Documents, chosen: list[Collection]) -> dict[str, Any]:
 
 
 def _search(app: App, asked: dict[str, Any]) -> int:
-    open_documents(app)
+    _shelf(app)
     answer = app.call("documents_search", **asked)
     if answer.is_error:
         output.complain(answer.text)
