@@ -26,7 +26,7 @@ from context_pack.retrieval.headings import (
 )
 from context_pack.retrieval.model import Piece
 
-CHUNKER = "sections-400/4"
+CHUNKER = "sections-400/5"
 """Another value, other passages: an index made with another one is made anew."""
 MOST_TITLE = 1000
 MOST_HEADING = 1000
@@ -41,10 +41,13 @@ LIMIT = 560
 BLOCK, ITEM, NESTED, LINE, CODE, WORD, FENCE, ANYWHERE = range(8)
 
 _LEAST = TARGET // 2
-_SENTENCE = re.compile(r"[.!?…][\"')\]*_]{0,3}[ \t]+|[。！？；]")
-_WORD = re.compile(r"[ \t]+")
-# A longer line is looked at in parts, and a part without a blank in it is cut at this many characters.
-_LONG_LINE, _UNBROKEN = 320, 300
+# The parts of a long line: up to the end of a sentence, else up to a blank, else of this many characters.
+_PART_CHARACTERS = 300
+_PART = re.compile(
+    rf"(?P<sentence>.{{1,{_PART_CHARACTERS}}}(?:[.!?…][\"')\]*_]{{0,3}}[ \t]+|[。！？；]|\Z))"
+    rf"|(?P<word>.{{1,{_PART_CHARACTERS}}}[ \t])|(?P<letters>.{{1,{_PART_CHARACTERS}}})",
+    re.DOTALL,
+)
 
 
 class Chunked(NamedTuple):
@@ -235,36 +238,16 @@ def _next_cut(parts: list[Cut], reach: list[float], start: int) -> int:
 
 def _parts(text: str, line: Cut) -> Iterator[Cut]:
     """A line as it is, or in parts when it is long."""
-    if size(text[line.begin : line.end]) <= _LONG_LINE / 4:
+    if line.end - line.begin <= _PART_CHARACTERS:
         yield line
         return
-    fenced = line.cost == FENCE
-    begin, cost = line.begin, line.cost
-    for end, next_cost in _breaks(text, line, fenced):
-        yield Cut(begin, end, cost)
-        begin, cost = end, next_cost
-    if begin < line.end:
-        yield Cut(begin, line.end, cost)
-
-
-def _breaks(text: str, line: Cut, fenced: bool) -> Iterator[tuple[int, int]]:
-    """The places where a long line may be cut, in order, each with its cost."""
-    ends = {match.end() for match in _SENTENCE.finditer(text, line.begin, line.end)} if not fenced else set()
-    last = line.begin
-    for stop in (*sorted(ends), line.end):
-        blanks = (
-            [match.end() for match in _WORD.finditer(text, last, stop)] if stop - last > _UNBROKEN else []
-        )
-        for place in (*blanks, stop):
-            while place - last > _UNBROKEN:
-                last += _UNBROKEN
-                yield last, ANYWHERE
-            if place < stop and place - last > _UNBROKEN // 3:
-                last = place
-                yield place, FENCE if fenced else WORD
-        if stop < line.end:
-            last = stop
-            yield stop, LINE
+    costs = {"sentence": LINE, "word": WORD, "letters": ANYWHERE}
+    if line.cost == FENCE:
+        costs |= {"sentence": FENCE, "word": FENCE}
+    cost = line.cost
+    for part in _PART.finditer(text, line.begin, line.end):
+        yield Cut(part.start(), part.end(), cost)
+        cost = costs[str(part.lastgroup)]
 
 
 def _trimmed(text: str, begin: int, end: int) -> tuple[int, int] | None:
