@@ -10,7 +10,7 @@ import pytest
 
 from context_pack_adapters.embed import HashedEmbedder, choose, granite
 from context_pack_adapters.embed.http import HttpEmbedder
-from context_pack_adapters.settings import embedder_key, embedder_model, read_settings
+from context_pack_adapters.settings import embedder_key, embedder_model
 
 URL = "https://embedder.example/v1/embeddings"
 
@@ -104,18 +104,3 @@ def test_our_own_key_comes_first_and_the_common_one_is_not_sent_over_an_open_lin
         assert embedder_key(common, open_line) is None
     assert embedder_key({}, URL) is None
     assert embedder_model({"CONTEXT_PACK_EMBEDDER_MODEL": " "}) is None
-
-
-@pytest.mark.clause("EM-01")
-def test_embedder_settings_take_names_or_a_folder_in_the_source_root() -> None:
-    def read(**variables: str) -> tuple[str, str, int]:
-        found = read_settings(
-            {f"CONTEXT_PACK_{name}": value for name, value in variables.items()}, "/work/shop"
-        )
-        return found.embedder, found.model, len(found.complaints)
-
-    assert read() == ("auto", "", 0)
-    assert read(EMBEDDER=" Semantic ", MODEL="models/mini") == ("semantic", "/work/shop/models/mini", 0)
-    assert read(EMBEDDER=URL, MODEL="/srv/mini") == (URL, "/srv/mini", 0)
-    assert read(EMBEDDER="best") == ("auto", "", 1)
-    assert read(EMBEDDER="ftp://embedder.example") == ("auto", "", 1)

@@ -17,7 +17,7 @@ import pytest
 from index_entries import ToyEmbedder, make_entry
 from index_worker import check, versioned
 
-from context_pack.retrieval.model import IndexEntry, PieceHit, Scope
+from context_pack.retrieval.model import IndexEntry, Scope
 from context_pack_adapters.index.sqlite_index import SqliteIndex
 
 WORKER = Path(index_worker.__file__)
@@ -95,30 +95,6 @@ def test_a_large_replace_is_committed_in_portions(index: SqliteIndex) -> None:
     index.replace(entries())
     assert seen[-1] > 1000
     assert len(index.known("docs")) == 2500
-
-
-@pytest.mark.clause("IX-02")
-def test_what_is_replaced_or_removed_leaves_none_of_its_words(index: SqliteIndex, path: Path) -> None:
-    words = "SELECT COUNT(*) FROM terms"
-    index.replace(make_entry(f"e{number}", f"red word{number} blue", "red rest") for number in range(10))
-    before, count = answers(index), ask_file(path, words)
-    with index.reading() as snapshot:
-        scores = [score for _, score in snapshot.keyword(["red"], Scope(), 100)]
-    index.replace([make_entry("e3", *(f"red passing{at}" for at in range(300)))])
-    assert answers(index) != before
-    index.replace([make_entry("e3", "red word3 blue", "red rest")])
-    with index.reading() as snapshot:
-        assert [score for _, score in snapshot.keyword(["red"], Scope(), 100)] == scores
-        assert len(snapshot.keyword(["word3"], Scope(), 100)) == 1
-    assert ask_file(path, words) == count
-    index.forget("docs")
-    assert ask_file(path, words) == 0
-
-
-def answers(index: SqliteIndex) -> list[list[PieceHit]]:
-    with index.reading() as snapshot:
-        words = ("red", "word7", "blue1", "word3")
-        return [list(snapshot.keyword([word], Scope(), 100)) for word in words]
 
 
 @pytest.mark.clause("IX-13")

@@ -85,20 +85,6 @@ def test_an_entry_comes_back_as_it_was_stored(index: SqliteIndex) -> None:
 
 
 @pytest.mark.clause("IX-02")
-def test_a_stored_entry_takes_the_place_of_the_one_with_its_name(
-    index: SqliteIndex, fast: ToyEmbedder
-) -> None:
-    index.replace([FRUIT, TREES])
-    newer = make_entry("fruit", "cherries are sweet")
-    index.replace([newer])
-    assert by_words(index, "pear", "cherri") == [("fruit", 1)]
-    assert [key for key, _ in by_vector(index, fast, "pears are green")].count("fruit") == 1
-    with index.reading() as snapshot:
-        assert snapshot.entry("docs", "fruit") == newer
-        assert snapshot.progress(fast.id, Scope()) == Progress(3, 3)
-
-
-@pytest.mark.clause("IX-02")
 def test_a_reader_sees_the_state_it_began_with_whatever_is_written(
     index: SqliteIndex, fast: ToyEmbedder
 ) -> None:

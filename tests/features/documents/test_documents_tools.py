@@ -400,26 +400,6 @@ def test_documents_are_resources(desk: Desk) -> None:
         assert desk.registry.read(f"context://document/{missing}") is None
 
 
-@pytest.mark.clause("IX-04")
-@pytest.mark.parametrize("tool", ["search", "get_document", "list_documents", "find_related"])
-@pytest.mark.parametrize("harm", ["damaged", "gone"])
-def test_an_index_damaged_while_serving_is_rebuilt_by_the_next_call(
-    desk: Desk, private: Path, tool: str, harm: str
-) -> None:
-    at = {"collection": "handbook", "document": "food/pasta.md"}
-    arguments = {"search": {"query": "pasta"}, "list_documents": {"collection": "handbook"}}.get(tool, at)
-    before = desk(tool, **arguments)
-    for file in private.rglob("documents.sqlite3*"):
-        if harm == "gone":
-            file.unlink()
-        elif not file.name.endswith(("-shm", ".lock")):
-            with file.open("r+b") as opened:
-                opened.write(b"not a database" * 9999)
-    after = desk(tool, **arguments)
-    assert after.pop("warning", "documents.sqlite3 is built anew").count("built anew") == 1
-    assert after == before
-
-
 @pytest.mark.slow
 @pytest.mark.clause("RT-24")
 @pytest.mark.skipif(not granite.installed(), reason="the extra `semantic` is not installed")

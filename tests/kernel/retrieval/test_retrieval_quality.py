@@ -23,13 +23,6 @@ def run_bench(
     )
 
 
-def test_without_data_the_bench_says_so_and_ends_well(checkout: Path, tmp_path: Path) -> None:
-    for folder in (tmp_path, tmp_path / "missing"):
-        done = run_bench(checkout, "--data", str(folder))
-        assert (done.returncode, done.stderr) == (0, "")
-        assert str(folder) in done.stdout
-
-
 def test_the_bench_searches_through_the_product_and_prints_each_way(checkout: Path, tmp_path: Path) -> None:
     folder = tmp_path / "toy"
     folder.mkdir()

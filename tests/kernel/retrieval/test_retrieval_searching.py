@@ -102,13 +102,6 @@ def test_keyword_and_vector_search_find_the_passage(index: MemoryIndex) -> None:
 
 
 @pytest.mark.clause("RT-22")
-def test_a_good_answer_scores_higher_than_a_poor_one_to_another_question(index: MemoryIndex) -> None:
-    good = ask(searching(index), "a request that failed is sent again with backoff").hits[0]
-    poor = ask(searching(index), "how do penguins send letters over the sea").hits
-    assert not poor or poor[0].relevance < good.relevance / 2
-
-
-@pytest.mark.clause("RT-22")
 def test_a_query_without_common_words_finds_nothing() -> None:
     index = MemoryIndex(HashedEmbedder())
     index.replace(entry(f"{word}.md", f"{word}\n") for word in ("install", "zzzz", "configuration"))
@@ -163,15 +156,6 @@ def test_without_hybrid_the_vectors_alone_decide(index: MemoryIndex) -> None:
     assert [hit.relevance for hit in answer.hits] == pytest.approx([max(0, 1 - one) for one in distances])
 
 
-@pytest.mark.clause("RT-21")
-def test_the_scope_filters_before_ranking(index: MemoryIndex) -> None:
-    index.replace([entry("other.md", DOCUMENTS["retry.md"], "elsewhere")])
-    search = searching(index)
-    assert keys(ask(search, "max_retries", scope=Scope(corpora=("elsewhere",)))) == ["other.md"]
-    left = Scope(corpora=("docs",), without=("docs", "retry.md"))
-    assert keys(ask(search, "max_retries", scope=left))[0] == "network.md"
-
-
 @pytest.mark.clause("RT-24")
 def test_the_semantic_embedder_answers_once_the_scope_is_complete(index: MemoryIndex) -> None:
     themes = Themes()
@@ -199,21 +183,6 @@ def test_until_embedded_the_fast_embedder_answers_and_reports_progress() -> None
     assert themes.embedded == answer.semantic.done
     with index.reading() as snapshot:
         assert snapshot.progress(themes.id, Scope()) == answer.semantic
-
-
-@pytest.mark.clause("RT-24")
-def test_beside_a_worker_a_search_asks_the_semantic_embedder_nothing_until_all_is_embedded() -> None:
-    index = MemoryIndex(HashedEmbedder())
-    index.replace(entry(f"{number}.md", f"# Number {number}\n\nbackoff {number}") for number in range(120))
-    themes = Themes()
-    search = Searching(index, HashedEmbedder(), themes, monotonic=lambda: 0.0, budget=0.0)
-    answer = ask(search, "backoff", limit=3)
-    assert answer.embedder == HashedEmbedder.id
-    assert answer.semantic == Progress(0, 120)
-    assert themes.calls == []
-    searching(index, themes).fill(Scope(), lambda: False)
-    done = ask(search, "backoff", limit=3)
-    assert (done.embedder, done.semantic) == (themes.id, None)
 
 
 @pytest.mark.clause("RT-24")
@@ -364,15 +333,6 @@ def test_filling_stops_on_request_and_resumes_there() -> None:
     assert 0 < first.done < 100
     assert search.fill(Scope(), lambda: False, lambda progress: None) == Progress(100, 100)
     assert themes.embedded == 100
-
-
-@pytest.mark.clause("RT-29")
-def test_filling_that_fails_keeps_what_was_done_and_says_so(index: MemoryIndex) -> None:
-    themes = Themes()
-    themes.failing = "no weights"
-    with pytest.raises(EmbedderFailed, match="no weights"):
-        searching(index, themes).fill(Scope(), lambda: False, lambda progress: None)
-    assert searching(index).fill(Scope(), lambda: False, lambda progress: None) == Progress(5, 5)
 
 
 class Grown(Themes):
