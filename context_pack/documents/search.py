@@ -101,8 +101,8 @@ class Finder:
         ranking = self._searching.related(
             collection.id, document, command.chunk, command.limit, command.same_document
         )
-        answered = Answered("") if ranking is None else Answered("", _hits(ranking.hits, [collection]))
-        return collection, document, self._found((answered,), [] if ranking is None else [ranking], freshness)
+        answered = Answered("", _hits(ranking.hits, [collection]))
+        return collection, document, self._found((answered,), [ranking], freshness)
 
     def fill(
         self, scope: Scope, stop: Stop, report: Callable[[Progress], None] = lambda _: None

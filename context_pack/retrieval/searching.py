@@ -87,11 +87,9 @@ class Searching:
 
     def related(
         self, corpus: str, key: str, chunk: str | None = None, limit: int = 5, same_document: bool = False
-    ) -> Ranking | None:
-        """The best piece of each entry near an entry or a passage, in its corpus; None without that entry."""
+    ) -> Ranking:
+        """The best piece of each entry near an entry or a passage, in its corpus."""
         with self.index.reading() as snapshot:
-            if snapshot.entry(corpus, key) is None:
-                return None
             whole = Scope(corpora=(corpus,))
             scope = whole if same_document else evolve(whole, without=(corpus, key))
             progress = self._lacking(snapshot, whole)
