@@ -31,8 +31,8 @@ CHUNKER = "sections-400/5"
 MOST_TITLE = 1000
 MOST_HEADING = 1000
 """How much of a heading goes with its passages: all lines above a rule of dashes are one, however many."""
-MOST_PATH = 6 * MOST_HEADING
-"""How much of all headings above a passage: Markdown has six levels, other formats as many as they like."""
+MOST_LEVELS = 6
+"""Of the headings above a passage: Markdown has six levels, other formats as many as they like."""
 TARGET = 400
 LIMIT = 560
 """What still counts as about 400 tokens: a section of this size stays whole."""
@@ -101,15 +101,8 @@ def _sections(marks: list[Heading], text: str, starts: list[int]) -> Iterator[_S
             continue
         begin = None
         if first < end:
-            yield _Section(first, end, _path(open_headings))
-
-
-def _path(open_headings: list[Heading]) -> list[str]:
-    """The headings above a passage, the outermost first; where they are too much, the outermost go."""
-    path = [held.text[:MOST_HEADING] for held in open_headings if held.text]
-    while sum(map(len, path)) > MOST_PATH:
-        del path[0]
-    return path
+            path = [held.text[:MOST_HEADING] for held in open_headings if held.text]
+            yield _Section(first, end, path[-MOST_LEVELS:])
 
 
 def _is_bare(body: str, headed: bool) -> bool:
