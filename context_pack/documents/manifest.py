@@ -31,6 +31,8 @@ from context_pack.toolkit.schema_errors import problems_of
 
 MOST_CHARS = 1000
 MOST_BRACES = 16
+_ENDING = re.compile(r"\*\*/\*(\.[^*?\[\]/]+)")
+"""A glob that only an ending decides, as nearly all do: every file is looked at before every answer."""
 
 
 class Matcher:
@@ -41,17 +43,18 @@ class Matcher:
         refused = [body for glob in globs if glob.startswith("!") for body in expanded(glob[1:])]
         if len(wanted) + len(refused) > MOST_ALTERNATIVES:
             raise invalid(f"the globs have more than {MOST_ALTERNATIVES} alternatives", "sources")
-        self._wanted, self._refused = _rules(wanted), _rules(refused)
+        self._endings = tuple(found[1] for body in wanted if (found := _ENDING.fullmatch(body)))
+        self._wanted, self._refused = _rules(wanted), _rules(refused) if refused else None
 
     def wants(self, path: str) -> bool:
         """Whether a path is meant."""
-        if not self._wanted.verdict(path, False):
+        if not path.endswith(self._endings) and not self._wanted.verdict(path, False):
             return False
+        if (refused := self._refused) is None:
+            return True
         folders = [path[:at] for at, char in enumerate(path) if char == "/"]
         # What excludes a folder excludes what is in it.
-        return not self._refused.verdict(path, False) and not any(
-            self._refused.verdict(folder, True) for folder in folders
-        )
+        return not refused.verdict(path, False) and not any(refused.verdict(each, True) for each in folders)
 
 
 @lru_cache(maxsize=64)
