@@ -19,13 +19,14 @@ import re
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import parse_qsl, unquote
 
 from attrs import field, frozen
 
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.text import is_single_line
+from context_pack.toolkit.schema_errors import problems_of
 
 MAX_CHARS = 2048
 GIT = "git+"
@@ -94,26 +95,21 @@ def parse_where(url: str) -> SourceAddress:
         Failure: `invalid_data` for anything that is no place.
     """
     text = url.strip()
-    if not text:
-        raise _wrong("it is empty")
-    if len(text) > MAX_CHARS or not is_single_line(text):
-        raise _wrong("it is too long or holds control characters")
+    if not text or len(text) > MAX_CHARS or not is_single_line(unquote(text)):
+        raise _wrong("it is empty, too long or holds control characters")
     if text.lower().startswith(GIT):
         return _repository(text[len(GIT) :])
     scheme = _SCHEME.fullmatch(text)
     if scheme is None:
         return SourceAddress(_kind(text), text)
-    if scheme[1].lower() != "file":
-        git = (
-            f"; a repository is {GIT}{scheme[1].lower()}://…" if scheme[1].lower() in ("https", "ssh") else ""
-        )
-        raise _wrong(f"{scheme[1].lower()}:// is not supported{git}")
+    protocol = scheme[1].lower()
+    if protocol != "file":
+        git = f"; a repository is {GIT}{protocol}://…" if protocol in ("https", "ssh") else ""
+        raise _wrong(f"{protocol}:// is not supported{git}")
     host, slash, path = scheme[2].partition("/")
     if host not in ("", "localhost") or not slash:
         raise _wrong("file:// wants an absolute path, as in file:///srv/docs")
     decoded = "/" + unquote(path)
-    if not is_single_line(decoded):
-        raise _wrong("it holds control characters")
     return SourceAddress(_kind(decoded), decoded)
 
 
@@ -143,18 +139,13 @@ def _repository(address: str) -> SourceAddress:
 
 def _manifest(*queries: str) -> str:
     """The `manifest=` of a query."""
-    found = ""
-    for item in "&".join(filter(None, queries)).split("&"):
-        name, _, value = item.partition("=")
-        if not item:
-            continue
-        if name != "manifest":
-            raise _wrong("after the ? only manifest=path is understood")
-        try:
-            found = RelativePath.lenient(unquote(value)).value
-        except Failure as failure:
-            raise _wrong("manifest= must be a path inside the repository") from failure
-    return found
+    given = parse_qsl("&".join(queries), keep_blank_values=True)
+    if any(name != "manifest" for name, _ in given):
+        raise _wrong("after the ? only manifest=path is understood")
+    try:
+        return RelativePath.lenient(given[-1][1]).value if given else ""
+    except Failure as failure:
+        raise _wrong("manifest= must be a path inside the repository") from failure
 
 
 def _wrong(reason: str) -> Failure:
@@ -216,6 +207,13 @@ def with_permit(value: dict[str, Any], address: str, credentials: bool | None) -
 CONFIG_FILE = "context.json"
 MAX_BYTES = 1024 * 1024
 MAX_ALIAS_CHARS = 200
+_ENTRY: dict[str, Any] = {
+    "type": "object",
+    "required": ["url"],
+    "properties": {
+        "url": {"type": "string"}, "description": {"type": ["string", "null"]}, "shared": {"type": "boolean"},
+    },
+}  # fmt: skip
 
 
 @frozen
@@ -244,9 +242,7 @@ def parse_config(text: str, name: str = CONFIG_FILE) -> Config:
     """Parse a `context.json`; problems begin with the file's name."""
     try:
         value = json.loads(text.removeprefix("\ufeff"))
-    except RecursionError:
-        return Config(problems=(f"{name}: it is nested too deep",))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         return Config(problems=(f"{name}: it is not valid JSON ({error})",))
     collections = value.get("collections", {}) if isinstance(value, dict) else None
     if not isinstance(collections, dict):
@@ -269,15 +265,12 @@ def entry_of(alias: str, body: Any) -> ConfiguredCollection:
         Failure: `invalid_data`.
     """
     check_alias(alias)
-    if not isinstance(body, dict) or not isinstance(body.get("url"), str):
-        raise invalid("'url' must be a text", "url")
-    description = body.get("description")
-    if description is not None and not isinstance(description, str):
-        raise invalid("'description' must be a text", "description")
-    shared = body.get("shared", False)
-    if not isinstance(shared, bool):
-        raise invalid("'shared' must be true or false", "shared")
-    return ConfiguredCollection(alias, body["url"], parse_where(body["url"]), description, shared)
+    if problems := problems_of(_ENTRY, body):
+        raise invalid(problems[0].message, problems[0].field or "url")
+    url = body["url"]
+    return ConfiguredCollection(
+        alias, url, parse_where(url), body.get("description"), body.get("shared", False)
+    )
 
 
 def check_alias(alias: str) -> None:
