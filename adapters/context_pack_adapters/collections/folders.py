@@ -88,10 +88,11 @@ class FolderSource:
         now = time.time_ns()
 
         def seen(path: str, entry: os.DirEntry[str]) -> None:
-            with suppress(OSError):
-                if entry.is_file(follow_symlinks=False):
-                    status = entry.stat(follow_symlinks=False)
-                    files[path] = File(stamp_of(status, now), status.st_size)
+            try:
+                status = entry.stat(follow_symlinks=False)
+            except OSError:
+                return
+            files[path] = File(stamp_of(status, now), status.st_size)
 
         def passed(path: str, is_folder: bool, ignored: bool) -> None:
             hidden = ignored or self._policy.denies_name(path.rpartition("/")[2])

@@ -198,7 +198,7 @@ def visit(
     passed: Passed = lambda _, __, ___: None,
     shut: Shut = lambda _, __: None,
 ) -> bool:
-    """Show every file that counts, and every link if some are wanted, to `seen`, folder by folder.
+    """Show every file that counts to `seen`, folder by folder.
 
     Says whether it was allowed to go to its end: `go_on` is asked before each folder, until it says no.
 
@@ -220,7 +220,7 @@ def visit(
         for entry in level.entries:
             path = level.prefix + entry.name
             is_folder = entry.is_dir(follow_symlinks=False)
-            if not is_folder and wants is not None and not wants(path) and not entry.is_symlink():
+            if not is_folder and wants is not None and not wants(path):
                 continue
             ignored = rules.ignores(path, is_folder)
             is_out = is_folder and (entry.name in excluded or path in except_for)
@@ -228,7 +228,7 @@ def visit(
                 passed(path, is_folder, ignored)
             elif is_folder:
                 below.append((entry.name, rules))
-            elif entry.is_file(follow_symlinks=False) or (wants is not None and entry.is_symlink()):
+            elif entry.is_file(follow_symlinks=False):
                 seen(path, entry)
         return below
 
