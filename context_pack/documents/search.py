@@ -19,7 +19,6 @@ from context_pack.documents.shelf import NOTHING_CONFIGURED, DocumentShelf
 from context_pack.documents.sync import TASK, IndexFreshness
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.retrieval.model import Progress, Question, Ranked, Ranking, Scope
-from context_pack.retrieval.ports import Stop
 from context_pack.retrieval.searching import Searching, budget_beside
 from context_pack.retrieval.upkeep import embed_rest
 
@@ -70,6 +69,7 @@ class Finder:
             monotonic=monotonic,
             budget=budget_beside(ports.background),
         )
+        self.fill = self._searching.fill
 
     def search(self, command: SearchDocuments, check: Check = lambda: None) -> SearchAnswers:
         """The passages that answer one question."""
@@ -103,18 +103,6 @@ class Finder:
         )
         answered = Answered("", _hits(ranking.hits, [collection]))
         return collection, document, self._found((answered,), [ranking], freshness)
-
-    def fill(
-        self, scope: Scope, stop: Stop, report: Callable[[Progress], None] = lambda _: None
-    ) -> Progress | None:
-        """Embed what has no semantic vector yet; None without a semantic embedder.
-
-        Raises:
-            EmbedderFailed: it cannot go on; what it did is kept.
-        """
-        if self._shelf.ports.semantic is None:
-            return None
-        return self._searching.fill(scope, stop, report)
 
     def _answered(
         self,

@@ -37,14 +37,6 @@ class Described:
     version: str | None
 
 
-@frozen
-class DocumentPage:
-    """A page of a collection."""
-
-    documents: Sequence[Summary]
-    total: int
-
-
 class DocumentShelf:
     """Collections and documents, each as the disk is now."""
 
@@ -95,11 +87,13 @@ class DocumentShelf:
                 found.append(Described(collection, count, described, facts.get("version")))
             return found
 
-    def documents(self, collection: Collection, limit: int | None = None, offset: int = 0) -> DocumentPage:
-        """A page of the documents of a collection, in the order of their ids."""
+    def documents(
+        self, collection: Collection, limit: int | None = None, offset: int = 0
+    ) -> tuple[Sequence[Summary], int]:
+        """A page of the documents of a collection, in the order of their ids, and how many there are."""
         with self.ports.index.reading() as snapshot:
             total = snapshot.counts().get(collection.id, 0)
-            return DocumentPage(snapshot.summaries(collection.id, offset, limit), total)
+            return snapshot.summaries(collection.id, offset, limit), total
 
     def document(
         self, collection: Collection, name: str, called: str = "", stale: bool = False

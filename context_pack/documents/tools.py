@@ -190,15 +190,15 @@ class _DocumentAnswers:
     def documents(self, command: commands.ListDocuments, call: Call) -> Answer:
         """`documents_list_documents`; a page that is too heavy is cut and says so."""
         collection, freshness = self.shelf.current(command.collection, call.check)
-        listed = self.shelf.documents(collection, command.limit, command.offset)
-        rows = [{"id": one.key, "title": one.title, "size": one.size} for one in listed.documents]
-        body = {**named(collection), "documents": rows, "total": listed.total, **_state(freshness)}
+        listed, total = self.shelf.documents(collection, command.limit, command.offset)
+        rows = [{"id": one.key, "title": one.title, "size": one.size} for one in listed]
+        body = {**named(collection), "documents": rows, "total": total, **_state(freshness)}
         body = _fitted(
             body, "documents", call.page_tokens, lambda end: f"continue with offset {command.offset + end}"
         )
         end = command.offset + len(body["documents"])
-        more = {"nextOffset": end} if end < listed.total and rows else {}
-        return json_answer({**body, "hasMore": end < listed.total, **more})
+        more = {"nextOffset": end} if end < total and rows else {}
+        return json_answer({**body, "hasMore": end < total, **more})
 
     def _entry(
         self, command: commands.GetDocument | commands.GetOutline | commands.GetSection, call: Call
@@ -360,7 +360,7 @@ def _listed(shelf: DocumentShelf, *names: str) -> Iterator[tuple[Collection, Sum
         chosen = shelf.chosen(names)
         shelf.bring_up_to_date(chosen)
         for collection in chosen:
-            yield from ((collection, one) for one in shelf.documents(collection).documents)
+            yield from ((collection, one) for one in shelf.documents(collection)[0])
     except Failure:
         return
 

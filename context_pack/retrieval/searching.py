@@ -108,15 +108,18 @@ class Searching:
                 hits = nearest_entries(snapshot, embedder, vector, scope, limit, chunk)
             return Ranking(hits, len(hits), embedder.id, progress, "vector", warning)
 
-    def fill(self, scope: Scope, stop: Stop, report: Callable[[Progress], None] = lambda _: None) -> Progress:
+    def fill(
+        self, scope: Scope, stop: Stop, report: Callable[[Progress], None] = lambda _: None
+    ) -> Progress | None:
         """Embed what has no semantic vector yet, until all have one or `stop` says so; how far it came.
+
+        Without a semantic embedder there is nothing to do, and no progress.
 
         Raises:
             EmbedderFailed: the semantic embedder cannot go on; what it did is kept.
         """
         if self.semantic is None:
-            with self.index.reading() as snapshot:
-                return snapshot.progress(self.fast.id, scope)
+            return None
         return fill(self.index, self.semantic, scope, stop, report, self.shortened)
 
     def _embed_a_little(self, scope: Scope) -> str | None:

@@ -94,17 +94,17 @@ def background(task: Task) -> Iterator[ChildBackground]:
 def test_a_background_task_runs_once_with_low_priority_and_our_variables(
     task: Task, background: ChildBackground
 ) -> None:
-    assert not background.running("documents")
+    assert background.wait("documents", 0)
     assert background.start("documents")
     assert background.start("documents")
-    assert background.running("documents")
+    assert not background.wait("documents", 0)
     until(lambda: bool(task.runs()))
     ((process, niceness, level),) = task.runs()
     assert int(niceness) >= 10
     assert level == "debug"
     background.stop_all()
     assert is_gone(int(process)), "not even a zombie"
-    assert not background.running("documents")
+    assert background.wait("documents", 0)
 
 
 @pytest.mark.clause("IX-15")
@@ -112,7 +112,7 @@ def test_a_task_that_another_process_does_is_not_started(task: Task, background:
     task.folder.make()
     with task_lock(task.folder, "documents"):
         assert background.start("documents")
-        assert not background.running("documents")
+        assert background.wait("documents", 0)
         done = subprocess.run(
             [sys.executable, str(task.program), "documents"], stdin=subprocess.PIPE, timeout=60
         )
@@ -129,14 +129,14 @@ def test_a_task_that_failed_says_why_and_is_left_alone_for_a_while(
     task.program.write_text(text.replace("    return 1", "    print('the endpoint is away')\n    return 1"))
     assert background.trouble("documents") is None
     background.start("documents")
-    until(lambda: not background.running("documents"))
+    assert background.wait("documents", 60)
     assert background.trouble("documents") == "the endpoint is away"
     assert not background.start("documents")
     assert len(task.runs()) == 1
     task.write(busy=False)
     for count in (1, 2):
         assert background.start("memory")
-        until(lambda: not background.running("memory"))
+        assert background.wait("memory", 60)
         assert len(task.runs()) == 1 + count
 
 

@@ -89,11 +89,6 @@ class ChildBackground:
             child.start()
             return True
 
-    def running(self, task: str) -> bool:
-        """Whether the task is under way in this process's worker."""
-        child = self._children.get(task)
-        return child is not None and child.is_alive()
-
     def trouble(self, task: str) -> str | None:
         """Why the task failed the last time, in one line; None if it did not, or did not say."""
         child = self._children.get(task)

@@ -127,11 +127,9 @@ class Documents(Feature):
     def list(self, command: commands.ListDocuments) -> Page[StoredDocument]:
         """A page of the documents of a collection, in the order of their paths, without their texts."""
         stored, _ = self.shelf.current(command.collection)
-        page = self.shelf.documents(stored, command.limit, command.offset)
-        rows = tuple(
-            StoredDocument(command.collection, each.key, each.title, each.size) for each in page.documents
-        )
-        return Page(rows, page.total, command.offset + len(rows) < page.total)
+        listed, total = self.shelf.documents(stored, command.limit, command.offset)
+        rows = tuple(StoredDocument(command.collection, each.key, each.title, each.size) for each in listed)
+        return Page(rows, total, command.offset + len(rows) < total)
 
     @asks(commands.GetDocument)
     def get(self, command: commands.GetDocument) -> StoredDocument:

@@ -274,9 +274,6 @@ class Busy:
     def start(self, _: str) -> bool:
         return True
 
-    def running(self, _: str) -> bool:
-        return True
-
     def trouble(self, _: str) -> str | None:
         return None
 

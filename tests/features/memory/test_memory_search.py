@@ -426,9 +426,6 @@ class Worker:
         self.started.append(task)
         return self.works
 
-    def running(self, task: str) -> bool:
-        return self.works
-
     def trouble(self, task: str) -> str | None:
         return self.failure
 

@@ -323,6 +323,7 @@ def test_filling_stops_on_request_and_resumes_there() -> None:
     search = searching(index, themes)
     asked = iter([False, False, False, True, True, True])
     first = search.fill(Scope(), lambda: next(asked), lambda progress: None)
+    assert first is not None
     assert 0 < first.done < 100
     assert search.fill(Scope(), lambda: False, lambda progress: None) == Progress(100, 100)
     assert themes.embedded == 100
