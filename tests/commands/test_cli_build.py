@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from command_line import CommandLine
+from command_line import MAIN, CommandLine
 
 CODE = """\
 class Session:
@@ -208,12 +208,28 @@ def test_a_pack_is_edited_as_markdown_and_lint_says_what_to_look_at(cli: Login) 
     assert remarks.out == "notes  no code stands behind it: Everybody knows that.\n"
 
 
+@pytest.mark.clause("CLI-61", "CLI-65")
+def test_places_that_a_section_names_become_refs_and_only_new_ones_can_be_missed(cli: Login) -> None:
+    text = "Made in `src/login.py#token`, never in `gone.py:1-2`."
+    said = cli("packs", "section", "auth", "How it ends", "--text", text)
+    assert (said.code, said.out) == (1, "added section how-it-ends of auth, revision 2\n")
+    assert "gone.py:1-2: gone.py does not exist" in said.err
+    (section,) = cli("packs", "show", "auth", "--json").json["sections"]
+    assert (section["title"], [ref["path"] for ref in section["refs"]]) == ("How it ends", ["src/login.py"])
+    editor = cli.folder / "editor.sh"
+    editor.write_text('#!/bin/sh\nsed -i "s/Made/Tokens are made/" "$1"\n')
+    editor.chmod(0o755)
+    assert "wrote auth, revision 3" in cli.ok("packs", "edit", "auth", EDITOR=str(editor))
+    cli.write("src/login.py", CODE.replace("return 1", "return 2"))
+    assert "packs show auth --diff" in cli("packs", "verify").err
+
+
 @pytest.mark.clause("CLI-65")
 def test_an_edit_that_comes_too_late_is_kept_in_a_file(cli: Login) -> None:
     cli.ok("packs", "import", "-", "--name", "login", stdin=HAND_OVER)
     editor = cli.folder / "editor.sh"
     other = "context_pack packs describe login --brief meanwhile"
-    python = f'cd "{cli.folder}" && {" ".join(_main())} {other.removeprefix("context_pack ")}'
+    python = f'cd "{cli.folder}" && {" ".join(MAIN)} {other.removeprefix("context_pack ")}'
     editor.write_text(f'#!/bin/sh\nsed -i "s/Nobody else/Only a session/" "$1"\n{python} >/dev/null\n')
     editor.chmod(0o755)
     done = cli("packs", "edit", "login", EDITOR=str(editor))
@@ -221,12 +237,6 @@ def test_an_edit_that_comes_too_late_is_kept_in_a_file(cli: Login) -> None:
     assert (done.code, f"what you wrote is kept in {kept.name}" in done.err) == (1, True), done
     assert "Only a session" in kept.read_text()
     assert cli("packs", "show", "login", "--json").json["brief"] == "meanwhile"
-
-
-def _main() -> list[str]:
-    from command_line import MAIN
-
-    return list(MAIN)
 
 
 @pytest.mark.clause("CLI-66")
