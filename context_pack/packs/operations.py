@@ -128,7 +128,7 @@ class UpsertRef(Operation):
             raise invalid("give either 'symbol' or lines, not both", "symbol")
         if self.symbol is None and missing:
             raise invalid(f"'{missing[0]}' is required, or a 'symbol'", missing[0])
-        _ = self._lines
+        _ = self._lines  # refuses lines that cannot be
 
     @property
     def _lines(self) -> LineRange | None:

@@ -191,12 +191,13 @@ class PackWriter(PackAccess):
         faults = dict(zip(map(id, diagrams), self._faults(diagrams), strict=True))
 
         def written(operation: Operation, part: Part | None) -> WrittenPart | None:
-            warning = None
             if isinstance(part, Ref):
                 found = resolver(part)
                 # Of lines that are as they were anchored there is nothing to warn.
-                warning = None if found.state is State.EXACT else warning_of(part, resolver)
-                return WrittenPart(part, found, warning)
+                return WrittenPart(
+                    part, found, None if found.state is State.EXACT else warning_of(part, resolver)
+                )
+            warning = None
             if isinstance(part, Section) and isinstance(operation, UpsertSection):
                 warning = places_note(pack, part) if operation.section_description else None
             elif fault := faults.get(id(part)):

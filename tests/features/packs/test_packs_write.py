@@ -178,6 +178,17 @@ def test_a_pack_written_as_markdown_and_given_back_changes_nothing_and_an_edit_o
     ]
 
 
+@pytest.mark.clause("PK-83")
+def test_refs_of_one_key_in_two_sections_stay_two_when_the_text_is_written_back(desk: Any) -> None:
+    pack = desk.create()
+    for key, line in (("first", 1), ("second", 9)):
+        desk.section(pack, key)
+        desk.ref(pack, "same", line, line, section_key=key)
+    text = markdown_of(desk.store.get(pack)).replace("## Main [second]", "## Second [second]")
+    desk.change(pack, "write", text=text)
+    assert [ref.lines.start for _, ref in desk.store.get(pack).refs] == [1, 9]
+
+
 @pytest.mark.clause("PK-21")
 def test_places_in_an_upserted_section_are_no_refs_and_the_answer_says_so(shop: Any) -> None:
     pack, words = shop.create(), "See src/shop.py:1-6 and `src/shop.py#discount`."
