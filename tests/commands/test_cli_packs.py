@@ -229,12 +229,10 @@ def test_verify_passes_while_code_stays_or_moves_and_fails_when_it_changes(shop:
         "  moved       main/login  auth.py:4-5 → auth.py:5-6",
     )
     assert shop("packs", "verify", "--strict").code == 1
-    assert "::error" not in shop("packs", "verify", "--github").out
     shop.source(CODE.replace("user.name", "user.id"))
-    changed = shop("packs", "verify", "--github")
+    changed = shop("packs", "verify")
     assert (changed.code, "does not hold" in changed.out) == (1, True)
     assert "  changed     main/login  auth.py:4-5" in changed.out
-    assert "::error file=auth.py,line=4,endLine=5,title=context-pack::main/login of" in changed.out
     (shop.folder / "auth.py").unlink()
     done = shop("packs", "verify", "nobody", "auth", "--json")
     assert (done.code, done.json["ok"]) == (1, False)
@@ -280,12 +278,11 @@ def test_verify_ends_with_a_code_of_its_own_where_something_could_not_be_decided
     pack, file = shop.pack(), shop.folder / "auth.py"
     assert verified().code == 0
     file.chmod(0)
-    done = verified("--github")
+    done = verified()
     assert done.code == 3
     assert done.out.startswith(
         f"{pack.id}  auth — How login works: 1 ref, could not be decided\n"
         "  unknown     main/login  auth.py:4-5 (the file cannot be read)\n"
-        "::warning file=auth.py,line=4,endLine=5"
     )
     told = verified("--json").json
     assert (told["ok"], told["packs"][0]["ok"], told["packs"][0]["undecided"]) == (False, False, True)

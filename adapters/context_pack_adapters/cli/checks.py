@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from shlex import quote
 from typing import Any
 
@@ -153,8 +153,7 @@ def _packs(app: App, named: tuple[str, ...], status: str | None = None) -> tuple
 @command("packs verify")
 @SEVERAL
 @flag("--strict", "Refs hold only where they were, no pack may have expired, and one must be there.")
-@flag("--github", "Print what does not hold as annotations of GitHub Actions.")
-def verify_packs(app: App, packs: tuple[str, ...], strict: bool, github: bool) -> int:
+def verify_packs(app: App, packs: tuple[str, ...], strict: bool) -> int:
     """Check that every ref of these packs, or of all, still finds its code.
 
     A ref holds when its code is where it was, has moved as it is, was never anchored but is there, or changed
@@ -162,13 +161,12 @@ def verify_packs(app: App, packs: tuple[str, ...], strict: bool, github: bool) -
     stale) or a pack cannot be read; the other packs are checked all the same. Exit code 3 when nothing is
     wrong, but the state of a ref is unknown: its file, or one that may hold its code, could not be read just
     now. A pack that has expired is named, and with --strict it does not hold until it is restored or deleted.
-    What changed is shown by 'packs show --diff'.
+    What changed is shown by 'packs show --diff'; 'verify' checks everything else, too, and makes annotations.
 
     Examples:
       context-pack packs verify                    every pack
       context-pack packs verify auth billing       these packs
       context-pack packs verify --strict           only refs that are exact hold
-      context-pack packs verify --github           annotations at the lines, in a workflow
     """
     holding = {"exact"} if strict else HOLDS
 
@@ -194,12 +192,10 @@ def verify_packs(app: App, packs: tuple[str, ...], strict: bool, github: bool) -
     else:
         for pack in done.results:
             _print_verified(pack)
-            for each in annotated(pack, holding) if github else ():
-                output.line(each)
         for old in over:
             words = f"  {called(old)}: expired; packs restore {old.id} brings it back"
             output.line(("bold", old.id), words)
-        for name in [pack["name"] or pack["id"] for pack in done.results if not (pack["ok"] or github)][:1]:
+        for name in [pack["name"] or pack["id"] for pack in done.results if not pack["ok"]][:1]:
             what = f"What changed: context-pack packs show {quote(name)} --diff"
             output.note(f"{what}; if its words still hold: context-pack packs accept {quote(name)}")
         if nothing and not over:
@@ -238,17 +234,6 @@ def _print_verified(pack: Mapping[str, Any]) -> None:
     for each in pack.get("diagrams", ()):
         words = f"  {each['section']}/{each['diagram']}  cannot be drawn: {each['fault']}"
         output.line("  ", ("yellow", "diagram   "), words)
-
-
-def annotated(pack: Mapping[str, Any], holding: Any) -> Iterator[str]:
-    """A workflow command of GitHub for each ref that does not hold: it is shown at its lines."""
-    for ref in pack["refs"]:
-        if ref["state"] not in holding:
-            reason = f": {ref['reason']}" if ref["reason"] else ""
-            name = f"{ref['section']}/{ref['ref']} of the context pack {pack['name'] or pack['id']}"
-            level = "warning" if ref["state"] == "unknown" else "error"
-            lines = (ref["lines"]["start"], ref["lines"]["end"])
-            yield output.annotation(level, ref["path"], lines, f"{name} is {ref['state']}{reason}")
 
 
 @command("packs repair")
