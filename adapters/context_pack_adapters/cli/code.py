@@ -82,7 +82,7 @@ generate(
       context-pack usages Session.renew
       context-pack usages parse --path src
     """,
-    parameters(FindUsages, ("name",), filled_in=("action",)),
+    parameters(FindUsages, ("name",)),
     _usages,
 )
 

@@ -16,7 +16,7 @@ from context_pack.toolkit.arguments import schema_of
 from context_pack_adapters.cli.app import REGISTERED, App, Command
 from context_pack_adapters.cli.names import TYPES
 
-FILLED_IN = ("action", "expected_revision", "offset", "cursor")
+FILLED_IN = ("action", "expected_revision", "cursor")
 """What the commands of packs know by themselves: the action, the revision of now, all pages."""
 OPTIONAL = {"path", "refs", "query", "from_revision", "to_revision"}
 BUDGET = "Budget of the answer"
@@ -42,7 +42,6 @@ def parameters(
     defaults: Mapping[str, Any] | None = None,
     spelled: Mapping[str, str] | None = None,
     named: Mapping[str, click.ParamType[Any]] | None = None,
-    filled_in: Sequence[str] = FILLED_IN,
 ) -> list[click.Parameter]:
     """A parameter for each argument of a tool's command; `words` are those without an option, in order, which
     must be given but for the `OPTIONAL` ones that the tool does not require.
@@ -54,7 +53,7 @@ def parameters(
     rules = {
         name: rule
         for name, rule in schema["properties"].items()
-        if name not in filled_in and name not in fixed
+        if name not in FILLED_IN and name not in fixed
     }
     kinds = {**TYPES, **(named or {})}
     if "id" in rules and "id" not in (named or {}):  # a pack by its name or by its id

@@ -181,7 +181,7 @@ generate(
       context-pack packs diff auth
       context-pack packs diff auth 3 7
     """,
-    parameters(Diff, ("from_revision", "to_revision")),
+    parameters(Diff, ("from_revision", "to_revision"), ("offset",)),
     _diff,
 )
 
