@@ -143,7 +143,7 @@ def planted(folder: Path) -> tuple[Path, list[Path]]:
     made = [each for each in project.glob("part*") if each.is_dir()]
     for each in made:
         (each / "page.md").write_text("# Page\n")
-    subprocess.run([*OURS, "contexts", "init"], cwd=project, env=ENV, check=True, capture_output=True)
+    subprocess.run([*OURS, "contexts", "refresh"], cwd=project, env=ENV, check=True, capture_output=True)
     (project / "context.json").write_text('{"collections": {"all": {"url": "."}}}')
     shutil.copytree(ROOT / "tests/fixtures/bundles/sample", project / "sample")
     return project, made

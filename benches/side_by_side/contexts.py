@@ -49,7 +49,7 @@ def contexts(folder: Path, bounds: Bounds) -> None:
         place.mkdir(parents=True)
         for name in ("a.py", "b.py", "c.py", "d.py", "e.py"):
             (place / name).write_text(text)
-    made = [*OURS, "contexts", "init"]
+    made = [*OURS, "contexts", "refresh"]
     subprocess.run(made, cwd=folder, env=ENV, check=True, capture_output=True)
     server = Server(OURS, folder)
     server.result("output")  # the tools are loaded

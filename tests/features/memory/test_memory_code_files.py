@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -165,33 +164,3 @@ def test_entries_another_process_adds_during_a_survey_are_kept(tmp_path: Path) -
     indexer = CodeIndexer(Raced(tmp_path, PathPolicy()), index, NoSyntax)
     plan = indexer.plan()
     assert (plan.gone, list(index.known("code"))) == ((), ["late.py"])
-
-
-def _write_new_folder(root: Path) -> None:
-    (root / "new" / "deep").mkdir(parents=True)
-    (root / "new" / "deep" / "c.py").write_text("x = 1\n")
-
-
-@pytest.mark.clause("ME-22")
-def test_a_tree_surveyed_repeatedly_is_always_current(tmp_path: Path) -> None:
-    (tmp_path / "src").mkdir()
-    (tmp_path / "src" / "a.py").write_text("x = 1\n")
-    (tmp_path / "b.py").write_text("x = 1\n")
-    often = tree(tmp_path)
-    steps: list[Callable[[], object]] = [
-        lambda: (tmp_path / "src" / "a.py").write_text("x = 12\n"),
-        lambda: _write_new_folder(tmp_path),
-        lambda: (tmp_path / "new" / "deep" / "d.py").write_text("x = 1\n"),
-        lambda: aged(tmp_path / "b.py"),
-        lambda: (tmp_path / "src").rename(tmp_path / "moved"),
-        lambda: (tmp_path / "src").mkdir(),
-        lambda: (tmp_path / "moved" / "a.py").rename(tmp_path / "src" / "a.py"),
-        lambda: (tmp_path / ".gitignore").write_text("new/\n"),
-        lambda: (tmp_path / "b.py").unlink(),
-        lambda: shutil.rmtree(tmp_path / "new"),
-    ]
-    for step in steps:
-        for _ in range(4):
-            assert often.survey() == tree(tmp_path).survey()
-        step()
-        assert often.survey() == tree(tmp_path).survey()
