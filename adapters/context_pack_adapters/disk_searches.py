@@ -9,7 +9,7 @@ from pathlib import Path
 from context_pack.documents.ports import DocumentPorts
 from context_pack.kernel.paths import PathPolicy
 from context_pack.memory.entries import SNIPPETS, shortened
-from context_pack.memory.ports import DiscoveryStore, MemoryPorts, SessionLog, no_token
+from context_pack.memory.ports import DiscoveryStore, MemoryPorts, SessionLog
 from context_pack.retrieval.chunking import CHUNKER
 from context_pack.retrieval.ports import Background, EmbedderFailed
 from context_pack.retrieval.searching import Searching, budget_beside
@@ -75,7 +75,6 @@ class DiskSearches:
             syntax=shared_syntax(),
             background=worker,
             warning=chosen.warning,
-            token=no_token if team is None else team.change_token,
         )
         self._semantic, self._indexes = chosen.semantic, (documents, index)
 

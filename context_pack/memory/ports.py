@@ -157,11 +157,6 @@ class PackNotes(Protocol):
         """
 
 
-def no_token() -> str:
-    """Default: no change token, because reading the store is as fast as asking for one."""
-    return ""
-
-
 @frozen
 class MemoryPorts:
     """All ports of memory; without a background worker, indexing is done before the answer."""
@@ -175,8 +170,3 @@ class MemoryPorts:
     background: Background | None = field(default=None)
     warning: str | None = None
     """What is wrong with the embedder that was asked for, if anything."""
-    token: Callable[[], str] = no_token
-    """One text for the state of all discoveries and live packs: the same text, nothing has changed.
-
-    Empty where there is none; it raises `Failure` like the stores.
-    """

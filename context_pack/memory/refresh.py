@@ -186,27 +186,10 @@ class Refresher:
             Failure: `malformed_discovery`, or what the index raises.
         """
         known = self.ports.index.known_each(CORPORA)
-        warnings = self._refresh_stores(known)
+        warnings = (*self._refresh_discoveries(known), *self._refresh_packs(known))
         self._replace(SESSION, map(session_entry, self.ports.sessions.past()), known)
         code = self._refresh_code(check, tell, known[CODE])
         return evolve(code, warnings=(*warnings, *code.warnings)) if warnings else code
-
-    def _refresh_stores(self, known: Known) -> tuple[str, ...]:
-        """Read discoveries and packs, unless the index was made from the state that they have now."""
-        try:
-            token = self.ports.token()
-        except Failure:
-            token = ""  # reading will say what is wrong
-        with self.ports.index.reading() as snapshot:
-            noted = (snapshot.corpus_facts(DISCOVERY) or {}).get("token", "")
-        if token and token == noted:
-            return ()
-        if noted:  # whoever finds the work half done must not take it for that state
-            self.ports.index.note(DISCOVERY, {})
-        warnings = (*self._refresh_discoveries(known), *self._refresh_packs(known))
-        if token and not warnings:
-            self.ports.index.note(DISCOVERY, {"token": token})
-        return warnings
 
     def _refresh_discoveries(self, known: Known) -> Iterator[str]:
         """Index the discoveries; an unreachable store is a warning, and its old index is searched."""

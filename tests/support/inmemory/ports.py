@@ -49,9 +49,7 @@ def memory_ports(
         assert disk.memory is not None
         opened = disk.memory()
         searching = evolve(opened.searching, monotonic=time.monotonic)
-        return evolve(
-            opened, sessions=activity, tree=fresh(opened.tree), searching=searching, token=lambda: ""
-        )
+        return evolve(opened, sessions=activity, tree=fresh(opened.tree), searching=searching)
 
     return Ports(
         clock=time,
