@@ -15,6 +15,7 @@ import math
 import os
 import sqlite3
 import stat
+import weakref
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -175,4 +176,5 @@ class Activity:
                 if not isinstance(error, sqlite3.OperationalError):
                     self._folder.move(FILE, BROKEN)
                 raise
+        weakref.finalize(self, connection.close)  # whoever opens the ports need not close them
         return connection
