@@ -1,13 +1,28 @@
-"""From files to a bundle: what counts, what is a diagnostic, and what is not done twice."""
+"""From files to a bundle: what counts, what is a diagnostic, what a check finds, what clients are offered."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
-from bundle_maker import MANIFEST, TYPE_FILE, Files, bundle_files, desk_of, ids_of, load_files, nodes, target
+from bundle_maker import (
+    MANIFEST,
+    TYPE_FILE,
+    BundleDesk,
+    Files,
+    bundle_files,
+    desk_of,
+    ids_of,
+    load_files,
+    nodes,
+    target,
+)
 
-from context_pack.bundles.model import Bundle, Unloadable
+from context_pack.bundles.model import Bundle, DiagnosticSubject, Unloadable
+from context_pack.kernel.errors import Code, Failure
+from context_pack.toolkit.offers import ResourceFamily
+from context_pack.toolkit.registry import describe
 
 
 def troubles(files: Files) -> list[tuple[str | None, str]]:
@@ -159,3 +174,71 @@ def test_the_schema_is_the_one_the_manifest_names_else_the_one_of_the_type() -> 
     assert bundle_of(files).schemas["Node"] == {"title": "Other"}
     del files[MANIFEST]["spec"]["schemas"]
     assert bundle_of(files).schemas["Node"] == files["schemas/Node.json"]
+
+
+@pytest.mark.clause("BD-71")
+def test_a_check_finds_every_sort_of_trouble() -> None:
+    files = nodes({"a": ["b", "gone"], "b": [], "alone": [], "selfish": ["selfish"]})
+    files["bundle/node/8.yaml"] = {"id": "b"}
+    files["bundle/node/9.yaml"] = {}
+    files["bundle/node/0001.yaml"]["title"] = 5
+    found = [(one.sort, one.entity_id or one.file) for one in bundle_of(files).findings()]
+    assert found == [
+        (DiagnosticSubject.SCHEMA, "b"),
+        (DiagnosticSubject.FILE, "bundle/node/9.yaml"),
+        (DiagnosticSubject.DUPLICATE, "b"),
+        (DiagnosticSubject.REFERENCE, "a"),
+        (DiagnosticSubject.ORPHAN, "alone"),
+        (DiagnosticSubject.ORPHAN, "selfish"),
+    ]
+
+
+TOOLS = ("export_context", "get_context", "export_entity_markdown")
+
+
+def family(desk: BundleDesk) -> ResourceFamily:
+    """The resources of bundles."""
+    (found,) = [one for one in desk.registry.resources() if one.prefix == "context://bundle/"]
+    return found
+
+
+@pytest.mark.clause("BD-53")
+@pytest.mark.parametrize("name", TOOLS)
+def test_the_tools_only_read_and_say_what_they_answer(name: str) -> None:
+    shown = describe(desk_of({}).registry.tools[name])
+    assert {hint: shown["annotations"][hint] for hint in shown["annotations"] if hint != "title"} == {
+        "readOnlyHint": True,
+        "destructiveHint": False,
+        "idempotentHint": True,
+        "openWorldHint": False,
+    }
+    fields = {"ok", "tool", "data", "bundleId", "meta", "diagnostics", "error"}
+    assert set(shown["outputSchema"]["properties"]) == fields
+    assert "maximum" not in shown["inputSchema"]["properties"].get("dependencyDepth", {})
+    assert not desk_of({}).registry.tools[name].mutates({})
+
+
+@pytest.mark.clause("BD-60")
+def test_an_entity_is_a_resource_as_json() -> None:
+    files = bundle_files({"Node": [{"id": "a b/ü", "title": "T"}]})
+    desk = desk_of(files)
+    for uri in ("context://bundle/one/Node/a%20b%2F%C3%BC", "context://bundle/one/Node/a b/ü"):
+        found = desk.registry.read(uri)
+        assert found is not None
+        assert (found.uri, found.mime_type) == (uri, "application/json")
+        assert json.loads(found.text) == {
+            "entityType": "Node",
+            "id": "a b/ü",
+            "data": {"id": "a b/ü", "title": "T"},
+            "lastModified": "2023-11-14T22:13:20.000Z",
+        }
+    assert family(desk).uri_template == "context://bundle/{bundle}/{type}/{id}"
+    assert list(family(desk).entries()) == []
+
+
+@pytest.mark.clause("BD-60")
+@pytest.mark.parametrize("rest", ["two/Node/a", "one/Other/a", "one/Node/b", "..%2Fone/Node/a"])
+def test_a_uri_that_names_nothing_is_not_found(rest: str) -> None:
+    with pytest.raises(Failure) as told:
+        desk_of(nodes({"a": []})).registry.read(f"context://bundle/{rest}")
+    assert told.value.code is Code.NOT_FOUND

@@ -1,0 +1,204 @@
+"""Texts of bundles: what YAML means and is refused, how it is written; names and dates for people."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import pytest
+import yaml
+from bundle_maker import desk_of, nodes, target
+from hanging import never_hanging
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from context_pack.bundles.model import last_modified, words_of
+from context_pack.kernel.yaml_documents import Malformed, dump, load
+
+SCALARS: dict[str, Any] = {
+    "2026-02-13T10:00:00Z": "2026-02-13T10:00:00Z", "2026-02-13": "2026-02-13", "12:30:45": "12:30:45",
+    "yes": "yes", "No": "No", "on": "on", "OFF": "OFF", "y": "y", "1_000": "1_000", "0b11": "0b11",
+    "null": None, "Null": None, "NULL": None, "~": None, "": None, "nULL": "nULL",
+    "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False, "tRUE": "tRUE",
+    "0": 0, "-0": 0, "+7": 7, "-19": -19, "007": 7, "0o17": 15, "0x1F": 31, "0xfF": 255, "-0x1": "-0x1",
+    "0o8": "0o8", "1.5": 1.5, "-.5": -0.5, "1.": 1.0, "1e3": 1000.0, "+12e-02": 0.12, "6.02E+23": 6.02e23,
+    "1e": "1e", ".": ".",
+    "0x": "0x", "=": "=", "<<": "<<", "'1'": "1", '"true"': "true", "'~'": "~", '""': "",
+    "!!str 1": "1", "!!int 1": 1, "!!bool true": True, "!!null ''": None, "! 1": "1",
+}  # fmt: skip
+
+
+def refused(text: str | bytes) -> Malformed:
+    """The complaint about a text that must not be read."""
+    with pytest.raises(Malformed) as told:
+        load(text)
+    return told.value
+
+
+@pytest.mark.clause("BD-11")
+@pytest.mark.parametrize("text", SCALARS)
+def test_a_scalar_means_what_the_core_schema_says(text: str) -> None:
+    for spelled in (f"a: {text}", f"- {text}", f"{{a: {text} }}"):
+        value = load(spelled)
+        found = value[0] if isinstance(value, list) else value["a"]
+        assert (found, type(found)) == (SCALARS[text], type(SCALARS[text]))
+
+
+@pytest.mark.clause("BD-11")
+@pytest.mark.parametrize(
+    ("text", "words", "line"),
+    [
+        ("a: 1\nb: 2\na: 3", "a key appears twice", 3),
+        ("a: &x [1, *x]", "an alias", 1),
+        ("a: *nothing", "an alias", 1),
+        ("? [a]\n: b", "a key is not text", 1),
+        ("a: !!python/name:os.system x", "a tag", 1),
+        ("a: !custom x", "a tag", 1),
+        ("a: 1\n---\nb: 2", "more than one document", 2),
+        ("", "it is empty", None),
+        ("a: 1\nb: [", "not valid YAML", 3),
+        ("a: 1\nb: 'c", "not valid YAML", 2),
+        ("a:\n\t- b", "not valid YAML", 2),
+        ("a: 1\nb: \x01", "not valid YAML", None),
+        ("%YAML 3.0\n---\na", "not valid YAML", 1),
+        ('a: "\\ud800"', "", None),
+        ("a: " + "9" * 5000, "too many digits", 1),
+    ],
+)
+def test_refused_yaml_names_the_reason_and_the_line(text: str, words: str, line: int | None) -> None:
+    told = refused(text)
+    assert words in told.reason
+    assert line is None or told.line == line
+    assert told.line is None or f"line {told.line}" in str(told)
+
+
+@pytest.mark.clause("BD-11")
+def test_aliases_cannot_make_a_small_file_large_or_deep() -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
+    with never_hanging():
+        assert "too large" in refused("\n".join(lines)).reason
+        long_text = "a: &a " + "x" * 100_000 + "\nb: [" + ", ".join(["*a"] * 20) + "]"
+        assert "too large" in refused(long_text).reason
+        deep = ["a0: &a0 []"] + [f"a{n}: &a{n} [*a{n - 1}]" for n in range(1, 200)]
+        assert "deep" in refused("\n".join(deep)).reason
+
+
+@pytest.mark.clause("BD-11")
+def test_deep_nesting_is_refused_without_recursion() -> None:
+    limit = sys.getrecursionlimit()
+    for filling in ("[", "{a: ", "- ", "? ", "a: &a [*a,", "&a [", "!!seq ["):
+        told = refused(filling * (400_000 // len(filling)))
+        assert told.reason
+    assert refused("[" * 101 + "]" * 101).reason == "nested deeper than 100 levels"
+    assert load("[" * 100 + "]" * 100)
+    assert sys.getrecursionlimit() == limit
+
+
+# What YAML 1.1 scanners call printable and no line break.
+
+
+READERS_1_1 = (yaml.SafeLoader, yaml.CSafeLoader)
+TRICKY = [
+    "yes", "No", "on", "OFF", "y", "n", "true", "null", "~", "", " ", "1", "0x1F", "0o17", "1_000", "1e3",
+    "12:30:45", "2026-02-13", "2026-02-13T10:00:00Z", ".inf", "-.inf", ".nan", "=", "<<", "- a", "a: b",
+    "a #b", "#", "&a", "*a", "!x", "%x", "@x", "`x", "[", "]", "{", "}", ",", "?", ":", "|", ">", "'", '"',
+    "\\", "---", "...", "a\n", "\na", "a\n\nb", "a\nb\n\n", " a\nb", "a \nb", "a\tb\nc", "tab\t", "\r",
+    "a\r\nb", "\x00", "\x07", "\x7f", "\x85", "\xa0", "\u2028", "\u2029", "\ufeff", "\ufffe", "\uffff", "😀",
+    "a" * 2000, "Infinity", "NaN", "None", "a\n  b\n\tc", "# a\n# b", "key: |\n  x", "x\n---\ny",
+    "x\n...\n",
+]  # fmt: skip
+
+
+def everywhere(text: str) -> list[Any]:
+    """What every reader takes the text for."""
+    found = [yaml.load(text, Loader=loader) for loader in READERS_1_1]
+    return [*found, load(text, max_depth=1000)]
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=30)
+    | st.sampled_from(TRICKY),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=8) | st.sampled_from(TRICKY), inner, max_size=3)
+    ),
+    max_leaves=10,
+)
+
+
+@pytest.mark.clause("BD-38")
+@given(st.dictionaries(st.text(max_size=5), VALUES, min_size=1, max_size=4))
+@example({"a": [[], {}, [[]], [{}], [[1, [2]]], [{"a": []}, {"b": {}}]]})
+@example({"k" * 1500: {"m" * 1500: [1]}})
+def test_any_value_comes_back_equal_in_every_reader(value: dict[str, Any]) -> None:
+    for found in everywhere(dump(value)):
+        assert found == value
+
+
+@pytest.mark.clause("BD-38")
+def test_an_export_as_yaml_is_the_same_envelope() -> None:
+    files = nodes({"a": ["b"], "b": ["a", "gone"]})
+    files["bundle/node/0001.yaml"] |= {
+        "text": "two\nlines\n",
+        "yes": "no",
+        "date": "2026-01-01",
+        "n": [1.0, 1e30, None],
+    }
+    desk = desk_of(files)
+    as_json = desk.call("export_context", targets=[target("a")])
+    as_yaml = desk.call("export_context", targets=[target("a")], format="yaml")
+    expected = json.loads(as_json.text)
+    expected["data"]["exportMeta"]["format"] = "yaml"
+    expected["meta"]["digest"] = (as_yaml.structured or {})["meta"]["digest"]
+    assert as_yaml.structured == expected
+    assert not as_yaml.is_error
+    for found in everywhere(as_yaml.text):
+        assert found == expected
+    assert "text: |\n" in as_yaml.text
+
+
+@pytest.mark.clause("BD-38", "BD-37")
+def test_an_error_is_json_in_both_formats() -> None:
+    error = desk_of(nodes({"a": []})).refused("export_context", targets=[target("x")], format="yaml")
+    assert error["code"] == "NOT_FOUND"
+
+
+FILE_NS = 1_765_432_100_123_999_999
+
+
+@pytest.mark.clause("BD-22")
+@pytest.mark.parametrize(
+    ("field", "words"),
+    [
+        ("ownerActorId", "Owner Actor ID"),
+        ("apiURLs", "API URLs"),
+        ("schema_uri", "Schema URI"),
+        ("HTTPPort", "HTTP Port"),
+        ("kebab-case-ids", "Kebab Case IDs"),
+        ("steps.actorId", "Actor ID"),
+        ("größe", "Größe"),
+        ("__", "__"),
+    ],
+)
+def test_a_field_name_is_split_into_words(field: str, words: str) -> None:
+    assert words_of(field) == words
+
+
+@pytest.mark.clause("BD-35")
+@pytest.mark.parametrize(
+    ("stated", "instant"),
+    [
+        ("2025-12-20", "2025-12-20T00:00:00.000Z"),
+        ("2025-12-20T14:30:00.123999999Z", "2025-12-20T14:30:00.123Z"),
+        ("2025-12-20T00:30:00+01:00", "2025-12-19T23:30:00.000Z"),
+        ("2025-12-20T14:30:00", "2025-12-20T14:30:00.000Z"),
+    ],
+)
+def test_a_stated_modification_date_is_parsed_as_an_instant(stated: str, instant: str) -> None:
+    assert last_modified(stated, FILE_NS) == instant
