@@ -15,7 +15,7 @@ from attrs import frozen
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceTree, near_paths
-from context_pack.kernel.text import MAX_LINES, LineRange
+from context_pack.kernel.text import LineRange
 from context_pack.knowledge.model import (
     COSMETIC,
     SEVERITY,
@@ -88,7 +88,7 @@ class ContextFor:
 
 @frozen
 class KnowledgeOfPlaces:
-    """What is known of some places, the most binding first."""
+    """What is known of some places, the most binding first; those of a diff are known to who gave it."""
 
     places: Sequence[PlaceInCode]
     known: Sequence[Known]
@@ -129,15 +129,8 @@ class KnownHere:
 
     def of_diff(self, files: Sequence[ChangedFile], check: Check = never_cancelled) -> KnowledgeOfPlaces:
         """What rests on code that a diff touches; contexts of the folders are not part of it."""
-        places = [
-            PlaceInCode(path, LineRange(hunk.new_start, hunk.new_start + hunk.new_count - 1))
-            for file in files
-            if (path := file.new) is not None
-            for hunk in file.hunks
-            if 0 < hunk.new_count <= MAX_LINES
-        ]
         touched = [each for each in self._all(None, check) if any(each.is_touched_by(file) for file in files)]
-        return KnowledgeOfPlaces(places, ranked(touched, ()))
+        return KnowledgeOfPlaces((), ranked(touched, ()))
 
     def of_trace(self, trace: str) -> list[PlaceInCode]:
         """The functions of this project that a trace goes through, in its order."""
@@ -160,10 +153,6 @@ class KnownHere:
         except Failure:  # of a store: whoever reads code is not to be stopped by it
             return []
         return sentences_within([each for each in about if each.is_within(first, last)])
-
-    def everything(self, check: Check = never_cancelled) -> list[Known]:
-        """All that is written down about code, with its state: what a gate looks at."""
-        return ranked(self._all(None, check), ())
 
     def _all(self, paths: set[str] | None, check: Check) -> list[Known]:
         return [each for source in self.sources for each in source.known(paths, check)]

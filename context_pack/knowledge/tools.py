@@ -60,7 +60,7 @@ def _record(known: KnowledgeOfPlaces) -> dict[str, Any]:
     rows = [_known(each) for each in known.known]
     body: dict[str, Any] = {"known": rows}
     named = [each for each in known.places if each.symbol is not None]
-    if named:  # whoever gave a path or a diff knows these places; a trace or a name was resolved
+    if named:  # whoever gave a path knows the place; a trace or a name was resolved
         body["places"] = [_place(each) for each in named[:MOST_PLACES]]
     return body
 

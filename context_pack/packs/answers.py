@@ -149,17 +149,12 @@ def _part_record(written: WrittenPart | None) -> Payload | None:
     """
     if written is None:
         return None
-    record = to_record(written.part, anchors=False)
-    if written.resolution is None:
-        return record if written.warning is None else {**record, "warning": written.warning}
-    found, excerpt = written.resolution.found, written.resolution.excerpt
-    lines = [] if excerpt is None else excerpt.split("\n")
-    record |= {
-        "state": written.resolution.state.value,
-        "found": found and to_record(found),
-        "first_line": lines[0][:LINE_CHARS] if lines else None,
-        "last_line": lines[-1][:LINE_CHARS] if lines else None,
-    }
+    record: Payload = to_record(written.part, anchors=False)
+    if written.resolution is not None:
+        found, excerpt = written.resolution.found, written.resolution.excerpt
+        lines = [None] if excerpt is None else [line[:LINE_CHARS] for line in excerpt.split("\n")]
+        record |= {"state": written.resolution.state.value, "found": found and to_record(found)}
+        record |= {"first_line": lines[0], "last_line": lines[-1]}
     return record if written.warning is None else {**record, "warning": written.warning}
 
 
