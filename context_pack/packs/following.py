@@ -135,7 +135,8 @@ def copies_in(sought: Sought, source: SourceText) -> list[LineRange]:
 
 def of_the_name(symbol: Symbol | None, text: Text, places: Sequence[LineRange]) -> list[LineRange]:
     """Those of some places of a file that are in the definition of the anchored name."""
-    names = {each.qualified for each in _of_name(symbol, text.definitions)}
+    definitions = _of_name(symbol, text.definitions) or _retyped(symbol, text.definitions)
+    names = {each.qualified for each in definitions}
     around = ((place, symbol_of(text.definitions, place, text.lines(place))) for place in places)
     return [place for place, each in around if each is not None and each.name in names]
 
@@ -169,30 +170,30 @@ def find_changed(sought: Sought, text: Text) -> Candidate | None:
     symbol = sought.anchor.symbol
     if symbol is None:
         return _block(sought, text, LEAST_SHARE)
-    named = _best(sought, text, _of_name(symbol, text.definitions))
-    is_namesake = any(each.qualified == symbol.name for each in text.definitions)
-    if named is not None and (is_namesake or named.likeness >= RETYPED):
+    if (named := namesake(sought, text)) is not None:
         return named
+    retyped = _best(sought, text, _retyped(symbol, text.definitions))
+    if retyped is not None and retyped.likeness >= RETYPED:
+        return retyped
     if not text.definitions:  # while somebody edits it, code cannot be parsed
         return _block(sought, text, RETYPED)
     return _renamed(sought, text)
 
 
 def namesake(sought: Sought, text: Text) -> Candidate | None:
-    """What is shown of another file that defines the anchored name."""
-    symbol = sought.anchor.symbol
-    same = [each for each in text.definitions if symbol is not None and each.qualified == symbol.name]
-    return _best(sought, text, _of_name(symbol, same))
+    """What is shown of a file that defines the anchored name."""
+    return _best(sought, text, _of_name(sought.anchor.symbol, text.definitions))
 
 
 def _of_name(symbol: Symbol | None, definitions: Sequence[Definition]) -> list[Definition]:
-    """The definitions of the anchored name; else the only one of its last part, if its type was renamed."""
-    if symbol is None:
-        return []
-    same = [each for each in definitions if each.qualified == symbol.name]
-    if same:
-        return [each for each in same if each.kind.value == symbol.kind] or same
-    bare = name_parts(symbol.name)[-1]
+    """The definitions of the anchored name, those of its kind if there are any."""
+    same = [each for each in definitions if symbol is not None and each.qualified == symbol.name]
+    return [each for each in same if symbol is not None and each.kind.value == symbol.kind] or same
+
+
+def _retyped(symbol: Symbol | None, definitions: Sequence[Definition]) -> list[Definition]:
+    """The only definition of the last part of the name, in case its type was renamed."""
+    bare = "" if symbol is None else name_parts(symbol.name)[-1]
     only = [each for each in definitions if each.name == bare]
     return only if len(only) == 1 else []
 
