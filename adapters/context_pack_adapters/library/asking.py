@@ -37,6 +37,7 @@ def asks(command: Callable[P, C]) -> Callable[[Callable[[S, C], R]], Callable[Co
         def asking(self: S, /, *args: P.args, **given: P.kwargs) -> R:
             return method(self, command(*args, **given))
 
+        asking.__annotations__["return"] = method.__annotations__["return"]
         describe(asking, command, method.__name__, method.__doc__ or "")
         return asking
 
