@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from command_line import CommandLine
-from context_trees import PROJECT, plant
+from context_trees import PROJECT, context, plant
 
 from context_pack.kernel.yaml_documents import load
 
@@ -36,7 +36,7 @@ def test_refresh_makes_fresh_contexts_and_keeps_hand_written_text(
 ) -> None:
     first = contexts("contexts", "status")
     assert (first.code, first.out.splitlines()[-1]) == (1, "0 fresh, 0 stale, 5 missing")
-    made = contexts("contexts", "refresh")
+    made = contexts("contexts", "init")
     assert (made.code, made.out.splitlines()[-1]) == (0, "5 made, 0 updated, 0 unchanged")
     assert contexts("contexts", "status").code == 0
     assert record(project / "billing/.context.yaml")["summary"] == "Billing of the shop."
@@ -53,6 +53,8 @@ def test_refresh_makes_fresh_contexts_and_keeps_hand_written_text(
     plant(project, {"billing/refund.py": '"""Refunds."""\n'})
     stale = contexts("contexts", "status", "--quiet")
     assert (stale.code, stale.out.splitlines()[0].split()[:2]) == (1, ["stale", "billing"])
+    again = contexts("contexts", "init")
+    assert (again.code, again.out.splitlines()[-1]) == (0, "0 made, 0 updated, 5 unchanged")
     refreshed = contexts("contexts", "refresh", "billing")
     assert (refreshed.code, refreshed.out.splitlines()[-1]) == (0, "0 made, 1 updated, 0 unchanged")
     now = record(project / "billing/.context.yaml")
@@ -77,6 +79,22 @@ def test_status_fails_with_what_is_wrong(project: Path, contexts: CommandLine) -
     assert left.code == 0
     assert re.search(r"^left +src ", left.out, re.MULTILINE)
     assert (project / "src/.context.yaml").read_text() == "version: 1\nversion: 1\n"
+
+
+@pytest.mark.clause("CX-44")
+def test_show_prints_the_file_as_it_is(project: Path, contexts: CommandLine) -> None:
+    text = "# mine\n" + context("src") + "todos: [a,   b]\n"
+    plant(project, {"src/.context.yaml": text})
+    shown = contexts("contexts", "show", "src")
+    assert (shown.code, shown.out) == (0, text)
+    told = contexts("contexts", "show", "src", "--json").json
+    assert (told["scope"], told["state"], told["context"]["todos"]) == ("src", "stale", ["a", "b"])
+    plant(project, {"src/.context.yaml": "version: 9\n"})
+    assert contexts("contexts", "show", "src").out == "version: 9\n"
+    for scope, words in (("nowhere", "No .context.yaml found"), ("../..", "path traversal")):
+        refused = contexts("contexts", "show", scope)
+        assert refused.code == 1
+        assert words in refused.err
 
 
 @pytest.mark.clause("CX-32", "CX-30", "CX-42", "CX-44")

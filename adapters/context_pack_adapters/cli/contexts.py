@@ -1,9 +1,10 @@
-"""The commands about directory contexts: refresh makes and updates them, status checks them."""
+"""The commands about directory contexts: init, refresh, status, show."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import click
 from attrs import asdict
@@ -11,9 +12,17 @@ from attrs import asdict
 from context_pack.contexts.fingerprint import Method
 from context_pack.contexts.model import CONTEXT_SCHEMA
 from context_pack.contexts.ports import Project
-from context_pack.contexts.queries import ListContexts, opened
+from context_pack.contexts.queries import (
+    CheckFreshness,
+    ListContexts,
+    QueryContext,
+    folder_at,
+    opened,
+    refusal,
+)
 from context_pack.contexts.refresh import FolderOutcome, RefreshRequest
 from context_pack.contexts.tools import listing_body
+from context_pack.kernel.ports import Reason
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
 
@@ -28,20 +37,38 @@ def _project(app: App) -> Project:
     return opened(app.cases.contexts.queries.projects, None)
 
 
-@command("contexts refresh", walks=True)
-@click.argument("scope", required=False)
-@flag("--adopt", "Take over generated fields of dotcontext and of earlier versions.")
-@click.option(
+FINGERPRINT = click.option(
     "--fingerprint", type=click.Choice(["content", "stat"]), help="What a new fingerprint is taken of."
 )
-@flag("--agents", "Also keep a block about contexts in AGENTS.md.")
-def refresh(app: App, scope: str | None, adopt: bool, fingerprint: str | None, agents: bool) -> int:
-    """Make a .context.yaml for every folder worth one, and bring those that are there up to date.
+AGENTS = flag("--agents", "Also keep a block about contexts in AGENTS.md.")
+
+
+@command("contexts init", walks=True)
+@FINGERPRINT
+@AGENTS
+def init(app: App, fingerprint: str | None, agents: bool) -> int:
+    """Make a .context.yaml for every folder worth one that has none; those that are there stay as they are.
 
     A context says what its folder holds: summary, files, interfaces, dependencies, tests; made from the code,
     its documentation and its manifests, without a model and in seconds. Add what the code does not show
     (decisions, constraints) by hand. Which folders are worth one is said in .context.config.yaml
     (min_tokens).
+
+    Examples:
+      context-pack contexts init
+      context-pack contexts init --agents              also tell agents about them, in AGENTS.md
+      context-pack contexts init --fingerprint stat    times and sizes, as dotcontext has it
+    """
+    return _carry_out(app, fingerprint, agents=agents, only_missing=True)
+
+
+@command("contexts refresh", walks=True)
+@click.argument("scope", required=False)
+@flag("--adopt", "Take over generated fields of dotcontext and of earlier versions.")
+@FINGERPRINT
+@AGENTS
+def refresh(app: App, scope: str | None, adopt: bool, fingerprint: str | None, agents: bool) -> int:
+    """Bring contexts up to date with their folders, and make those that are missing.
 
     Nothing that a person wrote is touched: only fingerprint, date and the fields named in derived_fields
     change, and a field that somebody edited leaves derived_fields instead. Comments stay. A corrupt file, or
@@ -54,14 +81,17 @@ def refresh(app: App, scope: str | None, adopt: bool, fingerprint: str | None, a
     Examples:
       context-pack contexts refresh
       context-pack contexts refresh src/core           only this folder and what is below it
-      context-pack contexts refresh --agents           also tell agents about them, in AGENTS.md
       context-pack contexts refresh --adopt            once, in a project that used dotcontext
-      context-pack contexts refresh --fingerprint stat     times and sizes, as dotcontext has it
     """
     if scope is not None and agents:
         raise click.UsageError("--agents is about the whole project; leave out the scope")
+    return _carry_out(app, fingerprint, agents=agents, scope=scope, adopt=adopt)
+
+
+def _carry_out(app: App, fingerprint: str | None, **rest: Any) -> int:
+    """Make or refresh contexts, and print the outcome of each folder."""
     method = None if fingerprint is None else Method(fingerprint)
-    project, order = _project(app), RefreshRequest(scope, method=method, agents=agents, adopt=adopt)
+    project, order = _project(app), RefreshRequest(method=method, **rest)
     with output.progress("contexts") as report:
         outcomes = app.cases.contexts.refresher.refresh(project, order, progress=report)
     if app.json:
@@ -128,3 +158,24 @@ def status(app: App, quiet: bool, schema: bool) -> int:
     if not {"stale", "missing"}.isdisjoint(states.values()):
         output.note("'context-pack contexts refresh' mends what is stale or missing.")
     return 0 if fresh else 1
+
+
+@command("contexts show")
+@click.argument("scope", default=".")
+def show(app: App, scope: str) -> None:
+    """Print the .context.yaml of a folder as it is, also one that is not valid; without SCOPE the root's.
+
+    Examples:
+      context-pack contexts show src/core
+      context-pack contexts show src/core --json       the parsed context, with its state
+    """
+    if app.json:
+        queries = app.cases.contexts.queries
+        context = queries.query(QueryContext(scope=scope)).context
+        state = queries.check(CheckFreshness(scope=scope)).freshness.state.value
+        output.value({"scope": scope, "state": state, "context": context})
+        return
+    data = folder_at(_project(app), scope).context()
+    if isinstance(data, Reason):
+        raise refusal(data, scope)
+    output.raw(data.decode("utf-8", "backslashreplace"))

@@ -83,8 +83,10 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "docs search": "search the documents by meaning and by words",
     },
     "contexts": {
-        "contexts refresh": "make directory contexts, and bring them up to date",
+        "contexts init": "make the directory contexts that are missing",
+        "contexts refresh": "bring directory contexts up to date",
         "contexts status": "tell which contexts are fresh, stale or missing",
+        "contexts show": "print the context of a folder",
     },
     "bundles": {
         "bundles check": "list bundles, check files, schemas, ids and references",
