@@ -58,66 +58,47 @@ class RateLimiter:
                 taken.append(max(now, taken[-1] if taken else now) + share)
                 return
             wait = taken[0] - now if taken else share
-        again = f"try again in {wait:.1f} s; CONTEXT_PACK_RATE_LIMITS changes the limit"
-        raise Failure(
-            Code.RATE_LIMITED,
-            f"Rate limit exceeded for {tool}",
-            {
-                "retryAfterMs": min(int(wait * 1000) + 1, int(WINDOW_SECONDS * 1000)),
-                "limit": limit,
-                "hint": again,
-            },
-        )
-
-
-@define
-class ToolMetrics:
-    """One tool's counts and its most recent durations in milliseconds."""
-
-    calls: int = 0
-    failures: Counter[str] = field(factory=Counter)
-    recent: deque[float] = field(factory=lambda: deque(maxlen=KEPT_SAMPLES))
-
-    def snapshot(self) -> dict[str, Any]:
-        """The numbers as published."""
-        ordered = sorted(self.recent)
-        return {
-            "calls": self.calls,
-            "failures": dict(sorted(self.failures.items())),
-            "p50": quantile(ordered, 0.50),
-            "p95": quantile(ordered, 0.95),
-            "p99": quantile(ordered, 0.99),
+        details = {
+            "retryAfterMs": min(int(wait * 1000) + 1, int(WINDOW_SECONDS * 1000)),
+            "limit": limit,
+            "hint": f"try again in {wait:.1f} s; CONTEXT_PACK_RATE_LIMITS changes the limit",
         }
+        raise Failure(Code.RATE_LIMITED, f"Rate limit exceeded for {tool}", details)
 
 
 @define
 class Metrics:
-    """All tools' metrics."""
+    """What the tools have done: calls, failures by kind, and their most recent durations in milliseconds."""
 
-    tools: defaultdict[str, ToolMetrics] = field(factory=lambda: defaultdict(ToolMetrics))
     lock: AbstractContextManager[Any] = field(factory=nullcontext)
+    _calls: Counter[str] = field(factory=Counter, init=False)
+    _failures: Counter[tuple[str, str]] = field(factory=Counter, init=False)
+    _recent: dict[str, deque[float]] = field(factory=dict, init=False)
 
     def record(self, tool: str, milliseconds: float, failure: str | None) -> None:
         """Count one finished call."""
         with self.lock:
-            entry = self.tools[tool]
-            entry.calls += 1
-            entry.recent.append(milliseconds)
+            if tool not in self._recent:
+                self._recent[tool] = deque(maxlen=KEPT_SAMPLES)
+            self._recent[tool].append(milliseconds)
+            self._calls[tool] += 1
             if failure is not None:
-                entry.failures[failure] += 1
+                self._failures[tool, failure] += 1
 
     def snapshot(self) -> dict[str, Any]:
-        """Every tool that was called, by name."""
+        """The numbers of every tool that was called, by name."""
         with self.lock:
-            return {name: self.tools[name].snapshot() for name in sorted(self.tools)}
+            tools: dict[str, Any] = {}
+            for name, recent in sorted(self._recent.items()):
+                failures = {kind: n for (tool, kind), n in sorted(self._failures.items()) if tool == name}
+                tools[name] = {"calls": self._calls[name], "failures": failures}
+                tools[name] |= {f"p{percent}": quantile(sorted(recent), percent) for percent in (50, 95, 99)}
+            return tools
 
 
-def quantile(ordered: list[float], share: float) -> float | None:
-    """The nearest-rank quantile of sorted values, rounded to microseconds."""
-    if not ordered:
-        return None
-    rank = max(1, -(-round(share * 100) * len(ordered) // 100))
-    return round(ordered[rank - 1], 3)
+def quantile(ordered: list[float], percent: int) -> float:
+    """The nearest-rank quantile of sorted values, of which there are some, rounded to microseconds."""
+    return round(ordered[-(-percent * len(ordered) // 100) - 1], 3)
 
 
 def stats_text(metrics: Metrics, files: Callable[[], Any] = tuple) -> str:
@@ -137,12 +118,5 @@ def stats_family(metrics: Metrics, files: Callable[[], Any] = tuple) -> Resource
         return ResourceText(uri, stats_text(metrics, files), "application/json") if uri == STATS_URI else None
 
     return ResourceFamily(
-        prefix=STATS_URI,
-        uri_template=None,
-        name="stats",
-        title=title,
-        description=about,
-        mime_type="application/json",
-        entries=lambda: [entry],
-        read=read,
+        STATS_URI, None, "stats", title, about, "application/json", entries=lambda: [entry], read=read
     )
