@@ -126,9 +126,3 @@ def test_parameters_of_another_kind_are_refused_in_requests_and_dropped_in_notif
     assert isinstance(message, Invalid)
     assert (message.id, message.code) == (9, -32602)
     assert classify({"jsonrpc": "2.0", "method": "m", "params": params}) == Notification("m", None)
-
-
-@pytest.mark.clause("MCP-03")
-@pytest.mark.parametrize("params", [{"a": 1}, [1], None])
-def test_a_message_without_an_id_is_a_notification(params: Any) -> None:
-    assert classify({"jsonrpc": "2.0", "method": "m", "params": params}) == Notification("m", params)

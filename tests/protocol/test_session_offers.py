@@ -149,14 +149,6 @@ def test_a_bad_cursor_is_invalid(peer: Peer, modern: Modern, method: str, cursor
 
 
 @pytest.mark.clause("MCP-40")
-def test_a_cursor_of_another_list_is_invalid(peer: Peer, demo: Demo) -> None:
-    fill(demo, MAX_RESOURCES + 1)
-    cursor = peer.result("resources/list")["nextCursor"]
-    assert peer.error("prompts/list", {"cursor": cursor})["code"] == -32602
-    assert peer.error("tools/list", {"cursor": cursor})["code"] == -32602
-
-
-@pytest.mark.clause("MCP-40")
 def test_a_list_may_shrink_under_a_cursor(peer: Peer, demo: Demo) -> None:
     fill(demo, MAX_RESOURCES + 1)
     cursor = peer.result("resources/list")["nextCursor"]
@@ -198,14 +190,6 @@ def test_prompts_are_listed_with_their_arguments(peer: Peer) -> None:
             ],
         }
     ]
-
-
-@pytest.mark.clause("MCP-20")
-@pytest.mark.parametrize("method", LISTS)
-def test_lists_say_how_long_they_may_be_kept(peer: Peer, modern: Modern, method: str) -> None:
-    result = peer.result(method, modern())
-    assert result["cacheScope"] == "private"
-    assert (result["ttlMs"] == 0) is (method == "resources/list")
 
 
 GREET = {"type": "ref/prompt", "name": "greet"}

@@ -19,7 +19,6 @@ from context_pack_adapters.server.protocol_versions import (
     LEVEL_KEY,
     SERVER_KEY,
     VERSION_KEY,
-    ServerFacts,
 )
 
 if TYPE_CHECKING:
@@ -216,18 +215,6 @@ def test_what_is_not_declared_has_no_methods(peer: Peer, modern: Modern, method:
     assert method.partition("/")[0] not in declared
     assert peer.error(method, {})["code"] == -32601
     assert peer.error(method, modern())["code"] == -32601
-
-
-@pytest.mark.clause("MCP-96")
-def test_instructions_are_bounded() -> None:
-    from context_pack_adapters.server.session import ProtocolSession
-
-    def session(instructions: str) -> ProtocolSession:
-        return ProtocolSession(ServerFacts("n", "t", "v", "d", instructions), lambda: None, lambda _: None)  # type: ignore[arg-type, return-value]
-
-    session("é" * 1024)
-    with pytest.raises(ValueError):
-        session("é" * 1024 + "x")
 
 
 @pytest.mark.clause("MCP-14")
