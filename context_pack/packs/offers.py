@@ -1,7 +1,7 @@
 """What packs offer besides tools: prompts that teach the work with them, and packs as resources.
 
-A live pack is `context://pack/{id}`, rendered as Markdown. The prompts hand over what was learned, and take
-it over.
+A live pack is `context://pack/{id}`, rendered as Markdown. The prompts hand over what was learned, take it
+over, and review with it.
 """
 
 from __future__ import annotations
@@ -91,15 +91,30 @@ Take over the work that the context pack {pack} describes.
    (`set_status` to draft), correct the text with `write`, and finalize it again. `repair` follows moved code.
 """
 
+REVIEW = """\
+Review {change} with the context pack {pack}.
+{words}
+
+1. Call `output` with {{"id": {pack}}}: what the code promises, and why it is as it is. Follow the cursor to
+   the end.
+2. Call `input` with {{"action": "verify", "id": {pack}}}: each line is a sentence whose code is not as it was
+   when it was written. Look at those places first.
+3. Compare the change with every decision and reason in the pack. For each contradiction say: the ref, what
+   the pack says, what the code does now, and which of the two should change.
+4. Name what the change needs and the pack does not cover. Report by weight, with file and line.
+"""
+
 WORDS = """\
 Some clients pass only the first word of what the user typed: where the user said more, the user's own words
 count."""
 
 MOST_CHARS = 500
+PACK = PromptArgument("pack", "Name or id of the pack", required=True)
 
 
 def prompts(store: PackStore) -> tuple[Prompt, ...]:
     """The prompts; pack names complete from the store."""
+    complete = {"pack": lambda typed, _: names(store, typed)}
     return (
         Prompt(
             "hand_over",
@@ -119,9 +134,21 @@ def prompts(store: PackStore) -> tuple[Prompt, ...]:
             "take_over",
             "Take over from a context pack",
             "Read a context pack, check that its code references still hold, and go on with the work.",
-            (PromptArgument("pack", "Name or id of the pack", required=True),),
+            (PACK,),
             lambda given: TAKE_OVER.format(pack=_quoted(given, "pack"), words=WORDS),
-            {"pack": lambda typed, _: names(store, typed)},
+            complete,
+        ),
+        Prompt(
+            "review_with_pack",
+            "Review with a context pack",
+            "Review a change against what a context pack says about the code.",
+            (PACK, PromptArgument("change", "What to review, e.g. a branch or a file")),
+            lambda given: REVIEW.format(
+                pack=_quoted(given, "pack"),
+                change=_line(given, "change", "the change that the user means, else the current one"),
+                words=WORDS,
+            ),
+            complete,
         ),
     )
 

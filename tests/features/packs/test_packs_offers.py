@@ -91,12 +91,16 @@ def test_prompts_teach_the_calls_in_their_order(desk: Any) -> None:
         name: prompt.render({"topic": "tokens", "pack": "my-pack"})
         for name, prompt in desk.registry.prompts.items()
     }
-    assert list(texts) == ["hand_over", "take_over"]
+    assert list(texts) == ["hand_over", "take_over", "review_with_pack"]
     steps = ["src/a.py#Class.method", "mermaid", '"action": "write"', "not_found", "set_status", "finalized"]
     places = [texts["hand_over"].index(step) for step in steps]
     assert places == sorted(places)
     assert "tokens" in texts["hand_over"]
-    assert all(step in texts["take_over"] for step in ('"id": "my-pack"', "`output`", '"mode": "diff"'))
+    for name in ("take_over", "review_with_pack"):
+        assert '"id": "my-pack"' in texts[name]
+        assert "`output`" in texts[name]
+    assert '"mode": "diff"' in texts["take_over"]
+    assert '"action": "verify"' in texts["review_with_pack"]
     assert desk.registry.prompts["take_over"].arguments[0].required
 
 
@@ -109,12 +113,15 @@ def test_arguments_of_prompts_stay_on_one_line_and_inside_their_quotes(desk: Any
 
 @pytest.mark.clause("PK-62", "MCP-52")
 @pytest.mark.parametrize("blank", ["", "  ", "\n", "\x00", "\u2028"])
-def test_a_blank_argument_that_is_needed_is_refused(desk: Any, blank: str) -> None:
+@pytest.mark.parametrize(("prompt", "argument"), [("take_over", "pack"), ("review_with_pack", "pack")])
+def test_a_blank_argument_that_is_needed_is_refused(
+    desk: Any, prompt: str, argument: str, blank: str
+) -> None:
     with pytest.raises(Failure) as caught:
-        desk.registry.prompts["take_over"].render({"pack": blank})
-    assert (caught.value.code, caught.value.details["field"]) == ("invalid_data", "pack")
+        desk.registry.prompts[prompt].render({argument: blank})
+    assert (caught.value.code, caught.value.details["field"]) == ("invalid_data", argument)
     with pytest.raises(ProtocolError) as refused:
-        get_prompt(desk.registry, "take_over", {"pack": blank})
+        get_prompt(desk.registry, prompt, {argument: blank})
     assert refused.value.code == -32602
 
 
