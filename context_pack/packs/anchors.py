@@ -117,10 +117,6 @@ class Anchor:
         if self.symbol is not None and not isinstance(self.symbol, Symbol):
             raise invalid("the anchor's symbol has the wrong type", "symbol")
 
-    def knows_more(self, other: Anchor) -> bool:
-        """Whether it names a definition and the other, perhaps an older one, does not."""
-        return self.symbol is not None and other.symbol is None
-
 
 def _spells(pattern: re.Pattern[str], value: Any) -> bool:
     return isinstance(value, str) and pattern.fullmatch(value) is not None

@@ -87,18 +87,14 @@ def untrustworthy(refs: Sequence[Mapping[str, object]]) -> Failure:
 def put_ref(pack: Pack, section_key: str, ref: Ref, kept: Iterable[str] = ()) -> Pack:
     """Add a ref, or replace the one with its key where it stands; the `kept` texts stay as they were.
 
-    While path and lines stay, the old anchor stays too, if the lines still read the same or cannot be read,
-    and the new one does not know more.
+    While path and lines stay and the lines cannot be read now, the old anchor stays too.
     """
     section = section_of(pack, section_key)
     old = section.ref(ref.key)
     if old is not None:
         ref = evolve(ref, **{name: getattr(old, name) for name in (*kept, "extra", "spellings")})
-    if old is not None and old.anchor is not None and (old.path, old.lines) == (ref.path, ref.lines):
-        same = ref.anchor is None or (
-            ref.anchor.digest == old.anchor.digest and not ref.anchor.knows_more(old.anchor)
-        )
-        ref = evolve(ref, anchor=old.anchor if same else ref.anchor)
+        if ref.anchor is None and (old.path, old.lines) == (ref.path, ref.lines):
+            ref = evolve(ref, anchor=old.anchor)
     return with_section(pack, evolve(section, refs=put(section.refs, ref)))
 
 
