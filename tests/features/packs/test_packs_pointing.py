@@ -215,3 +215,12 @@ def test_stubs_and_declarations_are_not_what_a_name_means_where_one_has_a_body(
     for where in ({"path": path}, {}):
         ref = upsert(desk, pack, symbol=symbol, **where)
         assert (ref["path"], ref["lines"]) == (path, {"start": lines[0], "end": lines[1]})
+
+
+@pytest.mark.clause("AN-01")
+def test_a_ref_that_is_put_again_while_its_file_is_away_keeps_its_anchor(shop: tuple[Any, str]) -> None:
+    desk, pack = shop
+    upsert(desk, pack, path="src/shop.py", line_start=13, line_end=14)
+    desk.files["src/elsewhere.py"] = desk.files.pop("src/shop.py")
+    upsert(desk, pack, path="src/shop.py", line_start=13, line_end=14, ref_why="Reads all of it")
+    assert desk.state(pack)["state"] == "changed"  # found by its name
