@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 from command_line import MAIN, CommandLine
+from file_trees import git, lay
 
 CODE = """\
 class Session:
@@ -36,12 +36,6 @@ graph LR; login --> token
 class Login(CommandLine):
     """The command line in a project with a module."""
 
-    def write(self, name: str, text: str) -> None:
-        """Write a file of the project."""
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-
     def ok(self, *words: str, stdin: str = "", **variables: str) -> str:
         """What a command that must succeed prints."""
         done = self(*words, stdin=stdin, **variables)
@@ -59,14 +53,9 @@ class Login(CommandLine):
 def cli(tmp_path: Path) -> Login:
     """A project with a module, and an empty pack."""
     login = Login(tmp_path)
-    login.write("src/login.py", CODE)
+    lay(login.folder, {"src/login.py": CODE})
     login.ok("packs", "create", "auth")
     return login
-
-
-def git(folder: Path, *words: str) -> None:
-    who = ("-c", "user.name=x", "-c", "user.email=x@example.org")
-    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
 
 
 @pytest.mark.clause("CLI-61")
@@ -104,7 +93,7 @@ def test_a_pack_is_made_changed_and_finished_by_hand(cli: Login) -> None:
 @pytest.mark.clause("CLI-61")
 def test_changed_code_is_accepted_by_hand(cli: Login) -> None:
     cli.ok("packs", "add", "auth", "src/login.py:6-7", "--key", "made")
-    cli.write("src/login.py", f"# new\n{CODE.replace('return 1', 'return 2')}")
+    lay(cli.folder, {"src/login.py": f"# new\n{CODE.replace('return 1', 'return 2')}"})
     said = cli.refused("packs", "finalize", "auth")
     assert "main/made  changed  src/login.py:6-7 → src/login.py:7-8 (changed since anchored)\n" in said
     assert cli.ok("packs", "accept", "auth", "main/made") == (
@@ -116,7 +105,7 @@ def test_changed_code_is_accepted_by_hand(cli: Login) -> None:
 
 @pytest.mark.clause("CLI-61")
 def test_each_place_has_a_key_of_its_own_and_the_same_place_keeps_it(cli: Login) -> None:
-    cli.write("run.go", "package a\n\nfunc Execute() {\n}\n\nfunc execute() {\n}\n")
+    lay(cli.folder, {"run.go": "package a\n\nfunc Execute() {\n}\n\nfunc execute() {\n}\n"})
     for place, said in (
         ("run.go#Execute", "added main/run-go-execute to auth, revision 2: run.go:3-4\n"),
         ("run.go#execute", "added main/run-go-execute-2 to auth, revision 3"),
@@ -147,8 +136,8 @@ def test_each_place_has_a_key_of_its_own_and_the_same_place_keeps_it(cli: Login)
 def test_what_can_never_be_shown_is_refused_with_what_may_be_meant(
     cli: Login, place: str, said: str, code: int
 ) -> None:
-    cli.write("my notes.py", "x = 1\n")
-    cli.write(".env", "TOKEN=decoy\n")
+    lay(cli.folder, {"my notes.py": "x = 1\n"})
+    lay(cli.folder, {".env": "TOKEN=decoy\n"})
     (cli.folder / "picture.bin").write_bytes(b"\0\1\2\n")
     assert said in cli.refused("packs", "add", "auth", place, code=code)
     assert cli("packs", "show", "auth", "--json").json["revision"] == 1
@@ -157,7 +146,7 @@ def test_what_can_never_be_shown_is_refused_with_what_may_be_meant(
 
 @pytest.mark.clause("CLI-04", "CLI-61")
 def test_files_are_named_from_the_project_or_from_the_working_directory(cli: Login) -> None:
-    cli.write("login.py", "other = 1\n")
+    lay(cli.folder, {"login.py": "other = 1\n"})
     inside = CommandLine(cli.folder / "src")
     places = ["login.py", "./login.py", "../login.py", f"{cli.folder}/src/login.py"]
     for number, place in enumerate(places):
@@ -180,7 +169,7 @@ def test_a_diagram_that_cannot_be_drawn_is_named(cli: Login) -> None:
 
 @pytest.mark.clause("CLI-65")
 def test_a_markdown_file_becomes_a_pack_and_says_what_became_of_its_places(cli: Login) -> None:
-    cli.write("HANDOVER.md", HAND_OVER)
+    lay(cli.folder, {"HANDOVER.md": HAND_OVER})
     made = cli.ok("packs", "import", "HANDOVER.md")
     assert "1 section, 2 refs, 1 diagram, 0 statements without code\n" in made
     assert "src/login.py  " in made
@@ -220,7 +209,7 @@ def test_places_that_a_section_names_become_refs_and_only_new_ones_can_be_missed
     editor.write_text('#!/bin/sh\nsed -i "s/Made/Tokens are made/" "$1"\n')
     editor.chmod(0o755)
     assert "wrote auth, revision 3" in cli.ok("packs", "edit", "auth", EDITOR=str(editor))
-    cli.write("src/login.py", CODE.replace("return 1", "return 2"))
+    lay(cli.folder, {"src/login.py": CODE.replace("return 1", "return 2")})
     assert "packs show auth --diff" in cli("packs", "verify").err
 
 
@@ -261,7 +250,7 @@ def test_a_rule_is_known_at_its_place_and_the_gate_watches_it(cli: Login) -> Non
     assert (nothing.code, nothing.out) == (1, "") or "login.py" in nothing.out
     assert "holds" in cli.ok("verify")
     assert "0 statements touched" in cli.ok("affected")
-    cli.write("src/login.py", CODE.replace("return 1", "return 2"))
+    lay(cli.folder, {"src/login.py": CODE.replace("return 1", "return 2")})
     gate = cli("verify", "--github", "--diff")
     assert (gate.code, "rule: Only a session asks for a token — discovery " in gate.out) == (1, True)
     assert "+    return 2" in gate.out
@@ -292,7 +281,7 @@ def test_discoveries_are_found_beside_code_and_shown_by_how_their_ids_begin(cli:
     told = cli("memory", "show", "nobody", other[:6], "--json")
     assert [each["id"] for each in told.json["discoveries"]] == [other]
     assert (told.code, "no discovery has that id" in told.err) == (1, True)
-    cli.write("src/login.py", CODE.replace("return 1", "return 2"))
+    lay(cli.folder, {"src/login.py": CODE.replace("return 1", "return 2")})
     assert "[code changed]" in cli.ok("memory", "list")
     changed = cli("memory", "show", name[:8])
     assert "    -    return 1\n    +    return 2\n" in changed.out

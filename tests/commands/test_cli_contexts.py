@@ -9,14 +9,15 @@ from typing import Any
 
 import pytest
 from command_line import CommandLine
-from context_trees import PROJECT, context, plant
+from context_trees import PROJECT, context
+from file_trees import lay
 
 from context_pack.kernel.yaml_documents import load
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    return plant(tmp_path / "shop", dict(PROJECT))
+    return lay(tmp_path / "shop", dict(PROJECT))
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def test_refresh_makes_fresh_contexts_and_keeps_hand_written_text(
         + "decisions:\n- what: a\n  why: b\n"
     )
     (project / "billing/.context.yaml").write_text(mine)
-    plant(project, {"billing/refund.py": '"""Refunds."""\n'})
+    lay(project, {"billing/refund.py": '"""Refunds."""\n'})
     stale = contexts("contexts", "status", "--quiet")
     assert (stale.code, stale.out.splitlines()[0].split()[:2]) == (1, ["stale", "billing"])
     again = contexts("contexts", "init")
@@ -68,7 +69,7 @@ def test_refresh_makes_fresh_contexts_and_keeps_hand_written_text(
 @pytest.mark.clause("CX-41")
 def test_status_fails_with_what_is_wrong(project: Path, contexts: CommandLine) -> None:
     contexts("contexts", "refresh")
-    plant(project, {"src/.context.yaml": "version: 1\nversion: 1\n", "docs/.context.yaml": "version: 3\n"})
+    lay(project, {"src/.context.yaml": "version: 1\nversion: 1\n", "docs/.context.yaml": "version: 3\n"})
     status = contexts("contexts", "status", "--json")
     assert status.code == 1
     assert {entry["scope"] for entry in status.json["entries"] if "reason" in entry} == {"src", "docs"}
@@ -84,12 +85,12 @@ def test_status_fails_with_what_is_wrong(project: Path, contexts: CommandLine) -
 @pytest.mark.clause("CX-44")
 def test_show_prints_the_file_as_it_is(project: Path, contexts: CommandLine) -> None:
     text = "# mine\n" + context("src") + "todos: [a,   b]\n"
-    plant(project, {"src/.context.yaml": text})
+    lay(project, {"src/.context.yaml": text})
     shown = contexts("contexts", "show", "src")
     assert (shown.code, shown.out) == (0, text)
     told = contexts("contexts", "show", "src", "--json").json
     assert (told["scope"], told["state"], told["context"]["todos"]) == ("src", "stale", ["a", "b"])
-    plant(project, {"src/.context.yaml": "version: 9\n"})
+    lay(project, {"src/.context.yaml": "version: 9\n"})
     assert contexts("contexts", "show", "src").out == "version: 9\n"
     for scope, words in (("nowhere", "No .context.yaml found"), ("../..", "path traversal")):
         refused = contexts("contexts", "show", scope)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from command_line import CommandLine, Done
-from document_trees import configure, environ, handbook, lay
+from document_trees import configure, environ, handbook
 from embedding_endpoint import Answer, serving
+from file_trees import lay
 
 
 class Docs:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from file_trees import committed
 
 from context_pack import open_workspace
 from context_pack_adapters.cli.dispatch import run
@@ -21,13 +21,7 @@ SOURCE = "def expiry(now):\n    return now + 60\n\n\ndef other():\n    return 1\
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository with one commit."""
-    place = tmp_path / "project"
-    (place / "src").mkdir(parents=True)
-    (place / "src/ttl.py").write_text(SOURCE)
-    (place / "README.md").write_text("# Times\n")
-    who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
-    for words in (["init", "-q"], ["add", "-A"], [*who, "commit", "-qm", "one"]):
-        subprocess.run(["git", *words], cwd=place, check=True)
+    place = committed(tmp_path / "project", {"src/ttl.py": SOURCE, "README.md": "# Times\n"})
     for name in ("HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name))
     monkeypatch.chdir(place)

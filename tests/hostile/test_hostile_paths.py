@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from document_trees import lay
+from file_trees import lay
 from hanging import never_hanging
 from local_client import LocalClient
 

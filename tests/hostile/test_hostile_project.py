@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 from command_line import CommandLine
-from document_trees import configure, environ, lay
+from document_trees import configure, environ
+from file_trees import lay
 from local_client import LocalClient
 from waiting import PATIENCE
 

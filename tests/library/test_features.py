@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from bundle_maker import SAMPLE
-from document_trees import GUIDE, configure, handbook, lay
+from document_trees import GUIDE, configure, handbook
+from file_trees import lay
 
 from context_pack import Code, Failure, Workspace, open_workspace
 from context_pack_adapters.library.features import Documents

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 from bundle_maker import SAMPLE
 from context_trees import MINIMAL
-from document_trees import handbook, lay
+from document_trees import handbook
+from file_trees import lay
 from jsonschema import Draft202012Validator
 
 from context_pack.kernel.errors import Code, Failure

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 from bundle_maker import SAMPLE, ids_of, target
 from context_trees import context
-from document_trees import PASTA, environ, handbook, lay
+from document_trees import PASTA, environ, handbook
+from file_trees import lay
 from stdio_client import Mode, StdioClient
 
 Spawn = Callable[..., StdioClient]

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from document_trees import configure, environ, lay
+from document_trees import configure, environ
+from file_trees import lay
 from stdio_client import PATIENCE, StdioClient, environment
 
 MAIN = (sys.executable, "-m", "context_pack")

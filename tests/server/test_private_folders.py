@@ -9,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from document_trees import configure, environ, lay
+from document_trees import configure, environ
+from file_trees import lay
 from private_folders import modes
 from stdio_client import PRIVATE, StdioClient
 from waiting import until

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from context_trees import context, disk_contexts, plant
+from context_trees import context, disk_contexts
+from file_trees import lay
 
 from context_pack.contexts.ports import Project, Projects, Scan, unwatched
 from context_pack.kernel.ports import Reason
@@ -39,7 +40,7 @@ class World:
 
     def put(self, files: dict[str, str | bytes]) -> None:
         """Write files."""
-        plant(self._root, files)
+        lay(self._root, files)
 
     def project(self, path: str | None = None) -> Project:
         """A project that is there."""

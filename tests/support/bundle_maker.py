@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from attrs import define, field
+from file_trees import lay
 from inmemory import FixedClock, MemoryPackStore, MemorySourceTree, SeededIds
 from inmemory.folders import Mirror
 
@@ -104,11 +105,9 @@ def nodes(edges: Mapping[str, Iterable[str]]) -> Files:
 
 def write_files(folder: Path, files: Mapping[str, Any], modified: float = LONG_AGO) -> Path:
     """Write a bundle; values as JSON, which is YAML too; texts and bytes as they are."""
-    for name, value in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(_encoded(value))
-        os.utime(path, (modified, modified))
+    lay(folder, {name: _encoded(value) for name, value in files.items()})
+    for name in files:
+        os.utime(folder / name, (modified, modified))
     return folder
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
 
+from file_trees import lay
 from inmemory import FixedClock
 from inmemory.folders import temporary
 
@@ -45,26 +46,17 @@ PROJECT: Mapping[str, str] = {
 }
 
 
-def plant(root: Path, files: Mapping[str, str | bytes]) -> Path:
-    """Write files below a root."""
-    for name, content in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return root
-
-
 class Files(MutableMapping[str, str | bytes]):
     """The files of a project of its own, by their paths; what is read is bytes."""
 
     def __init__(self, files: Mapping[str, str | bytes]) -> None:
-        self.root = plant(temporary(self) / "project", files)
+        self.root = lay(temporary(self) / "project", files)
 
     def __getitem__(self, path: str) -> bytes:
         return (self.root / path).read_bytes()
 
     def __setitem__(self, path: str, content: str | bytes) -> None:
-        plant(self.root, {path: content})
+        lay(self.root, {path: content})
 
     def __delitem__(self, path: str) -> None:
         (self.root / path).unlink()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from file_trees import lay
 
 GUIDE = """\
 # Handbook
@@ -27,14 +28,6 @@ Call `parse_http_header` to read a header.
 """
 PASTA = "# Kitchen\n\nBoil the pasta for nine minutes, then add the sauce.\n"
 KEYS = "---\ntitle: Rotating keys\n---\n\nKeys are rotated every ninety days by the scheduler.\n"
-
-
-def lay(root: Path, files: Mapping[str, str | bytes]) -> None:
-    """Write files below a folder."""
-    for name, content in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
 def configure(root: Path, **collections: Any) -> None:
@@ -64,20 +57,3 @@ def handbook(root: Path) -> Path:
 def environ(root: Path, **more: str) -> dict[str, str]:
     """The fast embedder, and no configuration of the person who runs the tests."""
     return {"CONTEXT_PACK_EMBEDDER": "fast", "XDG_CONFIG_HOME": str(root / "xdg"), **more}
-
-
-def git(folder: Path, *words: str) -> str:
-    """What git says in a folder, as somebody whom the tests know."""
-    named = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main")
-    done = subprocess.run(
-        ["git", "-C", str(folder), *named, *words], check=True, capture_output=True, text=True
-    )
-    return done.stdout.strip()
-
-
-def committed(folder: Path, files: Mapping[str, str | bytes]) -> Path:
-    """Make a repository of these files."""
-    lay(folder, files)
-    for words in (["init", "--quiet"], ["add", "-f", "."], ["commit", "--quiet", "-m", "one"]):
-        git(folder, *words)
-    return folder

@@ -10,13 +10,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from bundle_maker import bundle_files, write_files
-from document_trees import lay
+from file_trees import committed, lay
 
 OURS, THEIRS = "harmless", "leakedword"
 STORE = ".agents/mcp/context_pack"
@@ -283,8 +282,4 @@ def _say(folder: Path, old: str, new: str) -> None:
 def _repository(world: World) -> str:
     """The address of a repository of documents, outside of the project."""
     place = world.top / "outside" / "far"
-    lay(place, {"far.md": "# Far\n\nA marker far away.\n"})
-    named = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
-    for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "one"]):
-        subprocess.run(["git", "-C", str(place), *named, *words], check=True)
-    return f"git+file://{place}"
+    return f"git+file://{committed(place, {'far.md': '# Far, a marker far away'})}"

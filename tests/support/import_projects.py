@@ -13,8 +13,6 @@ from inmemory import MemorySourceTree
 from context_pack.code.reading import FileReader, ReadFile
 from context_pack_adapters.syntax import shared_syntax
 
-SYNTAX = shared_syntax()
-"""One for all tests of a process: each has a parser process of its own."""
 PROJECTS = Path(__file__).resolve().parent.parent / "fixtures" / "imports"
 SYNTAX = shared_syntax()
 """One for all tests of a process: each has a parser process of its own."""
@@ -44,11 +42,3 @@ def imported(files: dict[str, str], path: str) -> Imported:
     read = FileReader(MemorySourceTree(dict(files)), SYNTAX).read(ReadFile(path=path, include_deps=True))
     assert read.external is not None
     return Imported([each.path for each in read.dependencies], list(read.external))
-
-
-def plant(files: dict[str, str], root: Path) -> None:
-    """Write a project to a folder."""
-    for name, content in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode())

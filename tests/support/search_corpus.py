@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import regex
+from file_trees import lay
 from waiting import until
 
 from context_pack_adapters.files.signature import settled_signature
@@ -105,9 +106,7 @@ class Line(NamedTuple):
 
 def plant(root: Path) -> None:
     """Make the tree, with links that must not be followed, and wait until its times can be relied on."""
-    for path, data in {**COUNTED, **NOT_COUNTED}.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_bytes(data)
+    lay(root, {**COUNTED, **NOT_COUNTED})
     outside = root.parent / f"{root.name}-outside"
     outside.mkdir()
     (outside / "secret.txt").write_text("foo outside\n")

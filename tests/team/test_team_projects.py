@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
+from file_trees import git
 
 from context_pack.kernel.errors import Failure
 from context_pack_adapters.postgres.team import normalised, project_key
@@ -31,10 +31,6 @@ def test_every_spelling_of_a_remote_is_one_project(remote: str) -> None:
 )
 def test_a_path_of_one_machine_is_no_project(remote: str) -> None:
     assert normalised(remote) == ""
-
-
-def git(folder: Path, *words: str) -> None:
-    subprocess.run(["git", "-C", str(folder), *words], check=True, capture_output=True)
 
 
 @pytest.mark.clause("TM-03", "TM-08")

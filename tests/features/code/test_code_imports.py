@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from import_projects import LANGUAGES, PROJECTS, SYNTAX, imported, plant, project
+from file_trees import lay
+from import_projects import LANGUAGES, PROJECTS, SYNTAX, imported, project
 
 from context_pack.code.reading import FileReader, ReadFile
 from context_pack.kernel.errors import Failure
@@ -56,7 +57,7 @@ def cases() -> Iterator[tuple[str, dict[str, str], str, str]]:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_file_of_a_project_imports_exactly_what_it_says(language: str, tmp_path: Path) -> None:
     files, expected = project(language), expected_of_projects()[language]
-    plant(files, tmp_path)
+    lay(tmp_path, files)
     reader = FileReader(DiskSourceTree(tmp_path, PathPolicy()), SYNTAX)
     for path in files:
         if path == "broken.py":

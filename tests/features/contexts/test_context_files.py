@@ -7,7 +7,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from context_trees import Asked, age, context, disk_contexts, plant, refresher
+from context_trees import Asked, age, context, disk_contexts, refresher
+from file_trees import lay
 from ordinary_user import ordinary_user
 
 from context_pack.contexts.fingerprint import Method
@@ -25,7 +26,7 @@ BASE: dict[str, str | bytes] = {
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    return plant(tmp_path / "project", BASE)
+    return lay(tmp_path / "project", BASE)
 
 
 def opened(root: Path, *allowed: Path) -> Project:
@@ -90,7 +91,7 @@ def test_a_context_that_is_no_file_never_blocks_or_fails(root: Path, kind: str) 
 def test_links_are_never_followed_by_a_scan_and_never_counted(root: Path, tmp_path: Path) -> None:
     before = opened(root).find("src")
     assert not isinstance(before, Reason)
-    other = plant(tmp_path / "other", {"c.py": "", ".context.yaml": context(".")})
+    other = lay(tmp_path / "other", {"c.py": "", ".context.yaml": context(".")})
     (root / "src/up").symlink_to("..")
     (root / "src/self").symlink_to("self")
     (root / "out").symlink_to(other)
@@ -109,7 +110,7 @@ def test_links_are_never_followed_by_a_scan_and_never_counted(root: Path, tmp_pa
 
 @pytest.mark.clause("CX-20")
 def test_links_out_of_the_root_are_traversals_and_links_inside_are_served(root: Path, tmp_path: Path) -> None:
-    other = plant(tmp_path / "other", {"c.py": "", ".context.yaml": context(".")})
+    other = lay(tmp_path / "other", {"c.py": "", ".context.yaml": context(".")})
     (root / "out").symlink_to(other)
     (root / "in").symlink_to("src")
     asked = Asked(disk_contexts(root))
@@ -142,8 +143,8 @@ def test_a_context_that_links_out_of_the_root_is_a_traversal_and_missing_in_list
 
 @pytest.mark.clause("CX-22")
 def test_a_path_may_be_a_folder_of_the_allowed_roots_and_none_beside_them(root: Path, tmp_path: Path) -> None:
-    other = plant(tmp_path / "other", {"in/c.py": "", "in/.context.yaml": context("in")})
-    plant(tmp_path / "other-not", {"c.py": ""})
+    other = lay(tmp_path / "other", {"in/c.py": "", "in/.context.yaml": context("in")})
+    lay(tmp_path / "other-not", {"c.py": ""})
     (tmp_path / "other/way-out").symlink_to(tmp_path)
     asked = Asked(disk_contexts(root, other))
     assert asked.ok("query_context", scope="in", path=str(other))["found"] is True
@@ -169,7 +170,7 @@ def test_a_refused_path_does_not_reveal_whether_it_exists(root: Path, tmp_path: 
 
 @pytest.mark.clause("CX-22")
 def test_denied_folders_hold_no_contexts(root: Path) -> None:
-    plant(
+    lay(
         root,
         {".git/.context.yaml": context(".git"), "vault/.context.yaml": context("vault"), "vault/a.py": ""},
     )

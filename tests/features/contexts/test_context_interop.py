@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from context_trees import Asked, context, disk_contexts, plant
+from context_trees import Asked, context, disk_contexts
+from file_trees import lay
 
 from context_pack.contexts.fingerprint import FreshnessState, Method, compared
 from context_pack.contexts.model import FIELDS, Context, validated
@@ -43,10 +44,10 @@ def facts(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for path, (modified, size) in tree["files"].items():
             text = tree["texts"].get(path, "x" * size)
             assert len(text) == size
-            plant(root / name, {path: text})
+            lay(root / name, {path: text})
             os.utime(root / name / path, ns=(modified, modified))
         for scope, stored in tree["stored"].items():
-            plant(root / name, {f"{scope}/.context.yaml": context(scope, stored, summary=f"About {scope}")})
+            lay(root / name, {f"{scope}/.context.yaml": context(scope, stored, summary=f"About {scope}")})
     return root
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from document_trees import lay
+from file_trees import lay
 
 from context_pack.documents.model import DocumentText, Failed, Survey
 from context_pack.kernel.errors import Code, Failure

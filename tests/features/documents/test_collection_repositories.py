@@ -13,7 +13,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from document_trees import committed, git, lay
+from file_trees import committed, git, lay
 from private_folders import modes
 
 from context_pack.documents.model import DocumentText, Survey

@@ -10,7 +10,8 @@ import jsonschema
 import pytest
 from attrs import evolve
 from document_desk import Desk
-from document_trees import GUIDE, KEYS, PASTA, committed, configure, configure_user, handbook, lay
+from document_trees import GUIDE, KEYS, PASTA, configure, configure_user, handbook
+from file_trees import committed, lay
 from waiting import until
 
 from context_pack_adapters.embed import granite

@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
+from file_trees import committed, git
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.knowledge.places import parse_diff
 from context_pack_adapters.source.changes import GitChanges
 
 
-def git(folder: Path, *words: str) -> None:
-    """Run git in a folder of the test."""
-    author = ("-c", "user.name=test", "-c", "user.email=test@example.org", "-c", "commit.gpgsign=false")
-    subprocess.run(["git", *author, *words], cwd=folder, check=True, capture_output=True)
-
-
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A repository with one commit, and a change that is not committed."""
-    folder = tmp_path / "project"
-    (folder / "src").mkdir(parents=True)
-    (folder / "src/a.py").write_text("one\ntwo\nthree\n")
-    git(folder, "init", "-q", "-b", "main")
-    git(folder, "add", ".")
-    git(folder, "commit", "-qm", "first")
+    folder = committed(tmp_path / "project", {"src/a.py": "one\ntwo\nthree\n"})
     (folder / "src/a.py").write_text("one\nTWO\nthree\n")
     return folder
 

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from file_trees import committed, git, lay
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -60,28 +61,10 @@ maintenance: By hand.
 """
 
 
-def git(folder: Path, *words: str) -> None:
-    """Run git in a folder of the test."""
-    author = ("-c", "user.name=test", "-c", "user.email=test@example.org", "-c", "commit.gpgsign=false")
-    subprocess.run(["git", *author, *words], cwd=folder, check=True, capture_output=True)
-
-
-def put(root: Path, path: str, text: str) -> None:
-    """Write a file of the project."""
-    (root / path).parent.mkdir(parents=True, exist_ok=True)
-    (root / path).write_text(text, encoding="utf-8")
-
-
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A repository with one file, committed."""
-    folder = tmp_path / "project"
-    put(folder, "src/ttl.py", TTL)
-    put(folder, "src/other.py", "OTHER = 1\n")
-    git(folder, "init", "-q", "-b", "main")
-    git(folder, "add", ".")
-    git(folder, "commit", "-qm", "first")
-    return folder
+    return committed(tmp_path / "project", {"src/ttl.py": TTL, "src/other.py": "OTHER = 1\n"})
 
 
 @pytest.fixture
@@ -96,7 +79,7 @@ def workspace(root: Path, tmp_path: Path) -> Iterator[Workspace]:
 
 def edit(root: Path, old: str, new: str) -> None:
     """Change the function that is written about."""
-    put(root, "src/ttl.py", TTL.replace(old, new))
+    lay(root, {"src/ttl.py": TTL.replace(old, new)})
 
 
 def rows(gate: Gate, *, failing: bool = True) -> list[tuple[str, str, str]]:
@@ -169,26 +152,26 @@ def test_one_file_that_cannot_be_read_fails_and_hides_nothing_else(
 
 @pytest.mark.clause("KW-09")
 def test_a_context_fails_when_a_file_of_its_folder_changed(workspace: Workspace, root: Path) -> None:
-    put(root, ".context.config.yaml", "min_tokens: 0\n")
+    lay(root, {".context.config.yaml": "min_tokens: 0\n"})
     cases = workspace.cases.contexts
     project: Any = cases.queries.projects.open(None)
     cases.refresher.refresh(project, RefreshRequest(scope="src"))
     assert rows(workspace.cases.gate) == []
-    put(root, "src/other.py", "OTHER = 2\n")
+    lay(root, {"src/other.py": "OTHER = 2\n"})
     assert rows(workspace.cases.gate) == [("context", "src", "stale")]
-    put(root, "src/.context.yaml", "version: [\n")
+    lay(root, {"src/.context.yaml": "version: [\n"})
     assert rows(workspace.cases.gate) == [("context", "src", "corrupt")]
 
 
 @pytest.mark.clause("KW-09")
 def test_a_bundle_fails_with_each_of_its_errors(workspace: Workspace, root: Path) -> None:
     for path, text in BUNDLE.items():
-        put(root, path, text)
+        lay(root, {path: text})
     gate = workspace.cases.gate
     assert [(row.kind, row.where, row.state) for row in gate.verify().families["bundles"]] == [
         ("bundle", "shop", "sound")
     ]
-    put(root, "shop/features/cart.yaml", "id: cart\nneeds: basket\n")
+    lay(root, {"shop/features/cart.yaml": "id: cart\nneeds: basket\n"})
     assert rows(gate) == [("bundle", "shop/features/cart.yaml", "unsound")]
 
 
@@ -196,7 +179,7 @@ def test_a_bundle_fails_with_each_of_its_errors(workspace: Workspace, root: Path
 def test_affected_names_what_rests_on_changed_lines_and_on_changed_folders(
     workspace: Workspace, root: Path
 ) -> None:
-    put(root, "src/.context.yaml", CONTEXT)
+    lay(root, {"src/.context.yaml": CONTEXT})
     gate = workspace.cases.gate
     assert gate.affected().rows == []
     edit(root, "max(0, end - now)", "max(1, end - now)")
@@ -213,8 +196,8 @@ def test_affected_names_what_rests_on_changed_lines_and_on_changed_folders(
 def test_affected_knows_of_code_that_is_gone_and_of_files_that_are_new(
     workspace: Workspace, root: Path
 ) -> None:
-    put(root, "src/ttl.py", "")
-    put(root, "src/new.py", "def fresh():\n    return 1\n")
+    lay(root, {"src/ttl.py": ""})
+    lay(root, {"src/new.py": "def fresh():\n    return 1\n"})
     git(root, "add", ".")
     workspace.call(
         "context_record", {"type": "rule", "content": "New it is, and short", "path": "src/new.py"}
@@ -255,10 +238,7 @@ def test_affected_refs_are_those_whose_lines_the_diff_touches(
     with TemporaryDirectory() as folder:
         root = Path(folder, "project")
         before = [f"value_{number} = {number} * {number}" for number in range(LINES)]
-        put(root, "a.py", "".join(f"{line}\n" for line in before))
-        git(root, "init", "-q")
-        git(root, "add", ".")
-        git(root, "commit", "-qm", "first")
+        committed(root, {"a.py": "".join(f"{line}\n" for line in before)})
         spans = sorted({(start, min(start + more, LINES)) for start, more in ranges})
         text = "# Places\n\n## All\n\n" + "".join(f"- Here: a.py:{a}-{b}\n" for a, b in spans)
         with open_workspace(root, storage=Path(folder, "storage")) as workspace:
@@ -272,7 +252,7 @@ def test_affected_refs_are_those_whose_lines_the_diff_touches(
                     after[place] = f"changed_{number} = {place}"
                 elif line is not None:
                     after[place] = f"{line}\nadded_{number} = {place}"
-            put(root, "a.py", "".join(f"{line}\n" for line in after if line is not None))
+            lay(root, {"a.py": "".join(f"{line}\n" for line in after if line is not None)})
             diff = subprocess.run(["git", "diff", "-U0"], cwd=root, capture_output=True, text=True).stdout
             touched = workspace.cases.gate.affected().rows
         old = [(int(a), int(b or 1)) for a, b in re.findall(r"^@@ -(\d+)(?:,(\d+))? ", diff, re.MULTILINE)]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
+from file_trees import committed, git
 
 from context_pack.kernel.text import LineRange
 from context_pack.knowledge.places import Hunk, looks_like_diff, parse_diff
@@ -87,21 +87,10 @@ def test_a_deletion_touches_only_what_it_was_inside_of() -> None:
 
 @pytest.mark.clause("KW-02")
 def test_what_git_prints_is_read(tmp_path: Path) -> None:
-    def git(*words: str) -> str:
-        identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
-        done = subprocess.run(
-            ["git", *identity, *words], cwd=tmp_path, check=True, capture_output=True, text=True
-        )
-        return done.stdout
-
-    git("init", "-q")
-    (tmp_path / "ä b.py").write_text("".join(f"{n}\n" for n in range(30)))
-    (tmp_path / "same.py").write_text("x\n")
-    git("add", ".")
-    git("commit", "-qm", "one")
+    committed(tmp_path, {"ä b.py": "".join(f"{n}\n" for n in range(30)), "same.py": "x\n"})
     (tmp_path / "ä b.py").write_text(
         "".join(f"{n}\n" for n in range(30) if n != 7).replace("20\n", "twenty\n")
     )
-    (file,) = parse_diff(git("diff", "-U0", "HEAD"))
+    (file,) = parse_diff(git(tmp_path, "diff", "-U0", "HEAD"))
     assert (file.old, file.new) == ("ä b.py", "ä b.py")
     assert list(file.hunks) == [Hunk(8, 1, 7, 0), Hunk(21, 1, 20, 1)]

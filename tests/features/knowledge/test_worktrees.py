@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from file_trees import committed, git
 
 from context_pack_adapters.library import Workspace, open_workspace
 from context_pack_adapters.settings import DEFAULT_ROOT
@@ -16,12 +16,6 @@ from context_pack_adapters.settings import DEFAULT_ROOT
 CODE = 'def expiry(now, minutes):\n    """When it ends."""\n    return now + minutes\n'
 RULE = "An expiry is never in the past: callers sort by it"
 TEXT = "# Times\n\n## Ends\n\nIt ends after `minutes`: src/ttl.py#expiry.\n"
-
-
-def git(folder: Path, *words: str) -> None:
-    """Run git in a folder of the test."""
-    author = ("-c", "user.name=test", "-c", "user.email=test@example.org", "-c", "commit.gpgsign=false")
-    subprocess.run(["git", *author, *words], cwd=folder, check=True, capture_output=True)
 
 
 def write_down(project: Path, name: str = "times") -> None:
@@ -36,12 +30,7 @@ def write_down(project: Path, name: str = "times") -> None:
 @pytest.fixture
 def main(tmp_path: Path) -> Path:
     """A repository with one file, and a linked worktree beside it."""
-    folder = tmp_path / "main"
-    (folder / "src").mkdir(parents=True)
-    (folder / "src/ttl.py").write_text(CODE)
-    git(folder, "init", "-q", "-b", "main")
-    git(folder, "add", ".")
-    git(folder, "commit", "-qm", "first")
+    folder = committed(tmp_path / "main", {"src/ttl.py": CODE})
     git(folder, "worktree", "add", "-q", str(tmp_path / "side"), "-b", "side")
     return folder
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from file_trees import committed, lay
 
 from context_pack import open_workspace
 from context_pack.kernel.errors import Failure
@@ -36,23 +36,10 @@ def test_total():
 """
 
 
-def git(root: Path, *words: str) -> None:
-    """Run git as nobody in particular."""
-    who = ("-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false")
-    subprocess.run(["git", *who, *words], cwd=root, check=True, capture_output=True)
-
-
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A repository with one commit."""
-    root = tmp_path / "project"
-    (root / "tests").mkdir(parents=True)
-    (root / "shop.py").write_text(SHOP)
-    (root / "tests/test_shop.py").write_text(TEST)
-    git(root, "init", "-q")
-    git(root, "add", ".")
-    git(root, "commit", "-qm", "one")
-    return root
+    return committed(tmp_path / "project", {"shop.py": SHOP, "tests/test_shop.py": TEST})
 
 
 @pytest.fixture
@@ -130,8 +117,7 @@ def test_what_does_not_fit_is_named_and_the_text_of_a_diff_does_as_well(
 def test_each_frame_of_a_trace_is_shown_at_its_function(
     root: Path, workspace: Workspace, name: str, code: str, frame: str, place: str
 ) -> None:
-    (root / name).parent.mkdir(parents=True, exist_ok=True)
-    (root / name).write_text(code)
+    lay(root, {name: code})
     workspace.packs.draft(trace=f"SomeError: it broke\n{frame}\n", name="trace", ttl_minutes=60)
     assert workspace.packs.get("trace").title == "Trace: SomeError: it broke"
     assert places(workspace, "trace", "trace") == [place]
