@@ -84,36 +84,6 @@ def test_no_host_is_talked_to_before_the_user_has_allowed_it(clone: Path) -> Non
         assert reply["failed"][0]["reason"].startswith("the repository could not be fetched")
 
 
-@pytest.mark.clause("DC-15")
-def test_permits_are_given_listed_and_taken_back(clone: Path) -> None:
-    def docs(*words: str) -> Any:
-        return CommandLine(clone)("docs", *words, **settings(clone))
-
-    assert docs("allow").out.startswith("Nothing is allowed.")
-    assert docs("allow", "file:///srv/x").code == 1
-    added = docs("add", "far", "git+https://example.invalid/team/docs.git#v1")
-    assert added.out.endswith("run: context-pack docs allow https://example.invalid/team/docs\n")
-    assert docs("allow", "git+https://example.invalid/team/docs.git#v1").code == 0
-    assert docs("allow", "ssh://git@example.invalid/x", "--with-credentials").out == (
-        "ssh://example.invalid/x is allowed, with your credentials\n"
-    )
-    assert docs("allow", "--json").json == {
-        "allowed": [
-            {"address": "https://example.invalid/team/docs", "credentials": False},
-            {"address": "ssh://example.invalid/x", "credentials": True},
-        ]
-    }
-    assert "docs sync" in docs("add", "far2", "git+https://example.invalid/team/docs").out
-    assert docs("allow", "--remove", "https://example.invalid/team/docs").code == 0
-    assert docs("allow", "--remove", "https://example.invalid/team/docs").code == 1
-    assert docs("allow").out.splitlines()[1:] == ["ssh://example.invalid/x  yes"]
-    kept = json.loads((clone.parent / "home/xdg/context-pack/context.json").read_text())
-    assert kept == {"allowed": {"ssh://example.invalid/x": {"credentials": True}}}
-    refused = docs("add", "home", "~/notes")
-    assert refused.code == 1
-    assert "--user" in refused.err
-
-
 @pytest.mark.clause("KN-06", "ENV-06")
 def test_secrets_are_served_by_no_reader_and_are_not_in_the_index(tmp_path: Path) -> None:
     names = (".env", "id_rsa", "key.pem", ".npmrc", "vault.yml", "prod.tfstate")

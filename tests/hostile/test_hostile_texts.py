@@ -58,14 +58,11 @@ def test_a_hostile_file_ends_with_its_call_and_harms_no_other(tmp_path: Path, ca
     (tool, arguments), path, text = (REFUSED | ENDED)[case]
     files = bundle_files({"Node": [{"id": "n", "x": 5}]})
     write_files(tmp_path, {**files, "a.py": "A = 1\n", "x.ts": 'import "y";\n', path: text})
-    client = StdioClient(tmp_path, env={"CONTEXT_PACK_CALL_SECONDS": SECONDS})
-    try:
+    with StdioClient(tmp_path, env={"CONTEXT_PACK_CALL_SECONDS": SECONDS}) as client:
         client.initialize()
         assert client.call(tool, arguments)["isError"] or case in ENDED
         assert "A = 1" in str(client.call("read_file", {"path": "a.py"}))
         assert client.end()[0] == 0
-    finally:
-        client.kill()
 
 
 @pytest.mark.clause("KN-36")
@@ -74,8 +71,7 @@ def test_patterns_that_grow_when_they_are_compiled_take_no_memory(tmp_path: Path
     node = schema(id={"type": "string"}, **fields)
     entity = {"id": "n", **dict.fromkeys(fields, "a" * 200)}
     write_files(tmp_path, {**bundle_files({"Node": [entity]}, {"Node": node}), "a.py": "aaa = 1\n"})
-    client = StdioClient(tmp_path, env={"CONTEXT_PACK_DENY": ",".join(GROWING_PATTERNS)})
-    try:
+    with StdioClient(tmp_path, env={"CONTEXT_PACK_DENY": ",".join(GROWING_PATTERNS)}) as client:
         client.initialize()
         for pattern in GROWING_PATTERNS:
             client.call("grep_codebase", {"pattern": pattern})
@@ -84,5 +80,3 @@ def test_patterns_that_grow_when_they_are_compiled_take_no_memory(tmp_path: Path
         status = Path(f"/proc/{client.process.pid}/status").read_text()
         assert int(status.partition("VmHWM:")[2].split()[0]) < MOST_KB
         assert client.end()[0] == 0
-    finally:
-        client.kill()

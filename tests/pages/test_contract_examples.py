@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pages import contract
+from stdio_client import StdioClient
 
 from context_pack.kernel.errors import KIND_OF, Kind
 
@@ -55,23 +55,21 @@ def by_id(messages: list[Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("exchange", exchanges())
-def test_an_exchange_of_the_contract_happens_as_shown(
-    exchange: str,
-    checkout: Path,
-    clean_env: dict[str, str],
-    tmp_path: Path,
-    exchange_with_server: Callable[..., list[Any]],
-) -> None:
+def test_an_exchange_of_the_contract_happens_as_shown(exchange: str, tmp_path: Path) -> None:
     lines = exchange.splitlines()
     assert all(line.startswith(("→ ", "← ")) for line in lines)
     sent = "".join(line[2:] + "\n" for line in lines if line.startswith("→ "))
     shown = [json.loads(line[2:]) for line in lines if line.startswith("← ")]
-    command = [sys.executable, "-m", "context_pack"]
-    env = {**clean_env, "PYTHONPATH": str(checkout)}
-    messages = exchange_with_server(command, tmp_path, env, sent, len(shown))
-    seen = by_id([message for message in messages if "method" not in message])
-    wanted = by_id(shown)
-    assert seen.keys() == wanted.keys(), messages
+    replies: list[Any] = []
+    with StdioClient(tmp_path) as client:
+        client.raw(sent.encode())
+        while len(replies) < len(shown):
+            replies += [message for message in [client.read()] if "method" not in message]
+        client.close_input()
+        with pytest.raises(EOFError):
+            client.read()
+    seen, wanted = by_id(replies), by_id(shown)
+    assert seen.keys() == wanted.keys()
     assert [fault for name in wanted for fault in differences(wanted[name], seen[name])] == []
 
 

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,10 @@ import pytest
 from markdown_it import MarkdownIt
 from page_walk import Block, Walk, blocks
 from pages import ROOT, all_pages, contract_pages
+from stdio_client import StdioClient
 
 from context_pack_adapters.cli.dispatch import COMMANDS, GROUPS, HIDDEN, load
 from context_pack_adapters.settings import VARIABLES
-
-Ask = Callable[..., dict[int, dict[str, Any]]]
 
 GUIDES = [page for page in all_pages() if page not in contract_pages()]
 HOW_TO = ROOT / "docs/how-to-add-a-tool.md"
@@ -145,9 +144,7 @@ def servers(block: Block) -> Iterator[dict[str, Any]]:
         yield from value[table].values()
 
 
-def test_every_client_configuration_starts_the_server(
-    project: Path, reader_env: dict[str, str], ask_server: Ask
-) -> None:
+def test_every_client_configuration_starts_the_server(project: Path, reader_env: dict[str, str]) -> None:
     started: list[tuple[list[str], dict[str, str]]] = []
     for page in ("README.md", "docs/clients.md"):
         for block in blocks((ROOT / page).read_text("utf-8")):
@@ -161,7 +158,10 @@ def test_every_client_configuration_starts_the_server(
     assert len(started) >= 8
     for number, (command, given) in enumerate(started):
         if (command, given) not in started[:number]:
-            assert ask_server(command, project, {**reader_env, **given})[2]["result"]["tools"]
+            with StdioClient(project, command=command, env={**reader_env, **given}) as client:
+                client.initialize()
+                assert client.request("tools/list")["result"]["tools"]
+                assert client.end()[0] == 0
 
 
 def test_every_run_time_package_is_named_with_a_reason(checkout: Path) -> None:

@@ -185,9 +185,9 @@ def test_a_disk_that_takes_no_more_is_an_error_message_and_damages_nothing(
 ) -> None:
     index.close()
     most = str(path.stat().st_size + 20_000)
-    words = [sys.executable, str(index_worker.__file__), "try_limited", str(path), most]
+    words = [sys.executable, str(index_worker.__file__), "replace_limited", str(path), most]
     done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120, env=OUR_PATH)
-    answer = json.loads(done.stdout)["replace"]
+    answer = json.loads(done.stdout)
     assert answer["code"] == Code.IO_ERROR, answer
     assert answer["message"].startswith("things.sqlite3: ")
     assert ";" in answer["message"], "it must say what to do"

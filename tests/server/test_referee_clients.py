@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import shutil
+import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -16,14 +19,17 @@ from typing import Any
 
 import mcp_types as types
 import pytest
-import referees
+from filelock import FileLock
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 from official_client import connected
 from stdio_client import PRIVATE, environment
+from waiting import PATIENCE
 
 HERE = Path(__file__).parent
+SDK_1, CLIENT_2 = "@modelcontextprotocol/sdk@1.32.2", "@modelcontextprotocol/client@2.4.0"
+FETCH_SECONDS = 300
 PACK = "referee-pack"
 URI = f"context://pack/{PACK}"
 SOURCE = "def greet(name):\n    return f'hello {name}'\n"
@@ -136,20 +142,45 @@ def _functions(client: Client) -> dict[str, Callable[[dict[str, Any]], Awaitable
     }
 
 
-def typescript_1(folder: Path) -> Said:
-    """The official TypeScript SDK 1.x."""
-    modules = referees.node_packages(referees.TYPESCRIPT_SDK_1)
-    said: Said = referees.transcript([HERE / "js/sdk_1.mjs", modules], plan(folder, legacy=True), folder)
-    return said
+def node_packages(pin: str) -> Path:
+    """A `node_modules` folder with this package, fetched once; where it cannot be had, the test is skipped.
+
+    `REFEREE_CACHE` names another folder for it than the user's cache.
+    """
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "context-pack-tests"
+    place = Path(os.environ.get("REFEREE_CACHE") or cache) / f"npm-{pin.replace('/', '-').replace('@', '')}"
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not on this machine")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(f"{place}.lock"):  # several test processes may want the same one
+        if not place.is_dir():
+            half = place.with_suffix(".half")  # renamed when it is whole
+            command = ["npm", "install", "--prefix", half, "--ignore-scripts", "--fetch-retries=1", pin]
+            done = subprocess.run(command, capture_output=True, timeout=FETCH_SECONDS, check=False)
+            if done.returncode:
+                pytest.skip(f"{pin} could not be fetched: {done.stderr[:300]!r}")
+            half.rename(place)
+    return place / "node_modules"
 
 
-def typescript_2(mode: str) -> Callable[[Path], Said]:
-    """The official TypeScript client 2.x."""
+def typescript(pin: str, script: str, *mode: str) -> Callable[[Path], Said]:
+    """An official client in TypeScript, played by a script of ours."""
 
     def run(folder: Path) -> Said:
-        modules = referees.node_packages(referees.TYPESCRIPT_CLIENT_2)
-        given = plan(folder, legacy=mode == "legacy")
-        said: Said = referees.transcript([HERE / "js/client_2.mjs", modules, mode], given, folder)
+        path = folder / "plan.json"
+        path.write_text(json.dumps(plan(folder, legacy=mode in ((), ("legacy",)))), "utf-8")
+        done = subprocess.run(
+            ["node", HERE / "js" / script, node_packages(pin), *mode, path],
+            cwd=folder,
+            env=environment(HOME=str(folder.parent)),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=PATIENCE,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        said: Said = json.loads(done.stdout)
         return said
 
     return run
@@ -161,10 +192,10 @@ CLIENTS: dict[str, tuple[str, Callable[[Path], Said]]] = {
     "Python 2, legacy": (LEGACY, python_2("legacy")),
     "Python 2, auto": (MODERN, python_2("auto")),
     "Python 2, 2026-07-28": (MODERN, python_2(MODERN)),
-    "TypeScript 1": (LEGACY, typescript_1),
-    "TypeScript 2, legacy": (LEGACY, typescript_2("legacy")),
-    "TypeScript 2, auto": (MODERN, typescript_2("auto")),
-    "TypeScript 2, 2026-07-28": (MODERN, typescript_2(MODERN)),
+    "TypeScript 1": (LEGACY, typescript(SDK_1, "sdk_1.mjs")),
+    "TypeScript 2, legacy": (LEGACY, typescript(CLIENT_2, "client_2.mjs", "legacy")),
+    "TypeScript 2, auto": (MODERN, typescript(CLIENT_2, "client_2.mjs", "auto")),
+    "TypeScript 2, 2026-07-28": (MODERN, typescript(CLIENT_2, "client_2.mjs", MODERN)),
 }
 
 

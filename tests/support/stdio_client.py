@@ -108,6 +108,12 @@ class StdioClient(Asking):
         self.stdin, self.stdout, self.stderr = self.process.stdin, self.process.stdout, self.process.stderr
         self._buffer = b""
 
+    def __enter__(self) -> StdioClient:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
     def encode(self, message: object) -> bytes:
         """A message in this client's transport."""
         body = json.dumps(message, ensure_ascii=False).encode()
