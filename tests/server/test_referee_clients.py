@@ -169,8 +169,9 @@ def typescript(pin: str, script: str, *mode: str) -> Callable[[Path], Said]:
     def run(folder: Path) -> Said:
         path = folder / "plan.json"
         path.write_text(json.dumps(plan(folder, legacy=mode in ((), ("legacy",)))), "utf-8")
+        words: list[str | Path] = ["node", HERE / "js" / script, node_packages(pin), *mode, path]
         done = subprocess.run(
-            ["node", HERE / "js" / script, node_packages(pin), *mode, path],
+            words,
             cwd=folder,
             env=environment(HOME=str(folder.parent)),
             stdin=subprocess.DEVNULL,
