@@ -155,7 +155,7 @@ def node_packages(pin: str) -> Path:
     with FileLock(f"{place}.lock"):  # several test processes may want the same one
         if not place.is_dir():
             half = place.with_suffix(".half")  # renamed when it is whole
-            command = ["npm", "install", "--prefix", half, "--ignore-scripts", "--fetch-retries=1", pin]
+            command = ["npm", "install", "--prefix", str(half), "--ignore-scripts", "--fetch-retries=1", pin]
             done = subprocess.run(command, capture_output=True, timeout=FETCH_SECONDS, check=False)
             if done.returncode:
                 pytest.skip(f"{pin} could not be fetched: {done.stderr[:300]!r}")
@@ -169,9 +169,8 @@ def typescript(pin: str, script: str, *mode: str) -> Callable[[Path], Said]:
     def run(folder: Path) -> Said:
         path = folder / "plan.json"
         path.write_text(json.dumps(plan(folder, legacy=mode in ((), ("legacy",)))), "utf-8")
-        words: list[str | Path] = ["node", HERE / "js" / script, node_packages(pin), *mode, path]
         done = subprocess.run(
-            words,
+            ["node", HERE / "js" / script, node_packages(pin), *mode, path],
             cwd=folder,
             env=environment(HOME=str(folder.parent)),
             stdin=subprocess.DEVNULL,

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from search_corpus import settle
+from waiting import until
 
 from context_pack.code.grep import MAX_FILE_BYTES, FoundLines, LineQuery
 from context_pack.kernel.paths import PathPolicy
 from context_pack.toolkit.call import QuietCall
+from context_pack_adapters.files.signature import settled_signature
 from context_pack_adapters.source.grep import ROOM_BYTES, FileTreeSearch
 
 Search = Callable[..., FoundLines]
@@ -29,6 +31,12 @@ def search(request: pytest.FixtureRequest, tmp_path: Path) -> Search:
 def root(tmp_path: Path) -> Path:
     """The folder that is searched."""
     return tmp_path / "root"
+
+
+def settle(root: Path) -> None:
+    """Wait until every later change of anything in the tree shows in its signature."""
+    states = [place.lstat() for place in (root, *root.rglob("*"))]
+    until(lambda: all(settled_signature(state, time.time_ns()) is not None for state in states))
 
 
 def paths(found: FoundLines) -> list[str]:
