@@ -1,26 +1,23 @@
-"""Many processes, killed backends, lost answers: no acknowledged change is lost, and none is done twice."""
+"""Many connections, killed backends, lost answers: no acknowledged change is lost, and none is done twice."""
 
 from __future__ import annotations
 
-import json
 import signal
-import subprocess
-import sys
+import socket
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from enum import Enum
+from functools import partial
 from itertools import count
-from pathlib import Path
 
 import psycopg
 import pytest
 from attrs import evolve
-from cutting_proxy import Fate, proxied
 from postgres_server import Server, serve
 from sample_packs import maker
-from stdio_client import environment
-from store_worker import opened
 from waiting import PATIENCE, until
 
 from context_pack.kernel.errors import Code, Failure
@@ -33,8 +30,7 @@ from context_pack_adapters.postgres.packs import PostgresPackStore
 from context_pack_adapters.postgres.schema import prepare
 from context_pack_adapters.system import SystemClock, SystemIds
 
-WORKER = Path(__file__).parents[1] / "support" / "store_worker.py"
-PROCESSES, CHANGES = 16, 100
+WRITERS, CHANGES = 16, 100
 PROJECT = "example.org/busy"
 
 
@@ -44,19 +40,30 @@ def made(store: PackStore, how_many: int) -> list[str]:
     return [store.create(maker(now, 600), None).id for _ in range(how_many)]
 
 
-def begun(
-    place: str, project: str, turns: Iterable[int], changes: int, keys: list[str]
-) -> subprocess.Popen[bytes]:
-    """Start a process for each turn."""
-    command = [sys.executable, str(WORKER), place, project, str(changes), json.dumps(list(turns)), *keys]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, env=environment())
+def opened(place: str) -> PackStore:
+    """The packs at an address, over connections of their own."""
+    return PostgresPackStore(Database(Address(place), lambda: PROJECT, PATIENCE), SystemIds())
 
 
-def told(workers: subprocess.Popen[bytes]) -> list[tuple[str, int | str]]:
-    """What all of them said; each must end well."""
-    output = workers.communicate(timeout=600)[0]
-    assert workers.returncode == 0
-    return [tuple(json.loads(line)) for line in output.splitlines()]
+def work(place: str, times: int, keys: list[str], turn: int) -> list[tuple[str, int | str]]:
+    """Raise the revision of a pack so many times, of each in turn; the key and the result of each change."""
+    store = opened(place)
+    told: list[tuple[str, int | str]] = []
+    for number in range(times):
+        key = keys[(turn + number) % len(keys)]
+        try:
+            told.append((key, store.update(key, raised).revision))
+        except Failure as failure:
+            told.append((key, str(failure.code)))
+    return told
+
+
+def changed_by_many(
+    place: str, turns: Sequence[int], times: int, keys: list[str]
+) -> list[tuple[str, int | str]]:
+    """What all said who changed the packs at once, one for each turn."""
+    with ThreadPoolExecutor(len(turns)) as pool:
+        return [change for told in pool.map(partial(work, place, times, keys), turns) for change in told]
 
 
 def judge(store: PackStore, keys: list[str], changes: list[tuple[str, int | str]]) -> Counter[str]:
@@ -76,14 +83,14 @@ def judge(store: PackStore, keys: list[str], changes: list[tuple[str, int | str]
 @pytest.mark.slow
 @pytest.mark.clause("TM-10")
 @pytest.mark.parametrize("packs", [1, 100])
-def test_sixteen_processes_lose_no_change(packs: int, postgres: Server) -> None:
+def test_sixteen_writers_lose_no_change(packs: int, postgres: Server) -> None:
     prepare(Address(postgres.url), PROJECT)
-    store = opened(postgres.url, PROJECT)
+    store = opened(postgres.url)
     keys = made(store, packs)
-    changes = told(begun(postgres.url, PROJECT, range(0, 7 * PROCESSES, 7), CHANGES, keys))
+    changes = changed_by_many(postgres.url, range(0, 7 * WRITERS, 7), CHANGES, keys)
     failed = judge(store, keys, changes)
     assert set(failed) <= {Code.LOCK_TIMEOUT, Code.REVISION_CONFLICT}
-    assert sum(store.get(key).revision - 1 for key in keys) == PROCESSES * CHANGES - failed.total()
+    assert sum(store.get(key).revision - 1 for key in keys) == WRITERS * CHANGES - failed.total()
 
 
 @pytest.mark.slow
@@ -91,13 +98,12 @@ def test_sixteen_processes_lose_no_change(packs: int, postgres: Server) -> None:
 def test_killed_backends_and_a_killed_server_lose_no_acknowledged_change() -> None:
     with contextmanager(serve)() as server:
         prepare(Address(server.url), PROJECT)
-        store = opened(server.url, PROJECT)
+        store = opened(server.url)
         keys = made(store, 4)
-        workers = begun(server.url, PROJECT, range(6), 60, keys)
         over = threading.Event()
         killer = threading.Thread(target=kill_backends, args=(server, over))
         killer.start()
-        changes = told(workers)
+        changes = changed_by_many(server.url, range(6), 60, keys)
         over.set()
         killer.join()
         failed = judge(store, keys, changes)
@@ -137,6 +143,57 @@ def check_history(server: Server, keys: list[str], store: PackStore) -> None:
 def raised(pack: Pack) -> Pack:
     """A change that counts."""
     return evolve(pack, revision=pack.revision + 1)
+
+
+# A proxy in front of a server that cuts connections, before a message arrives or before its answer does.
+
+
+class Fate(Enum):
+    """What becomes of what a client sends."""
+
+    PASS = "pass"
+    CUT_BEFORE = "cut before it arrives"
+    CUT_AFTER = "it arrives, and its answer does not"
+
+
+@contextmanager
+def proxied(target: int, fate: Callable[[bytes], Fate]) -> Iterator[int]:
+    """The port of a proxy to a port of this machine."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=_serve, args=(listener, target, fate), daemon=True).start()
+        yield listener.getsockname()[1]
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+def _serve(listener: socket.socket, target: int, fate: Callable[[bytes], Fate]) -> None:
+    with suppress(OSError):  # the listener is closed
+        while True:
+            near, _ = listener.accept()
+            far = socket.create_connection(("127.0.0.1", target))
+            threading.Thread(target=_forward, args=(near, far, fate), daemon=True).start()
+            threading.Thread(target=_forward, args=(far, near, lambda _: Fate.PASS), daemon=True).start()
+
+
+def _forward(source: socket.socket, sink: socket.socket, fate: Callable[[bytes], Fate]) -> None:
+    with suppress(OSError):
+        while data := source.recv(1 << 20):
+            chosen = fate(data)
+            if chosen is Fate.CUT_BEFORE:
+                break
+            if chosen is Fate.CUT_AFTER:
+                _close(source)
+            sink.sendall(data)
+            if chosen is Fate.CUT_AFTER:
+                sink.recv(1)  # the server has done it
+                break
+    _close(source)
+    _close(sink)
+
+
+def _close(one: socket.socket) -> None:
+    with suppress(OSError):
+        one.shutdown(socket.SHUT_RDWR)
+    one.close()
 
 
 @pytest.mark.clause("TM-10")
