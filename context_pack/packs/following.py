@@ -47,6 +47,9 @@ SHOWN_WHOLE = 200
 """Lines up to which a definition is shown where only some of its lines were anchored, and are not found."""
 MOST_PLACES, MOST_COPIES = 6, 1_000
 """How many places are told, and how many in one file are looked at."""
+MOST_HASHED = 2_000_000
+"""Lines that are hashed to find a text that is not kept, those nearest to its old place. A pack of a stranger
+may name the longest texts in the largest files."""
 TELLING_CHARS = 30
 """Letters and digits from which on a text in another file is known by itself."""
 TELLING_LINE = 3
@@ -122,13 +125,14 @@ def where_it_was(ref: Ref, source: SourceText) -> Resolution | None:
 
 
 def copies_in(sought: Sought, source: SourceText) -> list[LineRange]:
-    """Where the anchored text stands in a file; without the text, every run of as many lines is hashed."""
+    """Where the anchored text stands in a file; without the text, runs of as many lines are hashed."""
     count, digest = sought.anchor.lines, sought.anchor.digest
     starts: Iterable[int]
     if sought.text is not None:
         starts = source.occurrences(sought.text)
     else:
-        windows = range(1, source.count - count + 2)
+        reach, home = MOST_HASHED // count, sought.ref.lines.start
+        windows = range(max(1, home - reach), min(source.count - count + 1, home + reach) + 1)
         starts = (at for at in windows if digest_of(source.cut(at, at + count - 1) or "") == digest)
     return [LineRange(start, start + count - 1) for start in islice(starts, MOST_COPIES)]
 
