@@ -55,8 +55,7 @@ class Agent(threading.Thread):
     def __init__(self, project: Path, number: int, stop: threading.Event) -> None:
         super().__init__(daemon=True)
         self.server = Server(OURS, project)
-        self.calls: Counter[str] = Counter()
-        self.refused: Counter[str] = Counter()
+        self.calls: Counter[tuple[str, bool]] = Counter()
         self.failure: str | None = None
         self._project, self._stop_asked = project, stop
         self._chance = random.Random(number)
@@ -76,8 +75,7 @@ class Agent(threading.Thread):
         reply = json.loads(self.server.ask(tool_call(tool, **arguments)))
         if "result" not in reply:
             raise RuntimeError(f"{tool}: {reply}")
-        self.calls[tool] += 1
-        self.refused[tool] += bool(reply["result"].get("isError"))
+        self.calls[tool, bool(reply["result"].get("isError"))] += 1
         return reply["result"].get("structuredContent", {})
 
     def _errands(self) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -106,20 +104,14 @@ class Agent(threading.Thread):
         yield from chance.sample(simple, 5)
 
     def _pack(self, file: str) -> None:
-        """Make a pack, read it, and delete it."""
+        """Write a pack, verify it, read it, and delete it."""
+        text = f"# Soak\n\n## Main\n\nIt begins here: {file}:1-3.\n"
         name = {"name": self._name}
-        self._call("input", {"action": "create", "ttl_minutes": 60, **name})
-        section = {"section_key": "main", "section_title": "Main"}
-        ref = {"section_key": "main", "ref_key": "one", "path": file, "line_start": 1, "line_end": 3}
-        for action, given in (("upsert_section", section), ("upsert_ref", ref), ("verify", {})):
-            self._change(action, given)
+        made = self._call("input", {"action": "write", "text": text, "ttl_minutes": 60, **name})
+        self._call("input", {"action": "verify", **name})
         self._call("output", name)
-        self._change("delete_pack", {})
-
-    def _change(self, action: str, given: dict[str, Any]) -> None:
-        found = self._call("input", {"action": "get", "name": self._name})
-        revision = {} if action == "verify" else {"expected_revision": found["payload"]["revision"]}
-        self._call("input", {"action": action, "name": self._name, **given, **revision})
+        revision = made["payload"]["revision"]
+        self._call("input", {"action": "delete_pack", "expected_revision": revision, **name})
 
 
 def disturb(project: Path, folders: list[Path], stop: threading.Event) -> None:
@@ -231,12 +223,11 @@ def main() -> int:
 
 def result(agents: list[Agent], samples: list[Sample], quick: bool) -> int:
     """Print the calls and the verdict; the exit code."""
-    calls, refused = Counter[str](), Counter[str]()
-    for agent in agents:
-        calls += agent.calls
-        refused += agent.refused
-    print("calls:", ", ".join(f"{tool} {count}" for tool, count in sorted(calls.items())))
-    print("of those refused:", ", ".join(f"{tool} {count}" for tool, count in sorted(refused.items())))
+    calls = sum((agent.calls for agent in agents), Counter[tuple[str, bool]]())
+    for words, which in (("calls", False), ("refused", True)):
+        print(
+            f"{words}:", ", ".join(f"{tool} {calls[tool, no]}" for tool, no in sorted(calls) if no is which)
+        )
     failures = [agent.failure for agent in agents if agent.failure]
     if failures:
         print("failed:", *failures)

@@ -180,17 +180,3 @@ def test_what_one_server_records_and_does_is_found_by_the_next(spawn: Spawn, tmp
     assert "context_record 2, input 1, read_file 1" in session["content"]
     assert "Files read: zebra.py." in session["content"]
     assert pack in session["content"]
-
-
-@pytest.mark.clause("TR-53")
-def test_a_file_is_read_while_more_searches_run_than_there_are_threads(spawn: Spawn, tmp_path: Path) -> None:
-    lay(tmp_path, {"trap.txt": ("a" * 400 + "b\n") * 200, "small.txt": "quick\n"})
-    client = spawn()
-    client.initialize()
-    client.payload("read_file", {"path": "small.txt"})  # the tools are loaded, and wait for nobody
-    client.payload("grep_codebase", {"pattern": "quick"})
-    for number in range(12):
-        call = {"name": "grep_codebase", "arguments": {"pattern": r"(?=(a+)+$)a+[cd]" + "x" * number}}
-        client.send({"jsonrpc": "2.0", "id": f"slow{number}", "method": "tools/call", "params": call})
-    assert client.payload("read_file", {"path": "small.txt"})["file"]["content"] == "quick\n"
-    assert len(client.notifications) < 12  # the read did not wait for every search

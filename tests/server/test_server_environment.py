@@ -56,19 +56,6 @@ def test_each_call_is_one_line_without_its_arguments(start: Start) -> None:
     assert "my-secret" not in log
 
 
-@pytest.mark.clause("ENV-09", "ENV-08")
-def test_logging_can_be_off_and_bad_settings_are_log_lines(start: Start) -> None:
-    for level in ("off", "mcp_context_pack=off"):
-        client = start(LOG=level, MAX_SOURCE_BYTES="huge")
-        client.call("output")
-        assert client.end() == (0, "")
-    client = start(LOG="warn", MAX_SOURCE_BYTES="huge")
-    client.call("output")
-    code, log = client.end()
-    assert code == 0
-    assert [LINE.fullmatch(line) and line.split()[1] for line in log.splitlines()] == ["WARN"]
-
-
 @pytest.mark.clause("ENV-09")
 @pytest.mark.parametrize("closing", ["2>&-", "2>/dev/full"])
 def test_a_closed_or_full_stderr_blocks_no_call(spawn: Spawn, closing: str) -> None:

@@ -6,13 +6,11 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from stdio_client import StdioClient
-from waiting import until
 
 from context_pack_adapters.files.locking import PathLock
 
@@ -116,25 +114,3 @@ def test_a_hanging_tool_family_blocks_no_other(
             assert all(each["result"]["isError"] for each in answers)
     client.call(*QUICK[family])
     assert client.end()[0] == 0
-
-
-@pytest.mark.clause("TR-52")
-def test_a_call_past_its_deadline_says_what_to_do(spawn: Spawn, project: Path, tmp_path: Path) -> None:
-    cache = tmp_path / "cache"
-    client = spawn(
-        source_root=project,
-        env={
-            "CONTEXT_PACK_CACHE": str(cache),
-            "CONTEXT_PACK_CALL_SECONDS": "2",
-            "CONTEXT_PACK_EMBEDDER": "fast",
-        },
-    )
-    client.initialize()
-    found = partial(client.call, "context_search", {"query": "hello"})
-    until(lambda: not found().get("isError"))
-    with writing_to(*cache.rglob("memory.sqlite3")):
-        (project / "a.py").write_text("def hello_again():\n    return 2\n")
-        told = client.error("context_search", {"query": "hello"})
-    assert "longer than 2 s" in json.dumps(told)
-    assert "CONTEXT_PACK_CALL_SECONDS" in json.dumps(told)
-    until(lambda: "hello_again" in json.dumps(found()))

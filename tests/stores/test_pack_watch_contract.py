@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from attrs import define, evolve, field
-from inmemory import FixedClock, SeededIds
 from sample_packs import maker
 from waiting import until
 
@@ -144,20 +143,3 @@ def test_edits_of_the_files_that_a_pack_points_at_are_told(tmp_path: Path) -> No
     assert heard.news() == [([URI + pack.id], False)]
     (tmp_path / "src/other.py").unlink()
     assert heard.news() == [([URI + pack.id], False)]
-
-
-@pytest.mark.clause("MCP-86")
-def test_packs_are_read_only_when_something_changed(tmp_path: Path) -> None:
-    clock, reads = FixedClock(), list[str]()
-    store = FilePackStore(tmp_path, clock, SeededIds())
-
-    class Counted:
-        def all(self) -> object:
-            reads.append("all")
-            return store.all()
-
-    heard = subscriber(Counted(), tmp_path, lambda: folder_mark(Folder(tmp_path).below("packs")), clock)  # type: ignore[arg-type]
-    heard.subscribe("one")
-    for _ in range(3):
-        heard.news()
-    assert len(reads) == 1

@@ -22,7 +22,6 @@ from context_pack.retrieval.model import (
     PieceHit,
     Progress,
     Scope,
-    Summary,
 )
 from context_pack.retrieval.ports import OTHER_VECTORS, EmbedderFailed
 from context_pack_adapters.index.sqlite_index import SqliteIndex
@@ -125,16 +124,6 @@ def test_forgetting_takes_entries_or_a_whole_corpus_with_its_facts(index: Sqlite
     with index.reading() as snapshot:
         assert snapshot.corpus_facts("docs") is None
         assert snapshot.counts() == {"other": 1}
-
-
-def test_summaries_come_in_the_order_of_code_points_and_in_pages(index: SqliteIndex) -> None:
-    keys = ["b", "a/z", "Z", "ä", "a", "\U0001f600", "\uffee"]
-    index.replace(make_entry(key, "text", facts={"k": key}) for key in keys)
-    with index.reading() as snapshot:
-        assert [each.key for each in snapshot.summaries("docs")] == sorted(keys)
-        assert [each.key for each in snapshot.summaries("docs", 2, 3)] == sorted(keys)[2:5]
-        assert snapshot.summaries("docs", 9) == []
-        assert snapshot.summaries("docs", 0, 1) == [Summary("docs", "Z", "Z", 4)]
 
 
 @pytest.mark.clause("RT-20")

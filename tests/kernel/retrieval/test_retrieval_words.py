@@ -125,10 +125,3 @@ def test_a_run_too_long_to_be_a_word_is_one_token_of_its_beginning() -> None:
     assert tokens(blob) == tokens(blob + "zz")
     assert len(tokens(blob)[0]) == LONGEST
     assert max(map(len, tokens("verylong" * 15))) == LONGEST
-
-
-@pytest.mark.clause("RT-01")
-@given(st.text(alphabet=st.sampled_from("aA1_-.é漢 "), max_size=40))
-def test_a_text_and_a_query_are_taken_apart_alike(text: str) -> None:
-    assert tokens(text) == tokens(text)
-    assert tokens(f"{text}\n{text}") == tokens(text) * 2
