@@ -6,7 +6,6 @@ import errno
 import os
 import stat
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import pytest
 from context_pack.kernel.errors import Code
 from context_pack_adapters.files.faults import io_failure
 from context_pack_adapters.files.folder import Folder, PrivateFolder, write_named
-from context_pack_adapters.files.opening import Place, Refused
+from context_pack_adapters.files.opening import Place
 
 
 def no_links(source: str, target: str, **places: object) -> None:
@@ -29,16 +28,6 @@ def test_a_write_replaces_the_file_and_leaves_nothing_else(tmp_path: Path) -> No
         Folder(tmp_path).write("file", data)
         assert (tmp_path / "file").read_bytes() == data
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
-
-
-@pytest.mark.clause("ST-12")
-def test_a_write_that_fails_leaves_the_old_file_and_no_temporary_one(tmp_path: Path) -> None:
-    Folder(tmp_path).write("file", b"old")
-    (tmp_path / "folder").mkdir()
-    with pytest.raises(OSError, match="directory"):
-        Folder(tmp_path).write("folder", b"new")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
-    assert (tmp_path / "file").read_bytes() == b"old"
 
 
 @pytest.mark.clause("ST-22")
@@ -61,18 +50,6 @@ def test_of_many_exclusive_creates_one_succeeds(
         thread.join()
     assert sorted(results) == [False] * 7 + [True]
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
-
-
-@pytest.mark.clause("ST-11")
-def test_only_plain_files_are_read(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "link").symlink_to("pipe")
-    (tmp_path / "folder").mkdir()
-    for name in ("pipe", "link", "folder"):
-        with pytest.raises(Refused, match="not a file"):
-            Folder(tmp_path).read(name, 100)
-    with pytest.raises(FileNotFoundError):
-        Folder(tmp_path).read("nothing", 100)
 
 
 @pytest.mark.clause("ST-32")
@@ -114,31 +91,6 @@ def test_a_link_that_has_a_file_s_name_is_replaced_and_never_written_through(tmp
     Folder(tmp_path).write("file", b"ours")
     assert (tmp_path / "decoy").read_bytes() == b"decoy"
     assert not (tmp_path / "file").is_symlink()
-
-
-@pytest.mark.clause("ST-12")
-def test_a_sweep_takes_what_is_older_than_an_hour_and_no_folder_is_no_error(tmp_path: Path) -> None:
-    path = tmp_path / ".a.0123456789abcdef.tmp"
-    path.touch()
-    for age, there in ((3500, True), (3700, False)):
-        then = time.time() - age
-        os.utime(path, (then, then))
-        Folder(tmp_path).sweep()
-        assert path.exists() is there
-    Folder(tmp_path / "nothing").sweep()
-
-
-@pytest.mark.clause("ST-30")
-def test_a_folder_is_made_with_its_parents_and_may_exist(tmp_path: Path) -> None:
-    deep = Folder(Place(str(tmp_path / "a" / "b"), ("c", "d")))
-    deep.make()
-    deep.make()
-    assert (tmp_path / "a/b/c/d").is_dir()
-    (tmp_path / "file").touch()
-    with pytest.raises(OSError, match=r"exists|directory"):
-        Folder(tmp_path / "file").make()
-    with pytest.raises(NotADirectoryError):
-        Folder(tmp_path).below("file").make()
 
 
 @pytest.mark.clause("ST-14")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import socket
+import stat
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -53,13 +53,9 @@ Read = Callable[[str], bytes | Reason]
     ("target", "path"),
     [
         ("../secret.py", "link"),
-        ("../nothing-there", "link"),
-        ("{tmp}/secret.py", "link"),
         ("{tmp}/nothing-there", "link"),
         ("/", "link{tmp}/secret.py"),
         ("..", "link/secret.py"),
-        ("..", "link/nothing-there"),
-        ("../outside", "link/app.py"),
         ("../outside", "link/nothing-there"),
         ("{tmp}/outside", "link/app.py"),
         ("src/../../secret.py", "link"),
@@ -81,11 +77,8 @@ def test_a_link_that_leads_out_is_outside_whether_or_not_something_is_there(
     [
         ("src/app.py", "link", b"inside"),
         ("./src//deep/../app.py", "link", b"inside"),
-        ("{root}/src/app.py", "link", b"inside"),
         ("../root/src/app.py", "link", b"inside"),
-        ("src/deep", "link/low.py", b"deep inside"),
         ("{root}/src", "link/deep/low.py", b"deep inside"),
-        ("{root}", "link/src/app.py", b"inside"),
         (".", "link/link/link/src/app.py", b"inside"),
         ("src/nothing", "link", Reason.MISSING),
         ("src", "link", Reason.NOT_A_FILE),
@@ -105,10 +98,8 @@ def test_a_link_from_inside_to_inside_is_followed(
         (".env", "innocent.txt"),
         ("{root}/.env", "innocent.txt"),
         (".git", "innocent/config"),
-        (".git/config", "innocent.txt"),
         ("src/../.git/config", "innocent.txt"),
         ("second", "innocent.txt"),
-        ("locked/plain.txt", "innocent.txt"),
         ("locked", "innocent/plain.txt"),
     ],
 )
@@ -121,26 +112,10 @@ def test_a_link_that_leads_to_a_denied_name_is_denied(root: Path, read: Read, ta
 
 
 @pytest.mark.clause("ST-40")
-def test_a_long_chain_of_links_is_followed_up_to_the_limit(root: Path) -> None:
-    (root / "link0").symlink_to("src/app.py")
-    for index in range(1, 60):
-        (root / f"link{index}").symlink_to(f"link{index - 1}")
-    rooted = Rooted(root, PathPolicy())
-    assert isinstance(rooted.read(RelativePath("link39"), 100), tuple)
-    assert rooted.read(RelativePath("link40"), 100) is Reason.MISSING
-
-
-@pytest.mark.clause("ST-40")
 def test_pipes_devices_and_sockets_are_never_opened(root: Path, read: Read) -> None:
     os.mkfifo(root / "pipe")
+    os.mknod(root / "socket", stat.S_IFSOCK)
     (root / "link").symlink_to("pipe")
-    with socket.socket(socket.AF_UNIX) as made:
-        here = os.getcwd()
-        os.chdir(root)
-        try:
-            made.bind("socket")
-        finally:
-            os.chdir(here)
     opened = threading.Event()
 
     def wait_for_a_reader() -> None:
@@ -150,9 +125,8 @@ def test_pipes_devices_and_sockets_are_never_opened(root: Path, read: Read) -> N
 
     writer = threading.Thread(target=wait_for_a_reader)
     writer.start()
-    for _ in range(20):
-        for path in ("pipe", "link", "socket"):
-            assert read(path) is Reason.NOT_A_FILE
+    for path in ("pipe", "link", "socket") * 20:
+        assert read(path) is Reason.NOT_A_FILE
     assert not opened.wait(0.05)
     os.close(os.open(root / "pipe", os.O_RDONLY | os.O_NONBLOCK))
     writer.join()
@@ -173,10 +147,5 @@ def test_the_root_may_be_a_link_and_may_be_moved(tmp_path: Path, root: Path) -> 
     found = rooted.read(RelativePath("new.py"), 100)
     assert isinstance(found, tuple)
     assert found[0] == b"new"
-    assert rooted.read(RelativePath("src/app.py"), 100) is Reason.MISSING
-
-
-@pytest.mark.clause("ST-40")
-def test_a_root_that_is_not_there_has_no_files(tmp_path: Path) -> None:
-    rooted = Rooted(tmp_path / "nothing", PathPolicy())
-    assert rooted.read(RelativePath("a"), 100) is Reason.MISSING
+    for gone in (rooted, Rooted(tmp_path / "nothing", PathPolicy())):
+        assert gone.read(RelativePath("src/app.py"), 100) is Reason.MISSING

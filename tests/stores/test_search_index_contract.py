@@ -23,7 +23,7 @@ from context_pack.retrieval.model import (
     Progress,
     Scope,
 )
-from context_pack.retrieval.ports import OTHER_VECTORS, EmbedderFailed
+from context_pack.retrieval.ports import OTHER_VECTORS
 from context_pack_adapters.index.sqlite_index import SqliteIndex
 
 FRUIT = make_entry("fruit", "apples are red", "pears are green or yellow", kind="note", module="garden")
@@ -108,22 +108,6 @@ def test_a_reader_sees_the_state_it_began_with_whatever_is_written(
         newer = snapshot.nearest(fast.id, asked, Scope(), 5)
         assert {found.key for found in snapshot.found([piece for piece, _ in newer])} == {"trees"}
         assert snapshot.found([piece for piece, _ in near]) == []
-
-
-@pytest.mark.clause("IX-02")
-def test_forgetting_takes_entries_or_a_whole_corpus_with_its_facts(index: SqliteIndex) -> None:
-    index.replace([FRUIT, TREES, CARS])
-    index.note("docs", {"a": 1})
-    index.forget("docs", ["trees", "never there"])
-    assert list(index.known("docs")) == ["fruit"]
-    with index.reading() as snapshot:
-        assert snapshot.corpus_facts("docs") == {"a": 1}
-    index.forget("docs")
-    assert index.known("docs") == {}
-    assert by_words(index, "red") == [("cars", 1)]
-    with index.reading() as snapshot:
-        assert snapshot.corpus_facts("docs") is None
-        assert snapshot.counts() == {"other": 1}
 
 
 @pytest.mark.clause("RT-20")
@@ -343,21 +327,6 @@ def test_vectors_of_another_length_take_the_place_of_all_older_ones(index: Sqlit
     with index.reading() as snapshot:
         assert snapshot.progress("slow", Scope()) == Progress(0, 2), "forgotten vectors do not come back"
     assert index.notices() == []
-
-
-class Failing(ToyEmbedder):
-    """An embedder that does not answer."""
-
-    def embed(self, texts: Sequence[str], kind: Any) -> Any:
-        raise EmbedderFailed("gone")
-
-
-def test_an_embedder_that_fails_leaves_entries_that_are_found_by_words(tmp_path: Path) -> None:
-    failing = Failing()
-    with closing(SqliteIndex(tmp_path / "x.sqlite3", failing, chunker="test/1")) as index:
-        index.replace([FRUIT])
-        assert by_words(index, "pear") == [("fruit", 2)]
-        assert len(index.lacking(failing.id, Scope(), 5)) == 2
 
 
 ANIMALS = ["ape", "bee", "cat", "dog", "eel", "fox"]

@@ -103,12 +103,6 @@ def test_a_file_over_the_cap_is_not_read(tree: SourceTree) -> None:
 
 
 @pytest.mark.clause("ST-46")
-def test_a_walk_lasts_as_long_as_somebody_wants_it(tree: SourceTree) -> None:
-    assert tree.names(lambda: True).complete
-    assert tree.names(lambda: True).paths == tree.names().paths
-
-
-@pytest.mark.clause("ST-46")
 def test_files_are_found_by_name_in_plain_order(tree: SourceTree) -> None:
     expected = [".github/app.py", "app.py", "src/a-b/app.py", "src/a/app.py", "src/app.py"]
     names = tree.names()
@@ -175,15 +169,6 @@ def test_links_that_lead_out_to_denied_names_or_nowhere_are_not_there(root: Path
     assert not disk(root).is_folder(RelativePath("way"))
     for name in ("secret.txt", "passwd", "config"):
         assert not disk(root).is_file(RelativePath(f"way/{name}"))
-
-
-@pytest.mark.clause("CD-31")
-def test_pipes_and_what_a_glob_hides_are_neither_files_nor_folders(root: Path) -> None:
-    os.mkfifo(root / "inner" / "pipe")
-    (root / "private" / "x").mkdir(parents=True)
-    for path in map(RelativePath, ("inner/pipe", "private/x")):
-        assert not disk(root).is_file(path)
-        assert not disk(root).is_folder(path)
 
 
 @pytest.mark.clause("CD-31")

@@ -46,17 +46,6 @@ def test_a_text_has_one_definition_and_one_import_however_it_is_parsed(syntax: S
 
 
 @pytest.mark.clause("CD-97")
-def test_other_texts_are_parsed_while_many_are_under_way(syntax: Syntax) -> None:
-    texts = [("python", f"def f{number}(): pass\n") for number in range(50)]
-    names = []
-    for parsed in syntax.parse_all(texts):
-        assert isinstance(parsed, Parsed)
-        names.append(parsed.definitions[0].name)
-        assert syntax.parse("go", SMALL["go"][0]) == syntax.parse("go", SMALL["go"][0])
-    assert names == [f"f{number}" for number in range(50)]
-
-
-@pytest.mark.clause("CD-97")
 @pytest.mark.parametrize(("language", "count"), [("javascript", 2), ("vue", 1), ("go", 2), ("rust", 2)])
 def test_a_name_is_found_outside_of_comments_strings_and_patterns(
     syntax: Syntax, language: str, count: int

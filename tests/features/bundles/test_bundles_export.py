@@ -234,16 +234,18 @@ def test_an_entity_says_itself_when_it_was_modified_or_its_file_does() -> None:
             "Node": [
                 {"id": "said", "lastModifiedDate": "2025-12-20T14:30:00+02:00"},
                 {"id": "day", "lastModifiedDate": "2025-12-20"},
+                {"id": "local", "lastModifiedDate": "2025-12-20T14:30:00.123999999"},
                 {"id": "silent"},
                 {"id": "odd", "lastModifiedDate": "last Tuesday"},
             ]
         },
         {"Node": schema(id={}, refs=refs("Node"))},
     )
-    body = desk_of(files).export("said", "day", "silent", "odd")
+    body = desk_of(files).export("said", "day", "local", "silent", "odd")
     assert [entity["lastModified"] for entity in body["data"]["targets"]] == [
         "2025-12-20T12:30:00.000Z",
         "2025-12-20T00:00:00.000Z",
+        "2025-12-20T14:30:00.123Z",
         "2023-11-14T22:13:20.000Z",
         "2023-11-14T22:13:20.000Z",
     ]

@@ -22,7 +22,6 @@ from bundle_maker import (
 from context_pack.bundles.model import Bundle, DiagnosticSubject, Unloadable
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.offers import ResourceFamily
-from context_pack.toolkit.registry import describe
 
 
 def troubles(files: Files) -> list[tuple[str | None, str]]:
@@ -193,29 +192,10 @@ def test_a_check_finds_every_sort_of_trouble() -> None:
     ]
 
 
-TOOLS = ("export_context", "get_context", "export_entity_markdown")
-
-
 def family(desk: BundleDesk) -> ResourceFamily:
     """The resources of bundles."""
     (found,) = [one for one in desk.registry.resources() if one.prefix == "context://bundle/"]
     return found
-
-
-@pytest.mark.clause("BD-53")
-@pytest.mark.parametrize("name", TOOLS)
-def test_the_tools_only_read_and_say_what_they_answer(name: str) -> None:
-    shown = describe(desk_of({}).registry.tools[name])
-    assert {hint: shown["annotations"][hint] for hint in shown["annotations"] if hint != "title"} == {
-        "readOnlyHint": True,
-        "destructiveHint": False,
-        "idempotentHint": True,
-        "openWorldHint": False,
-    }
-    fields = {"ok", "tool", "data", "bundleId", "meta", "diagnostics", "error"}
-    assert set(shown["outputSchema"]["properties"]) == fields
-    assert "maximum" not in shown["inputSchema"]["properties"].get("dependencyDepth", {})
-    assert not desk_of({}).registry.tools[name].mutates({})
 
 
 @pytest.mark.clause("BD-60")

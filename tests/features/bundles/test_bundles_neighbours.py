@@ -116,14 +116,6 @@ def test_neighbours_come_whole_in_summary_or_by_id() -> None:
     assert "data" not in datas["ids"]
 
 
-@pytest.mark.clause("BD-50", "BD-21")
-def test_broken_references_of_shown_entities_are_reported() -> None:
-    desk = desk_of(nodes({"t": ["a"], "a": ["gone"], "z": ["lost"]}))
-    (told_,) = near(desk)["diagnostics"]
-    assert (told_["entityId"], "gone" in told_["message"]) == ("a", True)
-    assert near(desk, depth=0)["diagnostics"] == []
-
-
 @pytest.mark.clause("BD-50")
 def test_diagnostics_of_other_entities_are_only_counted() -> None:
     files = nodes({"t": ["gone"], "near": ["t"], **{f"x{number}": ["nobody"] for number in range(500)}})

@@ -132,9 +132,17 @@ def test_the_same_edge_counts_once_however_often_it_is_found() -> None:
 @pytest.mark.clause("BD-22")
 def test_the_display_name_is_the_title_of_the_property_else_its_words() -> None:
     files = bundle(
-        {"ownerActorId": "b", "titled": "b", "blank": "c", "inner": "c", "deep": {"leafId": "d"}},
+        {
+            "ownerActorId": "b",
+            "apiURLs": "b",
+            "titled": "b",
+            "blank": "c",
+            "inner": "c",
+            "deep": {"leafId": "d"},
+        },
         relations=[{"fromEntity": "Node", "fromField": "deep.leafId"}],
         ownerActorId=REF,
+        apiURLs=REF,
         titled={**REF, "title": "Is titled"},
         blank={**REF, "title": "  "},
         inner={"$ref": "#/$defs/ref"},
@@ -144,6 +152,7 @@ def test_the_display_name_is_the_title_of_the_property_else_its_words() -> None:
     assert edges(files) == [
         ("deep.leafId", "d", "The leaf"),
         ("ownerActorId", "b", "Owner Actor ID"),
+        ("apiURLs", "b", "API URLs"),
         ("titled", "b", "Is titled"),
         ("blank", "c", "Blank"),
         ("inner", "c", "Inner"),

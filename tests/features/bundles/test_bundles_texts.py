@@ -13,7 +13,6 @@ from hanging import never_hanging
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from context_pack.bundles.model import last_modified, words_of
 from context_pack.kernel.yaml_documents import Malformed, dump, load
 
 SCALARS: dict[str, Any] = {
@@ -167,38 +166,3 @@ def test_an_export_as_yaml_is_the_same_envelope() -> None:
 def test_an_error_is_json_in_both_formats() -> None:
     error = desk_of(nodes({"a": []})).refused("export_context", targets=[target("x")], format="yaml")
     assert error["code"] == "NOT_FOUND"
-
-
-FILE_NS = 1_765_432_100_123_999_999
-
-
-@pytest.mark.clause("BD-22")
-@pytest.mark.parametrize(
-    ("field", "words"),
-    [
-        ("ownerActorId", "Owner Actor ID"),
-        ("apiURLs", "API URLs"),
-        ("schema_uri", "Schema URI"),
-        ("HTTPPort", "HTTP Port"),
-        ("kebab-case-ids", "Kebab Case IDs"),
-        ("steps.actorId", "Actor ID"),
-        ("größe", "Größe"),
-        ("__", "__"),
-    ],
-)
-def test_a_field_name_is_split_into_words(field: str, words: str) -> None:
-    assert words_of(field) == words
-
-
-@pytest.mark.clause("BD-35")
-@pytest.mark.parametrize(
-    ("stated", "instant"),
-    [
-        ("2025-12-20", "2025-12-20T00:00:00.000Z"),
-        ("2025-12-20T14:30:00.123999999Z", "2025-12-20T14:30:00.123Z"),
-        ("2025-12-20T00:30:00+01:00", "2025-12-19T23:30:00.000Z"),
-        ("2025-12-20T14:30:00", "2025-12-20T14:30:00.000Z"),
-    ],
-)
-def test_a_stated_modification_date_is_parsed_as_an_instant(stated: str, instant: str) -> None:
-    assert last_modified(stated, FILE_NS) == instant

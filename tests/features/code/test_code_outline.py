@@ -10,7 +10,6 @@ import pytest
 from inmemory import FixedClock
 from inmemory.ports import memory_ports, open_memory_workspace
 
-from context_pack import Failure
 from context_pack.code.tools import usages_within
 from context_pack.code.usages import FindUsages, Usage, UsageFinder, Usages
 from context_pack.toolkit.budget import tokens_of as estimate_tokens
@@ -344,17 +343,3 @@ def test_numbered_lines_carry_their_numbers_in_the_file() -> None:
     assert whole["content"] == "   1: def price(item: str) -> int:\n   2:     return len(item)\n"
     assert whole["size"] == len(MONEY)
     assert json.loads(call("read_file", {"e.py": ""}, path="e.py", numbered=True))["file"]["content"] == ""
-
-
-@pytest.mark.clause("CD-80", "CD-85")
-def test_the_library_gives_the_same_as_values() -> None:
-    code = open_memory_workspace(FILES).code
-    (outline,) = code.outline("shop/money.py").outlines
-    assert [(each.qualified, each.start, each.end) for each in outline.definitions] == [("price", 1, 2)]
-    usages = code.usages("price", path="shop")
-    assert [(each.path, each.line, each.inside) for each in usages.uses] == [
-        ("shop/cart.py", 3, ""),
-        ("shop/cart.py", 21, "Cart.total"),
-    ]
-    with pytest.raises(Failure):
-        code.outline("none")

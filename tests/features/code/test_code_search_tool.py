@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from inmemory import FixedClock
 from inmemory.code_search import MemorySearch
 
 from context_pack.code.grep import FoundLines, LineHit, LineQuery, hit_in, shown
+from context_pack.code.patterns import compiled
 from context_pack.code.tools import grep_tool
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.budget import tokens_of as estimate_tokens
@@ -129,19 +132,60 @@ def test_a_file_pattern_chooses_the_files() -> None:
 
 
 @pytest.mark.clause("CD-63")
-def test_an_invalid_pattern_is_named() -> None:
-    found = refusal({"pattern": "[invalid("})
-    assert found.pop("details") == "unterminated character set at position 9"
-    assert found == {"error": "Invalid regex pattern", "pattern": "[invalid("}
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(", ")", "[", "[z-a]", "*", "a**", "a{2}{3}", "{1}", "a{2,1}", "\\", r"\q", r"\x4", r"\1",
+        "(?P=x)", "(?z)", "(?", "(?P<1>a)", "(?(1)a)", "(?#", r"\p{Nonsense}", "[[:nope:]]", r"(?&x)",
+    ],
+)  # fmt: skip
+def test_a_pattern_that_means_nothing_is_refused_with_the_reason(pattern: str) -> None:
+    found = refusal({"pattern": pattern})
+    assert "at position" in found.pop("details")
+    assert found == {"error": "Invalid regex pattern", "pattern": pattern}
+
+
+@pytest.mark.clause("CD-63")
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "a{20001}", "(a{200}){200}", "((((ab|c){100}){100}){100}){100}", "(?:[ab]{500}){500}",
+        "(?x)(a{500} ){500}", "(a{1000,}){1000,}",
+    ],
+)  # fmt: skip
+def test_a_pattern_that_grows_is_refused_before_it_is_compiled(pattern: str) -> None:
+    assert "repeats too much" in refusal({"pattern": pattern})["details"]
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=40), st.booleans())
+@pytest.mark.clause("CD-63")
+def test_any_text_is_a_pattern_or_is_refused(pattern: str, case_sensitive: bool) -> None:
+    try:
+        compiled(pattern, case_sensitive)
+    except Failure as failure:
+        assert failure.message == "Invalid regex pattern"  # noqa: PT017
 
 
 @pytest.mark.clause("CD-60")
-@pytest.mark.parametrize("glob", ["{a,b", "[a", "a}", "a\\", "!", "{a,b}" * 9])
-def test_an_invalid_glob_is_a_wrong_parameter(glob: str) -> None:
+@pytest.mark.parametrize(
+    ("glob", "reason"),
+    [
+        ("{a,b", "not closed"),
+        ("*.{ts,{js}", "not closed"),
+        ("[ab", "not closed"),
+        ("[[:alpha:]", "not closed"),
+        ("a}", "closes nothing"),
+        ("a\\", "at the end"),
+        ("!", "nothing after"),
+        ("{a,b}" * 9, "more than 256"),
+    ],
+)
+def test_an_invalid_glob_is_a_wrong_parameter(glob: str, reason: str) -> None:
     found = refusal({"pattern": "a", "filePattern": glob})
     assert found["error"] == "Invalid parameters"
     assert found["details"][0]["path"] == "$.filePattern"
     assert "glob" in found["details"][0]["message"]
+    assert reason in found["details"][0]["message"]
 
 
 @pytest.mark.clause("CD-06")

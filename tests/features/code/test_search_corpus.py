@@ -39,6 +39,7 @@ COUNTED: dict[str, bytes] = {
     "long.txt": f"{LONG}\nshort foo\n{LONG}".encode(),
     "nested/.gitignore": b"*.txt\n!keep.txt\n",
     "nested/keep.txt": b"foo kept in nested\n",
+    "nested-beside.txt": b"foo beside a folder\n",
     "nested/source.py": b"def foo():\n    return 'foo'\n\n\nclass Foo_Bar:\n    foo1 = 1\n",
     "sub/top-only.txt": b"foo not at the top\n",
     "sub/.ignore": b"!b.log\n",
@@ -78,7 +79,10 @@ PATTERNS = [
     "(?:foo)*b", r"[A-Z]\w+Context",
     r"\w+\s*=\s*\w+", "$^", r"\s*$^", "[[:alpha:]]+", "(?-i)FOO", "foo|",
 ]  # fmt: skip
-OWN = {"import {e}": r"import \{e\}", "{foo}|bar": r"\{foo\}|bar"}
+OWN = {
+    "import {e}": r"import \{e\}", "{foo}|bar": r"\{foo\}|bar", "a\nb": "(?!)", r"a\nb": "(?!)",
+    r"[\n]": "(?!)", r"bar|\n": "bar", "(?x) f o  o # all of it": "foo",
+}  # fmt: skip
 """Patterns whose meaning is not that of `regex`, and how `regex` says them."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -105,33 +104,3 @@ def test_a_file_that_changes_its_kind_is_classified_again(search: Search, root: 
     (root / "x").unlink()
     (root / "x").mkdir()
     assert search("needle").files == 1
-
-
-@pytest.mark.clause("CD-50")
-def test_hits_come_in_plain_string_order_of_their_paths(search: Search, root: Path) -> None:
-    names = ["a/b", "a-b", "a.b", "a b", "A", "b", "é", "z/z/z", "z-z", "数", "_", "0"]
-    for name in names:
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text("needle\nneedle\n")
-    found = search("needle", limit=100)
-    assert [(hit.path, hit.line) for hit in found.hits] == [
-        (name, line) for name in sorted(names) for line in (1, 2)
-    ]
-    settle(root)
-    assert search("needle", limit=100) == found
-    assert [hit.path for hit in search("needle", limit=3).hits] == ["0", "0", "A"]
-    assert search("needle", limit=1).total == 24
-
-
-@pytest.mark.clause("CD-32")
-def test_links_are_not_followed_wherever_they_lead(search: Search, root: Path, tmp_path: Path) -> None:
-    (tmp_path / "secret.txt").write_text("needle outside\n")
-    (tmp_path / "outside").mkdir()
-    (tmp_path / "outside" / "secret.txt").write_text("needle outside\n")
-    (root / "real.txt").write_text("needle inside\n")
-    (root / "file-link").symlink_to(tmp_path / "secret.txt")
-    (root / "folder-link").symlink_to(tmp_path / "outside")
-    (root / "inner-link").symlink_to("real.txt")
-    os.mkfifo(root / "pipe")
-    found = search("needle")
-    assert (paths(found), found.files) == (["real.txt"], 1)

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from context_trees import PROJECT, Files, disk_contexts, refresher
-from hanging import never_hanging
 
 from context_pack.contexts import sources
 from context_pack.contexts.generate import GENERATED, FolderFile, Subject, generated, summary_of
@@ -197,15 +196,6 @@ def test_no_context_is_made_in_the_folders_of_a_bundle() -> None:
             ["pub async fn go<T>(t: T) -> bool", "pub struct S"],
             ("crate::store",),
         ),
-        (
-            "A.java",
-            "/* Copyright 2020 */\n/** Pays. */\nimport a.b.C;\npublic final class Pay {\n    public int sum(int a) {\n",
-            "Pays.",
-            ["public final class Pay", "    public int sum(int a)".strip()],
-            ("a.b.C",),
-        ),
-        ("a.rb", "# Cart.\nrequire_relative 'x'\n\nclass Cart\n  def x; end\nend\n", "Cart.", ["class Cart"], ("x",)),
-        ("a.h", '// Cart.\n#include "x.h"\nint add(int a);\nstruct cart { int n; };\n', "Cart.", ["int add(int a)", "struct cart"], ("x.h",)),
         ("a.sh", "#!/bin/sh\n# Builds.\n\nmain() {\n  :\n}\n", "Builds.", ["main()"], ()),
         ("a.sql", "-- Tables.\nCREATE TABLE IF NOT EXISTS users (\n", "Tables.", [], ()),
     ],
@@ -219,13 +209,3 @@ def test_outlines_of_other_languages_list_their_declarations(
         exported,
         imported,
     )
-
-
-@pytest.mark.slow
-@pytest.mark.clause("CX-31")
-@pytest.mark.parametrize("extension", ["py", "ts", "go", "c", "md", "sql"])
-def test_no_text_makes_an_outline_hang(extension: str) -> None:
-    for text in ("(" * 20_000, "import " * 10_000, "import\n" * 10_000, "/*" * 20_000, "<" * 50_000, "public a " * 5_000,
-                 "a b " * 20_000, "export function f(" + "(" * 20_000, "word " * 20_000, "[![" * 5_000, "\n" * 50_000):  # fmt: skip
-        with never_hanging():
-            assert len(outline_of(f"a.{extension}", text * 2).about) <= 200

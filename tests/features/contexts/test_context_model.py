@@ -135,18 +135,6 @@ def test_any_other_wrong_version_is_corrupt(version: Any) -> None:
 
 
 @pytest.mark.clause("CX-01")
-def test_a_reason_names_fields_and_never_repeats_what_a_file_says() -> None:
-    secret = "hunter2 is the password"
-    for broken in (
-        {**BASE, "summary": [secret]},
-        {**BASE, "evidence": {"collected_at": "x", "test_status": secret}},
-    ):
-        verdict = validated(broken)
-        assert isinstance(verdict, Corrupt)
-        assert "hunter2" not in verdict.reason
-
-
-@pytest.mark.clause("CX-01")
 def test_the_published_schema_is_a_schema_and_agrees_with_the_reader() -> None:
     Draft202012Validator.check_schema(CONTEXT_SCHEMA)
     judge = Draft202012Validator(CONTEXT_SCHEMA)

@@ -16,23 +16,6 @@ def manifest(sources: Any, **more: Any) -> str:
 
 
 @pytest.mark.clause("DC-06")
-def test_an_entry_that_leads_out_fails_alone() -> None:
-    bad = [
-        "../x.md",
-        "/etc/passwd",
-        "a/../../x.md",
-        "C:\\x.md",
-        "",
-        3,
-        {"hash": "ab"},
-    ]
-    found = parse_manifest(manifest({"files": ["ok.md", *bad]}))
-    assert set(found.files or ()) == {"ok.md"}
-    assert len(found.failed) == len(bad)
-    assert all("outside the collection" in one.reason for one in found.failed[:4])
-
-
-@pytest.mark.clause("DC-06")
 def test_a_glob_that_leads_out_fails_alone() -> None:
     bad = ["../**/*.md", "/etc/*.md", "a/../../*.md", "{b,..}/*.md", "C:/x/*.md", "..\\*.md"]
     found = parse_manifest(manifest({"glob": ["**/*.md", "!../drafts/**", *bad]}))
@@ -89,7 +72,3 @@ def test_a_text_that_is_no_manifest_is_an_error_message(text: str) -> None:
 def test_globs_mean_what_people_expect(globs: list[str], wanted: list[str], unwanted: list[str]) -> None:
     found = matcher(tuple(globs))
     assert [path for path in [*wanted, *unwanted] if found.wants(path)] == wanted
-
-
-def test_a_hostile_glob_is_quick() -> None:
-    assert matcher(("**/a*" * 60 + "/b",)).wants("/".join(["aaaa"] * 200)) is False

@@ -105,14 +105,6 @@ for number in range(int(sys.argv[2])):
 """
 
 
-@pytest.mark.clause("ME-02")
-def test_processes_recording_the_same_discovery_share_one_count(tmp_path: Path) -> None:
-    words = [sys.executable, "-c", RECORDER, str(tmp_path), "8"]
-    processes = [subprocess.Popen(words, env=environment(), stdout=subprocess.DEVNULL) for _ in range(3)]
-    assert [process.wait(60) for process in processes] == [0, 0, 0]
-    assert [one.times for one in DiscoveryFiles(tmp_path).all()] == [3] * 8
-
-
 @pytest.mark.clause("ME-03")
 def test_a_kill_loses_nothing_that_was_answered(tmp_path: Path) -> None:
     words = [sys.executable, "-c", RECORDER, str(tmp_path), "100000"]

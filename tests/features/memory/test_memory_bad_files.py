@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -14,40 +14,27 @@ from inmemory.search_index import MemoryIndex
 
 from context_pack.app import build
 from context_pack.composition import Ports
-from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.syntax import NotParsed, Parsed, Spans, Syntax
+from context_pack.kernel.syntax import NotParsed, Parsed
 from context_pack.memory.ports import CodeFile, CodeTree, GoOn, always
 from context_pack.memory.refresh import MOST_NAMED, CodeIndexer
 from context_pack.retrieval.ports import Kind
 from context_pack.retrieval.upkeep import File
 from context_pack.toolkit.call import QuietCall
 from context_pack_adapters.embed.hashed import HashedEmbedder
+from context_pack_adapters.syntax.tree_sitter_syntax import TreeSitterSyntax
 
 GOOD = 'def feed_zebra():\n    """Feed the zebra."""\n    return 1\n'
 BAD = 'def ride_camel():\n    """Ride the camel."""\n    return POISON\n'
 
 
 @frozen
-class Poisoned:
+class Poisoned(TreeSitterSyntax):
     """A `Syntax` that says why it does not parse a marked text."""
 
-    real: Syntax
     said: NotParsed
 
-    def knows(self, language: str) -> bool:
-        return self.real.knows(language)
-
     def parse(self, language: str, text: str) -> Parsed | NotParsed:
-        return self.said if "POISON" in text else self.real.parse(language, text)
-
-    def parse_all(self, texts: Iterable[tuple[str, str]]) -> Iterator[Parsed | NotParsed]:
-        return (self.parse(language, text) for language, text in texts)
-
-    def spans(self, language: str, text: str) -> Spans | NotParsed:
-        return self.real.spans(language, text)
-
-    def occurrences(self, language: str, text: str, name: str) -> Sequence[int] | NotParsed:
-        return self.real.occurrences(language, text, name)
+        return self.said if "POISON" in text else super().parse(language, text)
 
 
 @frozen
@@ -105,10 +92,11 @@ def found(ports: Ports, query: str) -> tuple[list[tuple[str, str]], str]:
     "reason",
     ["parsing it failed inside (IndexError)", "parsing it crashed", "its grammar cannot read it"],
 )
-def test_a_file_whose_parsing_fails_is_found_in_plain_lines(reason: str) -> None:
-    ports = ports_over({"bad.py": BAD, "good.py": GOOD})
+def test_a_file_whose_parsing_fails_is_found_in_plain_lines_until_it_changes(reason: str) -> None:
+    files: dict[str, str | bytes] = {"bad.py": BAD, "good.py": GOOD}
+    ports = ports_over(files)
     assert ports.memory is not None
-    ports = with_memory(ports, syntax=Poisoned(ports.memory().syntax, NotParsed(reason)))
+    ports = with_memory(ports, syntax=Poisoned(NotParsed(reason)))
     warning = f"not indexed as code (bad.py: {reason})"
     for _ in range(2):
         assert found(ports, "feed the zebra") == ([("good.py", "feed_zebra")], warning)
@@ -116,6 +104,8 @@ def test_a_file_whose_parsing_fails_is_found_in_plain_lines(reason: str) -> None
     draft = called(ports, "input", action="draft", query="feed the zebra", ttl_minutes=5)["payload"]
     assert draft["warning"] == warning
     assert [ref["path"] for section in draft["sections"] for ref in section["refs"]] == ["good.py"]
+    files["bad.py"] = BAD.replace("POISON", "1")
+    assert found(ports, "ride the camel") == ([("bad.py", "ride_camel")], "")
 
 
 @pytest.mark.clause("ME-26")
@@ -158,36 +148,11 @@ def test_a_file_that_cannot_be_embedded_fails_alone_in_its_batch() -> None:
 
 
 @pytest.mark.clause("ME-26")
-def test_an_index_that_cannot_be_written_is_no_fault_of_a_file() -> None:
-    class Full(MemoryIndex):
-        def replace(self, entries: Any) -> None:
-            raise Failure(Code.IO_ERROR, "no space left")
-
-    ports = ports_over({"good.py": GOOD})
-    assert ports.memory is not None
-    syntax = ports.memory().syntax
-    indexer = CodeIndexer(ports.memory().tree, Full(HashedEmbedder()), lambda: syntax)
-    with pytest.raises(Failure, match="no space left"):
-        indexer.carry_out(indexer.plan())
-
-
-@pytest.mark.clause("ME-26")
-def test_a_file_that_failed_is_tried_again_when_it_changes() -> None:
-    files: dict[str, str | bytes] = {"bad.py": BAD}
-    ports = ports_over(files)
-    assert ports.memory is not None
-    ports = with_memory(ports, syntax=Poisoned(ports.memory().syntax, NotParsed("it crashed")))
-    assert "bad.py" in found(ports, "ride the camel")[1]
-    files["bad.py"] = BAD.replace("POISON", "1")
-    assert found(ports, "ride the camel") == ([("bad.py", "ride_camel")], "")
-
-
-@pytest.mark.clause("ME-26")
 def test_a_warning_names_a_few_of_many() -> None:
     files: dict[str, str | bytes] = {f"bad{number}.py": BAD for number in range(9)}
     ports = ports_over(files | {"good.py": GOOD})
     assert ports.memory is not None
-    ports = with_memory(ports, syntax=Poisoned(ports.memory().syntax, NotParsed("it crashed")))
+    ports = with_memory(ports, syntax=Poisoned(NotParsed("it crashed")))
     warning = found(ports, "feed the zebra")[1]
     assert warning.count("bad") == MOST_NAMED
     assert warning.endswith(f", and {9 - MOST_NAMED} more)")

@@ -107,15 +107,6 @@ def test_reading_reports_files_without_text_to_index(tmp_path: Path, data: bytes
 
 
 @pytest.mark.clause("ME-22")
-def test_a_file_changed_within_the_clock_grain_is_read_again(tmp_path: Path) -> None:
-    file = tmp_path / "a.py"
-    file.write_text("x = 1\n")
-    soon = time.time() + 60
-    os.utime(file, (soon, soon))
-    assert tree(tmp_path).read("a.py").stamp == ""
-
-
-@pytest.mark.clause("ME-22")
 def test_only_what_differs_is_read_and_only_other_contents_are_indexed_again(tmp_path: Path) -> None:
     for number in range(3):
         (tmp_path / f"f{number}.py").write_text(f"def work_{number}(): ...\n")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -65,31 +65,6 @@ def test_the_same_words_have_the_same_id(one: str, other: str) -> None:
 )
 def test_operators_and_marks_without_words_make_another_discovery(one: str, other: str) -> None:
     assert id_of(one) != id_of(other)
-
-
-@pytest.mark.clause("ME-01")
-def test_a_module_is_one_short_line() -> None:
-    assert discovery(module="  auth ").module == "auth"
-    assert discovery(module=" ").module is None
-    for bad in ("a\nb", "x" * 201):
-        with pytest.raises(Failure):
-            discovery(module=bad)
-
-
-@pytest.mark.clause("ME-02")
-def test_recording_again_keeps_text_and_origin_and_takes_the_newer_labels() -> None:
-    first = discovery(module="auth")
-    later = NOW + timedelta(days=1)
-    again = first.again(
-        discovery("use jwt tokens in cookies", type="rule", session=uuid_of(b"y" * 16), date=later)
-    )
-    assert (again.content, again.session, again.date) == (first.content, first.session, first.date)
-    assert (again.type, again.module, again.last_seen, again.times) == (
-        DiscoveryType.RULE,
-        "auth",
-        later,
-        2,
-    )
 
 
 @given(

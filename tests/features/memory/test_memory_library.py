@@ -23,23 +23,6 @@ def workspace(tmp_path: Path) -> Iterator[Workspace]:
         yield opened
 
 
-@pytest.mark.clause("ME-01", "ME-22")
-def test_an_embedder_records_searches_and_forgets(workspace: Workspace) -> None:
-    kept = workspace.memory.record("rule", "A zebra eats hay", module="zoo")
-    assert not kept.merged
-    assert workspace.memory.record("rule", "a zebra eats hay.").merged
-    assert [each.id for each in workspace.memory.discoveries()] == [kept.discovery.id]
-    found = workspace.memory.search("hay for the zebra", limit=10)
-    assert {hit.source for hit in found.hits} == {"code", "discovery"}
-    only = workspace.memory.search("hay for the zebra", type="rule", module="zoo")
-    assert [hit.id for hit in only.hits] == [kept.discovery.id]
-    workspace.memory.forget(kept.discovery.id)
-    with pytest.raises(Failure):
-        workspace.memory.forget(kept.discovery.id)
-    with pytest.raises(Failure):
-        workspace.memory.search("ab")
-
-
 @pytest.mark.clause("ME-08")
 def test_a_discovery_about_code_says_when_it_has_moved_or_changed(tmp_path: Path) -> None:
     zoo = tmp_path / "zoo.py"

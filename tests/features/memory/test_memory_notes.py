@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hanging import never_hanging
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -85,17 +84,3 @@ def test_a_dash_inside_a_quote_is_no_mark_of_a_list() -> None:
     (quoted,) = notes_in(f"> {said}\n", "x.md")
     (listed,) = notes_in(f"> - {said}\n", "x.md")
     assert quoted.content == listed.content == said.removeprefix("Rule: ")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "text",
-    [
-        pytest.param("> a" + " " * 500_000 + "b\n", id="blanks in a quote"),
-        pytest.param(f"# {'1' * 500_000}\n\n## Decision\n\na\n\n## Status\n\nb\n", id="a number of a title"),
-        pytest.param("## Decision\n\n" + "# Status\n\n" * 60_000, id="headings of a record"),
-    ],
-)
-def test_no_file_makes_finding_notes_hang(text: str) -> None:
-    with never_hanging(240):
-        assert isinstance(notes_in(text, "x.md"), list)
