@@ -30,6 +30,28 @@ def test_a_write_replaces_the_file_and_leaves_nothing_else(tmp_path: Path) -> No
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
+@pytest.mark.clause("ST-12")
+def test_a_reader_sees_the_old_or_the_new_and_never_a_mixture(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    contents = [bytes([65 + index]) * 200_000 for index in range(4)]
+    folder.write("file", contents[0])
+    stop = threading.Event()
+    seen: set[bytes] = set()
+
+    def read() -> None:
+        while not stop.is_set():
+            seen.add(folder.read("file", 1_000_000)[0])
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for turn in range(60):
+        folder.write("file", contents[turn % 4])
+    stop.set()
+    reader.join()
+    assert seen <= set(contents)
+    assert len(seen) > 1
+
+
 @pytest.mark.clause("ST-22")
 @pytest.mark.parametrize("linking", [os.link, no_links])
 def test_of_many_exclusive_creates_one_succeeds(

@@ -118,3 +118,24 @@ def test_many_names_with_many_candidate_paths_are_resolved_quickly() -> None:
                 ReadFile(path=f"a.{ending}", include_deps=True)
             )
         assert [each.path for each in read.dependencies] == [f"x/a.{ending}"]
+
+
+@pytest.mark.clause("CD-15")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.ts", "".join(f'import "p{each}/q";' for each in range(800))),
+        ("a.ts", "".join(f'import "p{each}/../../q";' for each in range(800))),
+        ("a.php", "<?php " + "".join(f"use A\\P{each};" for each in range(800))),
+    ],
+)
+def test_of_very_many_places_for_a_name_only_some_are_looked_at(name: str, text: str) -> None:
+    places = [f"x{each}/*" for each in range(20_000)]
+    outside = ["*"] * 20_000 if ".." in text else places
+    files: dict[str, str | bytes] = {
+        "tsconfig.json": json.dumps({"compilerOptions": {"paths": {"*": outside}}}),
+        "composer.json": json.dumps({"autoload": {"psr-4": {"A\\": places}}}),
+        name: text,
+    }
+    with never_hanging(20):
+        assert len(read_imports(files, name).external or ()) == 800
