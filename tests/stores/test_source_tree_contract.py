@@ -1,16 +1,15 @@
-"""What every `SourceTree` does: one suite, run on the tree on disk and on its twin in memory."""
+"""What the source tree on disk reads, finds and leaves alone."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from inmemory import MemorySourceTree
+from file_trees import lay
 
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack.kernel.ports import Reason, SourceFile, SourceTree, Unreadable
+from context_pack.kernel.ports import Reason, SourceFile, Unreadable
 from context_pack_adapters.source.tree import DiskSourceTree
 
 FILES: dict[str, str | bytes] = {
@@ -34,29 +33,13 @@ FILES: dict[str, str | bytes] = {
 POLICY = PathPolicy(("extra/**",))
 
 
-@pytest.fixture(params=["disk", "memory"])
-def grow(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[Mapping[str, str | bytes]], SourceTree]:
-    """Makes a tree of each kind."""
-
-    def plant(files: Mapping[str, str | bytes]) -> SourceTree:
-        if request.param == "memory":
-            return MemorySourceTree(files, POLICY)
-        for name, content in files.items():
-            path = tmp_path / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return DiskSourceTree(tmp_path, POLICY)
-
-    return plant
-
-
 @pytest.fixture
-def tree(grow: Callable[[Mapping[str, str | bytes]], SourceTree]) -> SourceTree:
+def tree(tmp_path: Path) -> DiskSourceTree:
     """The tree of `FILES`."""
-    return grow(FILES)
+    return DiskSourceTree(lay(tmp_path, FILES), POLICY)
 
 
-def text_of(tree: SourceTree, path: str) -> str:
+def text_of(tree: DiskSourceTree, path: str) -> str:
     """The text of a file that must be readable."""
     found = tree.read(RelativePath(path), 10_000)
     assert isinstance(found, SourceFile), found
@@ -65,7 +48,7 @@ def text_of(tree: SourceTree, path: str) -> str:
 
 
 @pytest.mark.clause("ST-45")
-def test_text_is_read_as_it_is_without_its_byte_order_mark(tree: SourceTree) -> None:
+def test_text_is_read_as_it_is_without_its_byte_order_mark(tree: DiskSourceTree) -> None:
     assert text_of(tree, "README.md") == "# Über\r\n\nlast"
     assert text_of(tree, "empty") == ""
     assert text_of(tree, "bom.txt") == "text"
@@ -92,18 +75,20 @@ def test_text_is_read_as_it_is_without_its_byte_order_mark(tree: SourceTree) -> 
         ("node_modules/app.py", Reason.DENIED),
     ],
 )
-def test_an_unreadable_path_is_returned_with_its_reason(tree: SourceTree, path: str, reason: Reason) -> None:
+def test_an_unreadable_path_is_returned_with_its_reason(
+    tree: DiskSourceTree, path: str, reason: Reason
+) -> None:
     assert tree.read(RelativePath(path), 10_000) == Unreadable(RelativePath(path), reason)
 
 
-def test_a_file_over_the_cap_is_not_read(tree: SourceTree) -> None:
+def test_a_file_over_the_cap_is_not_read(tree: DiskSourceTree) -> None:
     path = RelativePath("README.md")
     assert isinstance(tree.read(path, 14), SourceFile)
     assert tree.read(path, 13) == Unreadable(path, Reason.TOO_LARGE)
 
 
 @pytest.mark.clause("ST-46")
-def test_files_are_found_by_name_in_plain_order(tree: SourceTree) -> None:
+def test_files_are_found_by_name_in_plain_order(tree: DiskSourceTree) -> None:
     expected = [".github/app.py", "app.py", "src/a-b/app.py", "src/a/app.py", "src/app.py"]
     names = tree.names()
     assert [str(path) for path in names.named("app.py")] == expected
@@ -111,7 +96,7 @@ def test_files_are_found_by_name_in_plain_order(tree: SourceTree) -> None:
 
 
 @pytest.mark.clause("CD-31")
-def test_a_file_is_there_when_it_may_be_read_and_is_no_folder(tree: SourceTree) -> None:
+def test_a_file_is_there_when_it_may_be_read_and_is_no_folder(tree: DiskSourceTree) -> None:
     there = [
         "README.md",
         "empty",
@@ -128,7 +113,7 @@ def test_a_file_is_there_when_it_may_be_read_and_is_no_folder(tree: SourceTree) 
 
 
 @pytest.mark.clause("CD-31")
-def test_a_folder_is_there_when_it_may_be_entered(tree: SourceTree) -> None:
+def test_a_folder_is_there_when_it_may_be_entered(tree: DiskSourceTree) -> None:
     assert all(tree.is_folder(RelativePath(path)) for path in ("src", "src/a", ".github"))
     for path in ("nothing", "app.py", "src/app.py", "src/app.py/x", "node_modules", ".git"):
         assert not tree.is_folder(RelativePath(path))

@@ -43,7 +43,7 @@ class Reading:
     ) -> None:
         self.clock = FixedClock()
         self.access = MemoryActivity(self.clock)
-        tree = MemorySourceTree(files, PathPolicy(deny), MODIFIED)
+        tree = MemorySourceTree(files, PathPolicy(deny), MODIFIED / 10**9)
         packs = MemoryPackStore(self.clock, SeededIds())
         self.registry: Registry = build(
             Ports(self.clock, tree, packs, syntax or SYNTAX, access=self.access), rate_limits=limits
