@@ -1,8 +1,7 @@
 """A small project with something of everything that the product reads or writes, and the world around it.
 
 `World.made` builds it twice: the project, and a decoy outside of it that is the same but for one word, so
-that whatever is served from the decoy can be told. `CALLS` use every tool, `PATHS` are what somebody may have
-prepared in a project, and `KINDS` how.
+that whatever is served from the decoy can be told. `CALLS` use every tool.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,7 +27,7 @@ maintenance: keep it true
 """
 
 
-def _sources(word: str) -> dict[str, str | bytes]:
+def sources(word: str) -> dict[str, str | bytes]:
     """The files that people wrote, every one with the word in it."""
     python = f'"""The {word} marker."""\n\n\ndef marker_{word}():\n    return "marker {word}"\n'
     return {
@@ -162,7 +160,7 @@ class World(NamedTuple):
 
         world = cls(top)
         for place, word in ((world.project, OURS), (world.decoy, THEIRS)):
-            lay(place, _sources(word))
+            lay(place, sources(word))
             write_files(place / "shop", bundle_files({"Node": [_node("a", word, "b"), _node("b", word)]}))
         config = top / "outside/home/.config/context-pack/context.json"
         lay(config.parent, {config.name: json.dumps({"collections": {"far": {"url": _repository(world)}}})})
@@ -197,81 +195,6 @@ class World(NamedTuple):
                 content = Path(path).read_bytes() if path != folder else b""
                 found[path] = (status.st_mode, status.st_mtime_ns, content)
         return found
-
-
-def _linked(world: World, path: str, place: Path) -> None:
-    """A link to what has this path in the decoy, or at least this name."""
-    target = world.decoy / path
-    place.symlink_to(target if target.exists() else world.decoy / "docs/page.md")
-
-
-def _other_kind(world: World, path: str, place: Path) -> None:
-    """A folder in the place of a file, and a file in the place of a folder."""
-    if (world.template / path).is_dir():
-        place.write_text(f"{OURS}\n")
-    else:
-        place.mkdir()
-        (place / "file.txt").write_text(f"{OURS}\n")
-
-
-def _closed(_: World, __: str, place: Path) -> None:
-    place.write_text(OURS)
-    place.chmod(0)
-
-
-def _huge(_: World, __: str, place: Path) -> None:
-    with open(place, "wb") as file:
-        file.truncate(1 << 33)
-
-
-KINDS: Mapping[str, Callable[[World, str, Path], object]] = {
-    "a link to the decoy": _linked,
-    # Whoever writes through this one makes a file outside.
-    "a link to nothing": lambda world, _, place: place.symlink_to(world.decoy / "not-there-yet"),
-    "a pipe": lambda _, __, place: os.mkfifo(place),
-    "a huge file": _huge,
-    "noise": lambda _, __, place: place.write_bytes(bytes(range(256)) * 4),
-    "the other kind": _other_kind,
-    "an unreadable one": _closed,
-}
-STORED = ("packs", "packs/.create.lock", "excerpts", "memory", "memory/discoveries")
-PATHS = (
-    *_sources(OURS),
-    "src",
-    "docs",
-    "shop",
-    "shop/sdd-bundle.yaml",
-    *(f"{STORE}/{name}" for name in STORED),
-)
-
-
-def plant(world: World, kind: str, paths: Sequence[str]) -> None:
-    """Have the project as it was made, but with this at those paths."""
-    world.restore()
-    for path in paths:
-        place = world.project / path
-        if place.is_dir():
-            shutil.rmtree(place)
-        else:
-            place.unlink(missing_ok=True)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        KINDS[kind](world, path, place)
-
-
-def groups(at_once: int) -> list[list[str]]:
-    """The paths in groups of so many at most, none of them inside another of its group."""
-    found: list[list[str]] = []
-    for path in PATHS:
-        for group in found:
-            inside = any(
-                f"{path}/".startswith(f"{one}/") or f"{one}/".startswith(f"{path}/") for one in group
-            )
-            if len(group) < at_once and not inside:
-                group.append(path)
-                break
-        else:
-            found.append([path])
-    return found
 
 
 def _say(folder: Path, old: str, new: str) -> None:

