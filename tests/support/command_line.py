@@ -24,7 +24,7 @@ from stdio_client import MAIN, PATIENCE, environment
 
 from context_pack_adapters.cli import main
 
-__all__ = ["MAIN", "CommandLine", "Done"]
+__all__ = ["MAIN", "CommandLine", "Done", "standing_in"]
 
 READ_AT_START = ("PYTHON", "LC_", "LANG", "OPENBLAS_", "LD_")
 """How variables begin that only a new interpreter takes note of."""
@@ -112,7 +112,7 @@ def _run_here(words: Sequence[str], folder: Path, env: Mapping[str, str], given:
     with tempfile.TemporaryFile() as reads, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         reads.write(given)
         reads.seek(0)
-        with _standing_in(folder, env), _streams(reads, out, err):
+        with standing_in(folder, env), _streams(reads, out, err):
             try:
                 code = main(list(words))
             except SystemExit as ended:
@@ -123,7 +123,7 @@ def _run_here(words: Sequence[str], folder: Path, env: Mapping[str, str], given:
 
 
 @contextlib.contextmanager
-def _standing_in(folder: Path, env: Mapping[str, str]) -> Iterator[None]:
+def standing_in(folder: Path, env: Mapping[str, str]) -> Iterator[None]:
     """With another working directory and another environment."""
     before, place = dict(os.environ), os.getcwd()
     os.chdir(folder)

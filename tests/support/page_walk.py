@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import yaml
+from command_line import standing_in
 from markdown_it import MarkdownIt
 
 from context_pack_adapters.cli import main
@@ -156,15 +156,10 @@ class Walk:
     @contextlib.contextmanager
     def place(self) -> Iterator[io.StringIO]:
         """Be in the reader's folder and environment, with what is printed."""
-        before, out = dict(os.environ), io.StringIO()
-        with contextlib.chdir(self.folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
-            os.environ.clear()
-            os.environ.update(self.environ)
-            try:
-                yield out
-            finally:
-                os.environ.clear()
-                os.environ.update(before)
+        out = io.StringIO()
+        printed = contextlib.redirect_stdout(out), contextlib.redirect_stderr(out)
+        with standing_in(self.folder, self.environ), printed[0], printed[1]:
+            yield out
 
 
 def settled(text: str) -> str:
