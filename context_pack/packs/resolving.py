@@ -305,6 +305,8 @@ class Resolver(SourceFiles):
             return evolve(found, former=sought.text)
         if found.state is not State.CHANGED or found.excerpt is None or found.found is None:
             return found
+        if found.excerpt == sought.text:  # too short to be known by itself, and found by its name
+            return evolve(found, state=State.MOVED, reason=None)
         ref, symbol = sought.ref, sought.anchor.symbol
         lines = sought.text.split("\n")
         filled = [at for at, line in enumerate(lines) if line.strip()]  # what was found begins with code

@@ -51,7 +51,7 @@ def with_ref(workspace: Workspace, name: str | None = None) -> Pack:
     )
 
 
-@pytest.mark.clause("LIB-01")
+@pytest.mark.clause("LIB-01", "PK-64")
 def test_a_pack_is_built_changed_and_deleted_by_typed_calls(workspace: Workspace) -> None:
     packs = workspace.packs
     pack = packs.set_status(with_ref(workspace, "login-pack"), "finalized")

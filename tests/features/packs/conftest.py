@@ -23,6 +23,7 @@ from context_pack.packs.states import problem_record
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import Registry
 from context_pack.toolkit.spec import Answer
+from context_pack_adapters.syntax import shared_syntax
 
 CODE = "".join(f"line {number}\n" for number in range(1, 101))
 
@@ -43,7 +44,9 @@ class Desk:
     def __attrs_post_init__(self) -> None:
         self.store = MemoryPackStore(self.clock, SeededIds())
         self.tree = MemorySourceTree(self.files)
-        self.open(Ports(self.clock, self.tree, self.store, excerpts=MemoryExcerptStore(self.clock)))
+        kept = MemoryExcerptStore(self.clock)
+        history = self.store.history
+        self.open(Ports(self.clock, self.tree, self.store, shared_syntax(), kept, history=history))
 
     def open(self, ports: Ports) -> None:
         """Use other ports."""

@@ -67,19 +67,6 @@ def mutate(root: str, count: str, *ids: str) -> dict[str, int]:
     return dict(refusals)
 
 
-def claim(root: str, *names: str) -> list[str]:
-    """Try to create a pack of each name; the codes of the refusals, and the ids."""
-    store, outcome = opened(root), []
-    for name in names:
-        try:
-            made = store.create(maker(SystemClock().now(), name=name), name)
-        except Failure as failure:
-            outcome.append(str(failure.code))
-        else:
-            outcome.append(made.id)
-    return outcome
-
-
 def together(count: str, action: str, root: str, *words: str) -> list[Any]:
     """What `count` forked processes answer that do the same at once."""
     opened(root)  # what that loads is loaded once for all of them
@@ -156,13 +143,8 @@ def hold(root: str, name: str) -> None:
     time.sleep(600)
 
 
-def try_writes(root: str, pack_id: str, name: str) -> dict[str, Any]:
-    """As `try_everything`, without the delete."""
-    return try_everything(root, pack_id, name, delete=False)
-
-
-def try_everything(root: str, pack_id: str, name: str, delete: bool = True) -> dict[str, Any]:
-    """What each action answers: the revision or the number it found, or the failure."""
+def try_everything(root: str, pack_id: str, name: str) -> dict[str, Any]:
+    """What each action but the delete answers: the revision or the number it found, or the failure."""
     store = opened(root, 0.5)
     content = "x" * 19_000
     section = attrs.evolve(full_section(), description=content)
@@ -173,10 +155,7 @@ def try_everything(root: str, pack_id: str, name: str, delete: bool = True) -> d
         "update": lambda: store.update(pack_id, lambda p: attrs.evolve(p, sections=(section,))).revision,
         "create": lambda: store.create(maker(SystemClock().now(), sections=(section,)), None).revision,
         "create named": lambda: store.create(maker(SystemClock().now(), name="new one"), "new one").revision,
-        "delete": lambda: store.delete(pack_id, lambda _: None),
     }
-    if not delete:
-        del actions["delete"]
     answers: dict[str, Any] = {}
     for action, act in actions.items():
         try:
@@ -188,7 +167,7 @@ def try_everything(root: str, pack_id: str, name: str, delete: bool = True) -> d
 
 
 ACTIONS: dict[str, Callable[..., Any]] = {
-    act.__name__: act for act in (mutate, claim, together, killed, hold, try_everything, try_writes)
+    act.__name__: act for act in (mutate, together, killed, hold, try_everything)
 }
 
 if __name__ == "__main__":

@@ -101,19 +101,6 @@ def test_writers_killed_at_any_moment_leave_whole_packs_and_free_locks(
     store.create(maker(SystemClock().now(), name="after all"), "after all")
 
 
-@pytest.mark.clause("ST-22")
-def test_of_processes_that_want_the_same_names_each_name_goes_to_one(
-    store: FilePackStore, tmp_path: Path, start: Start
-) -> None:
-    names = [f"name {index}" for index in range(12)]
-    outcomes = answer(start("together", 4, "claim", tmp_path, *names))
-    for index, name in enumerate(names):
-        results = [outcome[index] for outcome in outcomes]
-        assert results.count(Code.NAME_CONFLICT) == 3
-        assert store.find(name).id in results
-    assert len(store.all()) == len(names)
-
-
 @pytest.mark.clause("ST-19")
 def test_a_lock_is_held_until_its_process_dies_and_not_longer(
     store: FilePackStore, tmp_path: Path, start: Start

@@ -5,10 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from inmemory import MemoryExcerptStore
-
-from context_pack.composition import Ports
-from context_pack_adapters.syntax import shared_syntax
 
 NAMES = ("one", "two", "six")
 CODE = "\n\n".join(f"def {name}(value):\n    first_{name}(value)\n    return value" for name in NAMES) + "\n"
@@ -18,8 +14,6 @@ CODE = "\n\n".join(f"def {name}(value):\n    first_{name}(value)\n    return val
 def shop(new_desk: Any) -> tuple[Any, str]:
     """A desk with a ref to each of three functions, two of which have changed and moved."""
     desk = new_desk({"src/app.py": CODE})
-    ports = Ports(desk.clock, desk.tree, desk.store, shared_syntax(), MemoryExcerptStore(desk.clock))
-    desk.open(ports)
     pack = desk.create()
     desk.section(pack)
     desk.section(pack, "more")

@@ -5,10 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from inmemory import MemoryExcerptStore
-
-from context_pack.composition import Ports
-from context_pack_adapters.syntax import shared_syntax
 
 CODE = """\
 def price(item, count=1):
@@ -24,10 +20,8 @@ def other():
 
 @pytest.fixture
 def shop(new_desk: Any) -> tuple[Any, str]:
-    """A desk that keeps what was anchored, with a ref to each function."""
+    """A desk with a ref to each function."""
     desk = new_desk({"src/shop.py": CODE})
-    ports = Ports(desk.clock, desk.tree, desk.store, shared_syntax(), MemoryExcerptStore(desk.clock))
-    desk.open(ports)
     pack = desk.create()
     desk.section(pack, section_description="About prices.")
     desk.ref(pack, "price", 1, 4, path="src/shop.py", group="money")
@@ -83,8 +77,6 @@ def test_a_page_counts_the_states_and_shows_the_diff_below_the_code(shop: tuple[
 @pytest.mark.clause("AN-20")
 def test_lines_that_hold_only_comments_are_compared_as_others_are(new_desk: Any) -> None:
     desk = new_desk({"a.go": "package a\n\n// one\n// two\n// three\n\nvar x = 1\n"})
-    kept = MemoryExcerptStore(desk.clock)
-    desk.open(Ports(desk.clock, desk.tree, desk.store, shared_syntax(), kept))
     pack = desk.pack_with_ref(3, 5, path="a.go")
     desk.files["a.go"] = desk.files["a.go"].replace("two", "zwei")
     assert "> changed since anchored: 1 of 3 lines, only comments\n" in desk.output(id=pack)
@@ -97,8 +89,6 @@ def test_what_surrounds_a_change_is_never_shown_as_changed(new_desk: Any, start:
     body += ["    log(second)", "    return second"]
     lines = ["", "", "def price(item, count):", *body, ""]
     desk = new_desk({"a.py": "\n".join([*lines, "", "def other():", "    return 1", ""])})
-    ports = Ports(desk.clock, desk.tree, desk.store, shared_syntax(), MemoryExcerptStore(desk.clock))
-    desk.open(ports)
     pack = desk.pack_with_ref(start, end, path="a.py")
     desk.files["a.py"] = "import tax\n" + desk.files["a.py"].replace("tax(first)", "vat(first)")
     text = desk.output(id=pack)

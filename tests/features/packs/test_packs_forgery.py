@@ -5,7 +5,7 @@ A CommonMark parser judges: it must find exactly the structure that the pack has
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -13,11 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from pack_history import resolve
+from sample_packs import sample_pack
 
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.text import LineRange, is_single_line
 from context_pack.packs.anchors import SourceText, anchor_of
-from context_pack.packs.model import Diagram, Pack, Ref, Section, Status
+from context_pack.packs.model import Diagram, Pack, Ref, Section
 from context_pack.packs.render import render
 from context_pack.packs.states import Resolution
 
@@ -25,38 +26,10 @@ pytestmark = pytest.mark.slow
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 INLINE = [
-    "a",
-    " ",
-    "#",
-    "## x [main]",
-    "```",
-    "````",
-    "`",
-    "~~~",
-    "[LEGEND]",
-    "[CONTENT]",
-    "- ",
-    "> ",
-    "    ",
-    "<!--",
-]
-INLINE += [
-    "<div>",
-    "<script>",
-    "-->",
-    "---",
-    "===",
-    "1. ",
-    "*",
-    "**",
-    "|",
-    "\\",
-    "[a]: ",
-    "!",
-    "(continued)",
-    "é",
-    "\u00a0",
-]
+    "a", " ", "#", "## x [main]", "```", "````", "`", "~~~", "[LEGEND]", "[CONTENT]", "- ", "> ", "    ",
+    "<!--", "<div>", "<script>", "-->", "---", "===", "1. ", "*", "**", "|", "\\", "[a]: ", "!",
+    "(continued)", "é", "\u00a0",
+]  # fmt: skip
 BREAKS = ["\n", "\n\n", "\r", "\r\n", "\t", "\u2028", "\x85", "\x0c", "\x0b", "\x00"]
 
 lines_of_text = st.lists(st.sampled_from(INLINE), min_size=1, max_size=6).map("".join)
@@ -80,34 +53,16 @@ def packs(draw: st.DrawFn) -> tuple[Pack, SourceText]:
             path = RelativePath(draw(file_name).replace("//", "/"))
             group = draw(st.none() | one_line)
             anchor = draw(st.sampled_from([None, anchor_of(source, lines)]))
-            refs.append(
-                Ref(
-                    f"ref{index}",
-                    path,
-                    lines,
-                    draw(st.none() | one_line),
-                    draw(st.none() | one_line),
-                    group,
-                    anchor,
-                )
-            )
+            title, why = draw(st.none() | one_line), draw(st.none() | one_line)
+            refs.append(Ref(f"ref{index}", path, lines, title, why, group, anchor))
         mermaid = draw(block.filter(lambda text: bool(text.strip())))
         diagrams = [Diagram("dia", draw(one_line), mermaid, draw(st.none() | one_line))][
             : draw(st.integers(0, 1))
         ]
         sections.append(Section(f"sec{number}", draw(one_line), draw(st.none() | block), refs, diagrams))
     texts: dict[str, Any] = {"title": draw(st.none() | one_line), "brief": draw(st.none() | one_line)}
-    pack = Pack(
-        id="pk_aaaaaaaa",
-        **texts,
-        status=Status.DRAFT,
-        tags=draw(st.lists(one_line, max_size=2)),
-        sections=sections,
-        revision=1,
-        created_at=NOW,
-        updated_at=NOW,
-        expires_at=NOW + timedelta(hours=1),
-    )
+    texts["tags"] = draw(st.lists(one_line, max_size=2))
+    pack = sample_pack(now=NOW, sections=sections, **texts)
     return pack, source
 
 

@@ -8,13 +8,9 @@ from typing import Any
 import pytest
 
 from context_pack.composition import Ports
-from context_pack.toolkit.budget import tokens_of as estimate_tokens
-from context_pack.toolkit.call import QuietCall
 
 MUTATION = ["id", "name", "title", "status", "revision", "updated_at", "expires_at"]
 MUTATION += ["ttl_remaining_seconds", "changed"]
-WHOLE = ["schema_version", "id", "name", "title", "brief", "status", "tags", "sections", "revision"]
-WHOLE += ["created_at", "updated_at", "expires_at"]
 ACTIONS = ["create", "write", "get", "list", "upsert_section", "delete_section", "upsert_ref", "delete_ref"]
 ACTIONS += ["upsert_diagram", "delete_diagram", "set_meta", "touch_ttl", "set_status", "delete_pack", "batch"]
 ACTIONS += ["verify", "repair", "accept", "diff", "draft"]
@@ -71,31 +67,6 @@ def test_create_makes_a_draft_and_answers_the_whole_of_it(desk: Any) -> None:
         "expires_at": "2026-01-02T04:34:05Z",
     }
     assert desk.input(action="get", id=made["id"]) == made
-
-
-@pytest.mark.clause("PK-15")
-def test_a_pack_larger_than_the_page_says_what_is_missing_and_where_it_is_read(desk: Any) -> None:
-    pack = desk.create()
-    desk.section(pack)
-    add = {
-        "action": "upsert_ref",
-        "section_key": "main",
-        "path": "src/app.py",
-        "line_start": 5,
-        "line_end": 7,
-    }
-    desk.change(pack, "batch", operations=[{**add, "ref_key": f"ref-{n:02}"} for n in range(90)])
-    desk.section(pack, "last")
-    answer = desk.registry.call("input", {"action": "get", "id": pack}, QuietCall(7, page_tokens=2_500))
-    assert estimate_tokens(answer.text) <= 2_500
-    payload = answer.structured["payload"]
-    assert list(payload) == ["more", *WHOLE, "truncated"]
-    (main,) = payload["sections"]
-    shown = len(main["refs"])
-    assert 20 < shown < 90
-    assert main["refs"][:-1] == desk.input(action="get", id=pack)["sections"][0]["refs"][: shown - 1]
-    words = f"{shown} of 90 refs are here; "
-    assert payload["more"] == words + 'output {"mode": "compact"} reads the pack page by page'
 
 
 @pytest.mark.clause("PK-16")

@@ -5,23 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from inmemory import MemoryExcerptStore
 
-from context_pack.composition import Ports
 from context_pack.toolkit.budget import tokens_of as estimate_tokens
 from context_pack.toolkit.call import QuietCall
 
-MUTATION = ["id", "name", "title", "status", "revision", "updated_at", "expires_at"]
-MUTATION += ["ttl_remaining_seconds", "changed"]
 PAGE_TOKENS = 2_500
-
-
-@pytest.fixture
-def desk(desk: Any) -> Any:
-    """A desk that keeps earlier revisions."""
-    kept = MemoryExcerptStore(desk.clock)
-    desk.open(Ports(desk.clock, desk.tree, desk.store, excerpts=kept, history=desk.store.history))
-    return desk
 
 
 def paged(desk: Any, **arguments: Any) -> Any:
@@ -45,6 +33,23 @@ def many_refs(pack: str, revision: int, count: int = 100) -> dict[str, Any]:
     add = {"action": "upsert_ref", **place}
     operations = [{**add, "ref_key": f"r{revision}-{number:02}"} for number in range(count)]
     return {"action": "batch", "id": pack, "expected_revision": revision, "operations": operations}
+
+
+@pytest.mark.clause("PK-15")
+def test_a_pack_larger_than_the_page_says_what_is_missing_and_where_it_is_read(desk: Any) -> None:
+    pack = desk.create()
+    desk.section(pack)
+    desk.input(**many_refs(pack, 2))
+    desk.section(pack, "last")
+    payload = paged(desk, action="get", id=pack)
+    whole = desk.input(action="get", id=pack)
+    assert list(payload) == ["more", *whole, "truncated"]
+    (main,) = payload["sections"]
+    shown = len(main["refs"])
+    assert 5 < shown < 100
+    assert main["refs"][:-1] == whole["sections"][0]["refs"][: shown - 1]
+    words = f"{shown} of 100 refs are here; "
+    assert payload["more"] == words + 'output {"mode": "compact"} reads the pack page by page'
 
 
 @pytest.mark.clause("PK-16")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -11,7 +10,6 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.packs import offers
 from context_pack.packs.model import Pack
 from context_pack.packs.read import PackReader
-from context_pack.toolkit.registry import describe
 from context_pack_adapters.server.catalog import get_prompt
 from context_pack_adapters.server.jsonrpc import ProtocolError
 
@@ -27,19 +25,14 @@ class BrokenStore:
 
 
 @pytest.mark.clause("PK-60")
-def test_a_pack_reads_as_its_rendered_page(desk: Any) -> None:
-    pack = desk.pack_with_ref()
-    desk.clock.advance(minutes=10)
+def test_a_pack_reads_as_its_rendered_page_by_id_and_by_name(desk: Any) -> None:
+    pack = desk.create(name="größe & co")
+    desk.section(pack)
+    desk.ref(pack)
     found = desk.registry.read(f"context://pack/{pack}")
     assert (found.uri, found.mime_type) == (f"context://pack/{pack}", "text/markdown")
     assert found.text == desk.output(id=pack)
-
-
-@pytest.mark.clause("PK-60")
-def test_a_name_may_stand_for_the_id(desk: Any) -> None:
-    pack = desk.create(name="größe & co")
-    found = desk.registry.read("context://pack/gr%C3%B6%C3%9Fe%20%26%20co")
-    assert found.text == desk.output(id=pack)
+    assert desk.registry.read("context://pack/gr%C3%B6%C3%9Fe%20%26%20co").text == found.text
 
 
 @pytest.mark.clause("PK-60")
@@ -112,38 +105,14 @@ def test_arguments_of_prompts_stay_on_one_line_and_inside_their_quotes(desk: Any
 
 
 @pytest.mark.clause("PK-62", "MCP-52")
-@pytest.mark.parametrize("blank", ["", "  ", "\n", "\x00", "\u2028"])
-@pytest.mark.parametrize(("prompt", "argument"), [("take_over", "pack"), ("review_with_pack", "pack")])
-def test_a_blank_argument_that_is_needed_is_refused(
-    desk: Any, prompt: str, argument: str, blank: str
+@pytest.mark.parametrize("prompt", ["take_over", "review_with_pack"])
+@pytest.mark.parametrize(
+    "given", [{"pack": ""}, {"pack": " \n"}, {"pack": "\u2028"}, {"pack": "my-pack", "x" * 9999: "x"}]
+)
+def test_a_blank_argument_that_is_needed_and_one_that_is_unknown_are_refused(
+    desk: Any, prompt: str, given: dict[str, str]
 ) -> None:
-    with pytest.raises(Failure) as caught:
-        desk.registry.prompts[prompt].render({argument: blank})
-    assert (caught.value.code, caught.value.details["field"]) == ("invalid_data", argument)
     with pytest.raises(ProtocolError) as refused:
-        get_prompt(desk.registry, prompt, {argument: blank})
-    assert refused.value.code == -32602
-
-
-@pytest.mark.clause("MCP-52")
-@pytest.mark.parametrize("name", ["Pack", "packs", "", "x" * 9999])
-def test_an_argument_that_a_prompt_does_not_declare_is_refused(desk: Any, name: str) -> None:
-    with pytest.raises(ProtocolError) as refused:
-        get_prompt(desk.registry, "take_over", {"pack": "my-pack", name: "x"})
+        get_prompt(desk.registry, prompt, given)
     assert refused.value.code == -32602
     assert len(str(refused.value.data)) < 500
-    assert "my-pack" in get_prompt(desk.registry, "take_over", {"pack": "my-pack"})[0]
-
-
-@pytest.mark.clause("PK-09")
-def test_the_schemas_are_flat_and_closed(desk: Any) -> None:
-    for tool in map(describe, (desk.registry.tools["input"], desk.registry.tools["output"])):
-        schema = tool["inputSchema"]
-        assert schema["type"] == "object"
-        assert schema["additionalProperties"] is False
-        assert "required" not in schema
-        assert not {"anyOf", "oneOf", "allOf", "$ref", "$defs"} & set(
-            json.dumps(schema).replace('"', " ").split()
-        )
-        for name, rule in schema["properties"].items():
-            assert rule["description"], name

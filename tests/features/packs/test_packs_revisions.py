@@ -6,13 +6,10 @@ from typing import Any
 
 import pytest
 
-from context_pack.composition import Ports
-
 
 @pytest.fixture
 def written(desk: Any) -> tuple[Any, str]:
-    """A pack that was changed a few times, by tools that keep its history."""
-    desk.open(Ports(desk.clock, desk.tree, desk.store, history=desk.store.history))
+    """A pack that was changed a few times, with what it was each time."""
     pack = desk.create(title="T")
     desk.section(pack)
     desk.ref(pack, "one", 1, 2)

@@ -9,9 +9,7 @@ import pytest
 from attrs import evolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from inmemory import MemoryExcerptStore
 
-from context_pack.composition import Ports
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.text import LineRange
@@ -21,7 +19,6 @@ from context_pack.packs.handover import markdown_of
 from context_pack.packs.model import Diagram, Pack, Ref, Section
 from context_pack.packs.write_text import write_text
 from context_pack.toolkit.budget import tokens_of
-from context_pack_adapters.syntax import shared_syntax
 
 CODE = """\
 def read_total(items):
@@ -59,12 +56,8 @@ A table of discounts, perhaps.
 
 @pytest.fixture
 def shop(new_desk: Any) -> Any:
-    """A desk with a parser and kept texts."""
-    desk = new_desk({"src/shop.py": CODE})
-    kept, history = MemoryExcerptStore(desk.clock), desk.store.history
-    ports = Ports(desk.clock, desk.tree, desk.store, shared_syntax(), kept, history=history)
-    desk.open(ports)
-    return desk
+    """A desk with that code."""
+    return new_desk({"src/shop.py": CODE})
 
 
 def write(desk: Any, text: str = TEXT, **more: Any) -> Any:
