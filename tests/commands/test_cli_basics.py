@@ -243,16 +243,6 @@ def test_places_with_and_without_serve_are_those_of_the_server(
     assert (cli.folder / "store" / "packs" / f"{made['id']}.md").is_file()
 
 
-@pytest.mark.clause("ENV-08")
-def test_a_bad_variable_is_one_line_on_stderr_and_the_default(cli: CommandLine) -> None:
-    done = cli("packs", "list", "--json", CONTEXT_PACK_MAX_SOURCE_BYTES="huge\n")
-    (line,) = done.err.splitlines()
-    assert (done.code, "WARN" in line, "CONTEXT_PACK_MAX_SOURCE_BYTES" in line) == (0, True, True)
-    assert (
-        cli("packs", "list", "--json", CONTEXT_PACK_MAX_SOURCE_BYTES="huge", CONTEXT_PACK_LOG="off").err == ""
-    )
-
-
 @pytest.mark.clause("CLI-07")
 def test_a_home_folder_is_walked_only_on_request(cli: CommandLine) -> None:
     home = {"HOME": str(cli.folder)}

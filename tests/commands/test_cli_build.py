@@ -228,22 +228,14 @@ def test_an_edit_that_comes_too_late_is_kept_in_a_file(cli: Login) -> None:
     assert cli("packs", "show", "login", "--json").json["brief"] == "meanwhile"
 
 
-@pytest.mark.clause("CLI-66")
+@pytest.mark.clause("CLI-66", "KW-07")
 def test_a_rule_is_known_at_its_place_and_the_gate_watches_it(cli: Login) -> None:
     git(cli.folder, "init", "-q")
     git(cli.folder, "add", "src")
     git(cli.folder, "commit", "-qm", "x")
     cli.ok("packs", "import", "-", "--name", "login", stdin=HAND_OVER)
-    cli.ok(
-        "memory",
-        "add",
-        "rule",
-        "Only a session asks for a token",
-        "--path",
-        "src/login.py",
-        "--symbol",
-        "token",
-    )
+    place = ("--path", "src/login.py", "--symbol", "token")
+    cli.ok("memory", "add", "rule", "Only a session asks for a token", *place)
     for place in ("src/login.py", "src/login.py:6", "src/login.py#token"):
         assert cli.ok("about", place).startswith("rule: Only a session asks for a token (src/login.py:6-7")
     nothing = cli("about", "src")
@@ -256,9 +248,13 @@ def test_a_rule_is_known_at_its_place_and_the_gate_watches_it(cli: Login) -> Non
     assert "+    return 2" in gate.out
     assert "::error file=src/login.py,line=6,endLine=7,title=context-pack::" in gate.out
     assert "1 of discoveries (1 does not hold); does not hold" in gate.out.splitlines()[-1]
+    assert "read again" in cli.ok("about", "src/login.py")
     touched = cli("affected", "HEAD", "--json")
     assert (touched.code, {row["holds"] for row in touched.json["rows"]}) == (1, {False})
     cli.ok("packs", "accept", "login")
+    (row,) = cli("verify", "--json").json["rows"]
+    cli.ok("memory", "accept", row["from"].removeprefix("discovery "))
+    cli.ok("verify")
     unknown = cli("affected", "no-such-branch")
     assert (unknown.code, "revision" in unknown.err) == (2, True)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -116,12 +115,3 @@ def test_options_choose_the_fingerprint_and_the_block_for_agents(
         (("--fingerprint", "x"), 2),
     ):
         assert contexts("contexts", "refresh", *words).code == code, words
-
-
-@pytest.mark.clause("CX-05", "CX-41")
-def test_contexts_are_fresh_in_a_fresh_clone(project: Path, contexts: CommandLine, tmp_path: Path) -> None:
-    contexts("contexts", "refresh")
-    clone = tmp_path / "clone"
-    shutil.copytree(project, clone, copy_function=shutil.copyfile, ignore=shutil.ignore_patterns(".agents"))
-    done = CommandLine(clone)("contexts", "status")
-    assert done.code == 0, done.out

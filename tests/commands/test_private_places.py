@@ -72,15 +72,6 @@ def test_a_project_is_known_by_its_real_path(tmp_path: Path) -> None:
     assert key != project_key(str(project), str(tmp_path / "packs"))
 
 
-@pytest.mark.clause("PV-01")
-@pytest.mark.parametrize("name", ["", "..", "日本", "x" * 300, "a\udcff"])
-def test_a_key_is_always_one_plain_name(name: str) -> None:
-    key = project_key(f"/work/{name}", "/work/packs")
-    assert key.isascii()
-    assert "/" not in key
-    assert 16 <= len(key) <= 57
-
-
 @pytest.mark.clause("PV-06")
 @pytest.mark.parametrize("what", ["file", "link"])
 def test_a_folder_that_cannot_be_used_is_replaced_by_a_temporary_one(tmp_path: Path, what: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -99,46 +100,10 @@ def test_the_disk_and_the_home_folder_are_no_projects_unless_they_are_named(
     assert no_project(read_settings({}, str(tmp_path / "shop"))) == ""
 
 
-@pytest.mark.clause("ENV-09")
-@pytest.mark.parametrize(
-    "text, level",
-    [
-        ("off", "off"),
-        ("error", "error"),
-        ("WARN", "warn"),
-        ("warning", "warn"),
-        ("info", "info"),
-        ("debug", "debug"),
-        ("trace", "debug"),
-        ("mcp_context_pack=info", "info"),
-        ("mcp_context_pack=off", "off"),
-        ("somebody=debug", "debug"),
-        (" context_pack = Error ", "error"),
-    ],
-)
-def test_a_log_level_may_carry_a_name(text: str, level: str) -> None:
-    assert settings(LOG=text).log_level == level
-    assert settings(LOG=text).complaints == ()
-
-
-@pytest.mark.clause("ENV-09", "ENV-08")
-@pytest.mark.parametrize("text", ["loud", "mcp_context_pack=loud", "=", "3", "info info", "warn,x=info"])
-def test_an_unknown_log_level_is_info_with_a_complaint(text: str) -> None:
-    assert settings(LOG=text).log_level == "info"
-    (complaint,) = settings(LOG=text).complaints
-    assert "CONTEXT_PACK_LOG" in complaint
-
-
-@pytest.mark.clause("ENV-09")
-def test_the_default_log_level_is_info() -> None:
-    assert (settings().log_level, settings().log_level_given) == ("info", False)
-    assert settings(LOG="info").log_level_given is True
-
-
 BAD_NUMBERS = ("0", "-1", "1.5", "1e3", "soon", "0x10", "1_000", "٣", "9" * 40)
 
 
-@pytest.mark.clause("ENV-05", "ENV-08")
+@pytest.mark.clause("ENV-05", "ENV-06", "ENV-08", "ENV-09")
 @pytest.mark.parametrize(
     "name, default, values, wrong",
     [
@@ -146,7 +111,17 @@ BAD_NUMBERS = ("0", "-1", "1.5", "1e3", "soon", "0x10", "1_000", "٣", "9" * 40)
         ("MAX_MESSAGE_BYTES", 10 * 1024 * 1024, {"1": 1, str(2**30): 2**30}, ("0", "10MB", str(2**30 + 1))),
         ("MAX_SOURCE_BYTES", 2 * 1024 * 1024, {"77": 77}, ("0", "-5", str(2**30 + 1))),
         ("CALL_SECONDS", 45, {" 7 ": 7}, (*BAD_NUMBERS, "86401")),
+        ("DENY", (), {"*.sql, secrets ,,private-*": ("*.sql", "secrets", "private-*")}, ()),
         ("PAGE_TOKENS", None, {" 2500 ": 2500}, ("499", "200001", "-1", "many")),
+        (
+            "LOG",
+            "info",
+            {
+                "off": "off", "WARN": "warn", "warning": "warn", "trace": "debug",
+                "mcp_context_pack=off": "off", "somebody=debug": "debug", " context_pack = Error ": "error",
+            },
+            ("loud", "mcp_context_pack=loud", "=", "3", "info info", "warn,x=info"),
+        ),
         (
             "TOOLS",
             (),
@@ -168,24 +143,14 @@ BAD_NUMBERS = ("0", "-1", "1.5", "1e3", "soon", "0x10", "1_000", "٣", "9" * 40)
 def test_what_is_understood_counts_and_what_is_not_is_the_default_with_one_complaint(
     name: str, default: object, values: dict[str, object], wrong: tuple[str, ...]
 ) -> None:
-    assert getattr(settings(), name.lower()) == default
+    understood = attrgetter("log_level" if name == "LOG" else name.lower())
+    assert understood(settings()) == understood(settings(**{name: "  "})) == default
     for text, value in values.items():
         found = settings(**{name: text})
-        assert (getattr(found, name.lower()), found.complaints) == (value, ())
+        assert (understood(found), found.complaints) == (value, ())
     for text in wrong:
         found = settings(**{name: text})
-        assert (getattr(found, name.lower()), len(found.complaints)) == (default, 1)
-
-
-@pytest.mark.clause("ENV-06")
-def test_denied_globs_are_separated_by_commas() -> None:
-    assert settings().deny == ()
-    assert settings(DENY="*.sql, secrets ,,private-*").deny == ("*.sql", "secrets", "private-*")
-
-
-@pytest.mark.clause("ENV-08")
-def test_an_empty_variable_counts_as_absent() -> None:
-    assert read_settings(dict.fromkeys(VARIABLES, "  "), CWD) == settings()
+        assert (understood(found), len(found.complaints)) == (default, 1)
 
 
 @pytest.mark.clause("ENV-08")
@@ -200,17 +165,6 @@ def test_no_value_of_any_variable_breaks_the_settings(variables: dict[str, str])
     assert found.max_source_bytes > 0
     assert all(count >= 0 for count in found.rate_limits.values())
     assert all(line.isprintable() and len(line) < 400 for line in found.complaints)
-
-
-@pytest.mark.clause("ENV-08")
-def test_only_one_module_reads_our_variables(checkout: Path) -> None:
-    reading = "CONTEXT_PACK_"
-    readers = {
-        path.name
-        for path in (checkout / "adapters" / "context_pack_adapters").rglob("*.py")
-        if f'get("{reading}' in path.read_text("utf-8") or f'environ["{reading}' in path.read_text("utf-8")
-    }
-    assert readers == {"settings.py"}
 
 
 @pytest.mark.clause("ENV-02")

@@ -136,12 +136,17 @@ def test_a_pack_is_found_by_the_name_of_a_file_that_it_is_about(desk: Desk) -> N
     assert claim["text"] == "It ends once: src/ttl.py#expiry."
 
 
-def reads(desk: Desk) -> str:
-    return desk.call("read_file", path="src/ttl.py", startLine=5, endLine=8)
-
-
 @pytest.mark.clause("KW-06")
-def test_lines_that_nothing_is_known_of_come_without_it(desk: Desk) -> None:
+@pytest.mark.parametrize(
+    "tool, asked",
+    [
+        ("read_file", {"path": "src/ttl.py", "startLine": 5, "endLine": 8}),
+        ("code_outline", {"path": "src/ttl.py"}),
+        ("context_search", {"query": "expiry callers sort"}),
+    ],
+)
+def test_the_rule_is_told_where_the_code_is_met(desk: Desk, tool: str, asked: dict[str, Any]) -> None:
+    assert RULE in desk.call(tool, **asked)
     assert RULE not in desk.call("read_file", path="src/ttl.py", startLine=13, endLine=15)
 
 
@@ -150,7 +155,7 @@ def test_of_much_knowledge_the_most_binding_comes_along_and_the_rest_is_counted(
     for number in range(40):
         content = f"Pattern number {number} is about how an expiry is worked out, in quite some words"
         desk.call("context_record", type="pattern", content=content, path="src/ttl.py", symbol="expiry")
-    known = json.loads(reads(desk))["known"]
+    known = json.loads(desk.call("read_file", path="src/ttl.py", startLine=5, endLine=8))["known"]
     assert RULE in "".join(known)
     assert len(json.dumps(known)) <= 300 * 2.5
     assert known[-1].startswith("and ")

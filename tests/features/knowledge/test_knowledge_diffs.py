@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from file_trees import committed, git
 
-from context_pack.kernel.text import LineRange
-from context_pack.knowledge.places import Hunk, looks_like_diff, parse_diff
+from context_pack.knowledge.places import Hunk, parse_diff
 
 DIFF = """\
 diff --git a/src/ttl.py b/src/ttl.py
@@ -68,29 +64,4 @@ def test_a_diff_is_read_file_by_file_with_both_sides() -> None:
 def test_a_plain_diff_without_git_s_lines_is_read_as_well() -> None:
     text = "--- a/x.c\t2026-01-01\n+++ b/x.c\t2026-01-02\n@@ -1,2 +1 @@\n-a\n-b\n+c\n"
     text += "--- y.c\n+++ y.c\n@@ -3 +3 @@\n-a\n+b\n"
-    assert looks_like_diff(text)
     assert [(file.new, len(file.hunks)) for file in parse_diff(text)] == [("x.c", 1), ("y.c", 1)]
-
-
-@pytest.mark.parametrize("name", ["main", "HEAD~3", "v2.0.0", "origin/main"])
-def test_the_name_of_a_revision_is_no_diff(name: str) -> None:
-    assert not looks_like_diff(name)
-
-
-@pytest.mark.clause("KW-02")
-def test_a_deletion_touches_only_what_it_was_inside_of() -> None:
-    hunk = Hunk(5, 1, 4, 0)
-    assert hunk.touches_new(LineRange(3, 6))
-    assert not hunk.touches_new(LineRange(5, 9))
-    assert not hunk.touches_new(LineRange(1, 4))
-
-
-@pytest.mark.clause("KW-02")
-def test_what_git_prints_is_read(tmp_path: Path) -> None:
-    committed(tmp_path, {"ä b.py": "".join(f"{n}\n" for n in range(30)), "same.py": "x\n"})
-    (tmp_path / "ä b.py").write_text(
-        "".join(f"{n}\n" for n in range(30) if n != 7).replace("20\n", "twenty\n")
-    )
-    (file,) = parse_diff(git(tmp_path, "diff", "-U0", "HEAD"))
-    assert (file.old, file.new) == ("ä b.py", "ä b.py")
-    assert list(file.hunks) == [Hunk(8, 1, 7, 0), Hunk(21, 1, 20, 1)]
