@@ -234,8 +234,8 @@ def test_a_rule_is_known_at_its_place_and_the_gate_watches_it(cli: Login) -> Non
     git(cli.folder, "add", "src")
     git(cli.folder, "commit", "-qm", "x")
     cli.ok("packs", "import", "-", "--name", "login", stdin=HAND_OVER)
-    place = ("--path", "src/login.py", "--symbol", "token")
-    cli.ok("memory", "add", "rule", "Only a session asks for a token", *place)
+    where = ("--path", "src/login.py", "--symbol", "token")
+    cli.ok("memory", "add", "rule", "Only a session asks for a token", *where)
     for place in ("src/login.py", "src/login.py:6", "src/login.py#token"):
         assert cli.ok("about", place).startswith("rule: Only a session asks for a token (src/login.py:6-7")
     nothing = cli("about", "src")
