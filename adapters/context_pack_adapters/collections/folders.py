@@ -90,7 +90,10 @@ class FolderSource:
         def seen(path: str, entry: os.DirEntry[str]) -> None:
             try:
                 status = entry.stat(follow_symlinks=False)
-            except OSError:
+            except FileNotFoundError:  # it has gone meanwhile
+                return
+            except OSError:  # as in a folder that may be listed and not entered
+                failed.append(Failed(path, WORDS[Reason.IO], passing=True))
                 return
             files[path] = File(stamp_of(status, now), status.st_size)
 
