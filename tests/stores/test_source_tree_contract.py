@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -150,20 +149,3 @@ def test_links_that_lead_out_to_denied_names_or_nowhere_are_not_there(root: Path
     assert not disk(root).is_folder(RelativePath("way"))
     for name in ("secret.txt", "passwd", "config"):
         assert not disk(root).is_file(RelativePath(f"way/{name}"))
-
-
-@pytest.mark.clause("CD-31")
-def test_what_took_the_place_of_a_listed_file_is_read_only_if_it_is_a_file_inside(root: Path) -> None:
-    names = ("link.py", "out.py", "pipe.py", "folder.py", "gone.py", "kept.py")
-    for name in names:
-        (root / "inner" / name).write_text("text\n")
-    found = disk(root)
-    paths = [path for name in names for path in found.names().named(name)]
-    for name in names[:-1]:
-        (root / "inner" / name).unlink()
-    (root / "inner" / "link.py").symlink_to("a.py")
-    (root / "inner" / "out.py").symlink_to(root.parent / "outside" / "secret.txt")
-    os.mkfifo(root / "inner" / "pipe.py")
-    (root / "inner" / "folder.py").mkdir()
-    read = [found.read(path, 1_000) for path in paths]
-    assert [getattr(one, "text", None) for one in read] == ["", None, None, None, None, "text\n"]

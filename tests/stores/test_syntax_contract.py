@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 from hanging import never_hanging
 
-from context_pack.kernel.syntax import DefinitionKind, NotParsed, Parsed, Spans, Syntax
+from context_pack.kernel.syntax import NotParsed, Parsed, Spans, Syntax
 from context_pack_adapters.syntax.guarded_syntax import GuardedSyntax
 from context_pack_adapters.syntax.languages import GRAMMARS, SOURCES, GrammarSource
 from context_pack_adapters.syntax.tree_sitter_syntax import TreeSitterSyntax
@@ -30,19 +30,6 @@ def syntax(request: pytest.FixtureRequest) -> Iterator[Syntax]:
         return
     with closing(GuardedSyntax(most_kept=2 if request.param == "kept" else 0)) as guarded:
         yield guarded
-
-
-@pytest.mark.clause("CD-97")
-@pytest.mark.parametrize("language", sorted(SMALL))
-def test_a_text_has_one_definition_and_one_import_however_it_is_parsed(syntax: Syntax, language: str) -> None:
-    text, name = SMALL[language]
-    assert syntax.knows(language)
-    parsed = syntax.parse(language, text)
-    assert isinstance(parsed, Parsed)
-    assert [(each.kind, each.qualified) for each in parsed.definitions] == [(DefinitionKind.FUNCTION, name)]
-    assert len(parsed.imports) == 1
-    assert parsed.error_line is None
-    assert parsed == syntax.parse(language, text)
 
 
 @pytest.mark.clause("CD-97")

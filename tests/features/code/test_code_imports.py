@@ -119,47 +119,6 @@ def test_deep_nesting_without_end_is_refused_and_never_breaks_the_reader(text: s
     assert refused(text) == why
 
 
-DEEP = [
-    "-" * 100_000 + "1",
-    "a" + ".b" * 100_000,
-    "+".join(["1"] * 20_000),
-    "lambda: " * 50_000 + "1",
-    "(" * 5000 + ")" * 5000,
-]
-
-
-AROUND = """\
-import a, b.c as d
-'''import not_this''' ; x = "import nor_this" # import nor_that
-x = DEEP
-if x: import e; from f . g import (h as i,  # one
-    j,
-)
-from . import k
-from .. l import *
-from .import m
-from importlib \\
-    import machinery
-def important(): yield from imported
-raise E from e
-"""
-
-
-@pytest.mark.clause("CD-17")
-@pytest.mark.parametrize("deep", DEEP)
-def test_imports_around_a_very_deep_expression_are_found(deep: str) -> None:
-    assert python_imports(AROUND.replace("DEEP", deep)) == [
-        ("a", ()),
-        ("b.c", ()),
-        ("e", ()),
-        ("f.g", ("h", "j")),
-        (".", ("k",)),
-        ("..l", ("*",)),
-        (".", ("m",)),
-        ("importlib", ("machinery",)),
-    ]
-
-
 @pytest.mark.clause("CD-17", "CD-26")
 @pytest.mark.parametrize(
     "text",
