@@ -21,7 +21,6 @@ class Shop(CommandLine):
     """The command line in a project with one source file."""
 
     def source(self, text: str) -> None:
-        """Write the source file."""
         (self.folder / "auth.py").write_text(text)
 
     def pack(self, name: str = "auth", start: int = 4, end: int = 5) -> Pack:
@@ -37,7 +36,6 @@ class Shop(CommandLine):
             )
 
     def finalize(self, pack: Pack) -> None:
-        """Finalize a pack."""
         with open_workspace(self.folder) as workspace:
             workspace.packs.set_status(pack, "finalized")
 

@@ -110,7 +110,6 @@ class Browser:
         return [event["params"] for event in self.events if event["method"] == method]
 
     def close(self) -> None:
-        """End the browser."""
         self.process.terminate()
         self.process.wait(30)
         os.close(self._in)
@@ -125,33 +124,16 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     one.close()
 
 
-WIDE = pack(
-    Section(
-        "long-words" + "x" * 50,
-        "W" * 150,
-        "`"
-        + "d" * 300
-        + "`\n\n| a | b |\n|---|---|\n| "
-        + "t" * 200
-        + " | x |\n\n```\n"
-        + "c" * 300
-        + "\n```",
-        (
-            ref(
-                "a" * 64, "p" * 200 + "/" + "q" * 200 + ".py", title="T" * 190, why="y" * 500, group="g" * 100
-            ),
-        ),
-        (
-            Diagram(
-                "d" * 64, "D" * 150, "flowchart LR\n  " + " --> ".join(f"N{n}[Node {n}]" for n in range(20))
-            ),
-            Diagram("broken", "B", "flowchart LR\n  " + "x" * 400 + "[[["),
-        ),
-    ),
-    title="U" * 150,
-    brief="V" * 300,
-    tags=("t" * 60,),
+WIDE_TEXT = f"`{'d' * 300}`\n\n| a | b |\n|---|---|\n| {'t' * 200} | x |\n\n```\n{'c' * 300}\n```"
+WIDE_PATH = f"{'p' * 200}/{'q' * 200}.py"
+WIDE_CHART = "flowchart LR\n  " + " --> ".join(f"N{n}[Node {n}]" for n in range(20))
+WIDE_REF = ref("a" * 64, WIDE_PATH, title="T" * 190, why="y" * 500, group="g" * 100)
+WIDE_DIAGRAMS = (
+    Diagram("d" * 64, "D" * 150, WIDE_CHART),
+    Diagram("broken", "B", f"flowchart LR\n  {'x' * 400}[[["),
 )
+WIDE_SECTION = Section("long-words" + "x" * 50, "W" * 150, WIDE_TEXT, (WIDE_REF,), WIDE_DIAGRAMS)
+WIDE = pack(WIDE_SECTION, title="U" * 150, brief="V" * 300, tags=("t" * 60,))
 
 
 def opened(browser: Browser, folder: Path, markup: str, width: int = 1280, scheme: str = "light") -> str:

@@ -30,7 +30,6 @@ from context_pack_adapters.postgres.packs import PostgresPackStore
 from context_pack_adapters.postgres.schema import prepare
 from context_pack_adapters.system import SystemClock, SystemIds
 
-WRITERS, CHANGES = 16, 100
 PROJECT = "example.org/busy"
 
 
@@ -78,19 +77,6 @@ def judge(store: PackStore, keys: list[str], changes: list[tuple[str, int | str]
         unknown += last - 1 - len(revisions)
     assert 0 <= unknown <= failed[Code.UNAVAILABLE]
     return failed
-
-
-@pytest.mark.slow
-@pytest.mark.clause("TM-10")
-@pytest.mark.parametrize("packs", [1, 100])
-def test_sixteen_writers_lose_no_change(packs: int, postgres: Server) -> None:
-    prepare(Address(postgres.url), PROJECT)
-    store = opened(postgres.url)
-    keys = made(store, packs)
-    changes = changed_by_many(postgres.url, range(0, 7 * WRITERS, 7), CHANGES, keys)
-    failed = judge(store, keys, changes)
-    assert set(failed) <= {Code.LOCK_TIMEOUT, Code.REVISION_CONFLICT}
-    assert sum(store.get(key).revision - 1 for key in keys) == WRITERS * CHANGES - failed.total()
 
 
 @pytest.mark.slow

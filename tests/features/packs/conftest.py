@@ -49,7 +49,6 @@ class Desk:
         self.open(Ports(self.clock, self.tree, self.store, shared_syntax(), kept, history=history))
 
     def open(self, ports: Ports) -> None:
-        """Use other ports."""
         self.ports = ports
         self.registry = build(
             ports,
@@ -103,11 +102,9 @@ class Desk:
         return self.input(action=action, id=pack, expected_revision=revision, **fields)
 
     def section(self, pack: str, key: str = "main", **fields: Any) -> Any:
-        """Add a section."""
         return self.change(pack, "upsert_section", section_key=key, **{"section_title": "Main", **fields})
 
     def ref(self, pack: str, key: str = "ref", start: int = 5, end: int = 7, **fields: Any) -> Any:
-        """Add a ref."""
         place = {"section_key": "main", "path": "src/app.py", **fields}
         return self.change(pack, "upsert_ref", ref_key=key, line_start=start, line_end=end, **place)
 

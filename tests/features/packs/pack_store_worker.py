@@ -14,7 +14,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,6 @@ RETRIED = {Code.REVISION_CONFLICT, Code.LOCK_TIMEOUT}
 
 
 def opened(root: str, timeout: float = 10.0) -> FilePackStore:
-    """The store under test."""
     return FilePackStore(Path(root), SystemClock(), SystemIds(), timeout)
 
 
@@ -65,26 +63,6 @@ def mutate(root: str, count: str, *ids: str) -> dict[str, int]:
                 if failure.code not in RETRIED:
                     return dict(refusals)
     return dict(refusals)
-
-
-def together(count: str, action: str, root: str, *words: str) -> list[Any]:
-    """What `count` forked processes answer that do the same at once."""
-    opened(root)  # what that loads is loaded once for all of them
-    reads = [_forked(partial(ACTIONS[action], root, *words)) for _ in range(int(count))]
-    answers = [os.fdopen(each, "rb").read() for each in reads]
-    return [json.loads(each) for each in answers]  # one that failed has answered nothing
-
-
-def _forked(work: Callable[[], Any]) -> int:
-    """Begin the work in a process of its own; the pipe that it writes its result to."""
-    reads, writes = os.pipe()
-    if os.fork():
-        os.close(writes)
-        return reads
-    try:
-        os.write(writes, json.dumps(work()).encode())
-    finally:
-        os._exit(0)
 
 
 def killed(root: str, count: str, seed: str, *ids: str) -> int:
@@ -166,9 +144,7 @@ def try_everything(root: str, pack_id: str, name: str) -> dict[str, Any]:
     return answers
 
 
-ACTIONS: dict[str, Callable[..., Any]] = {
-    act.__name__: act for act in (mutate, together, killed, hold, try_everything)
-}
+ACTIONS: dict[str, Callable[..., Any]] = {act.__name__: act for act in (mutate, killed, hold, try_everything)}
 
 if __name__ == "__main__":
     answer = ACTIONS[sys.argv[1]](*sys.argv[2:])

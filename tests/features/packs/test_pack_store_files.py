@@ -33,7 +33,6 @@ class Disk:
     clock: FixedClock
 
     def put(self, name: str | None = None, minutes: float = 60) -> Pack:
-        """Store a fresh pack."""
         return self.store.create(maker(self.clock.now(), minutes, name=name), name)
 
     def file(self, pack_id: str) -> Path:

@@ -25,7 +25,6 @@ def shop(new_desk: Any) -> tuple[Any, str]:
 
 
 def states(desk: Any, pack: str) -> dict[str, str]:
-    """The state of every ref."""
     refs = desk.store.get(pack).refs
     return {ref.key: desk.state(pack, index)["state"] for index, (_, ref) in enumerate(refs)}
 

@@ -44,7 +44,6 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def workspace(root: Path) -> Iterator[Workspace]:
-    """The library over it."""
     with open_workspace(root) as opened:
         yield opened
 

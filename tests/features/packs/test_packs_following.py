@@ -88,12 +88,10 @@ def around(text: str, code: str) -> LineRange:
 
 
 def became(ref: Ref, files: Mapping[str, str | bytes]) -> Resolution:
-    """What became of a ref in these files."""
     return resolver(files, ref)(ref)
 
 
 def place(found: Resolution) -> tuple[str, int, int]:
-    """Where code was found."""
     assert found.found is not None
     return str(found.found.path), found.found.lines.start, found.found.lines.end
 
@@ -195,7 +193,6 @@ class TroubledTree(MemorySourceTree):
     trouble = "src/shop.py"
 
     def read(self, path: RelativePath, max_bytes: int) -> SourceFile | Unreadable:
-        """As the twin says, but for one file."""
         return Unreadable(path, Reason.IO) if str(path) == self.trouble else super().read(path, max_bytes)
 
 

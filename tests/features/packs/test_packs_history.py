@@ -37,13 +37,3 @@ def test_moved_refs_are_exact_and_unique_code_is_found(trees: list[dict[str, str
     assert min(tally.states[state] for state in (State.EXACT, State.MOVED, State.CHANGED)) > 100
     assert tally.states[State.AMBIGUOUS] > 20
     assert tally.states[State.STALE] > 20
-
-
-@pytest.mark.clause("AN-02")
-def test_other_line_endings_change_no_ref(trees: list[dict[str, str]]) -> None:
-    rng, tally = random.Random(6), Tally()
-    for tree in trees[::10]:
-        plain = {path: text.replace("\r\n", "\n") for path, text in tree.items()}
-        judge(tree, plain, rng, 5, tally)
-        judge(plain, {path: text.replace("\n", "\r\n") for path, text in plain.items()}, rng, 5, tally)
-    assert set(tally.states) == {State.EXACT}

@@ -25,7 +25,6 @@ class CountedTree(MemorySourceTree):
     reads = 0
 
     def read(self, path: RelativePath, max_bytes: int) -> SourceFile | Unreadable:
-        """One file, counted."""
         self.reads += 1
         return super().read(path, max_bytes)
 

@@ -18,7 +18,6 @@ class BrokenStore:
     """A store with a malformed file: whatever has to look at all packs fails."""
 
     def all(self) -> list[Pack]:
-        """Always fails closed."""
         raise Failure(
             Code.MALFORMED_PACK, "a stored pack is malformed; mend or remove its file", {"files": []}
         )

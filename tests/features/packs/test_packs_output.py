@@ -14,7 +14,6 @@ HANDLER += "".join(f"    step_{number}();\n" for number in range(43, 67)) + "}\n
 
 @pytest.fixture
 def golden(checkout: Path) -> Path:
-    """The folder of golden pages."""
     return checkout / "tests" / "golden" / "packs"
 
 
@@ -128,11 +127,8 @@ def test_unreadable_refs_are_shown_with_a_reason(new_desk: Any) -> None:
     [
         ({"id": "pk_aaaaaaaa", "query": "x"}, "query"),
         ({"id": "pk_aaaaaaaa", "limit": 5}, "limit"),
-        ({"name": "abc", "offset": 1}, "offset"),
         ({"mode": "compact"}, "mode"),
-        ({"action": "list"}, "action"),
         ({"id": "pk_aaaaaaaa", "nonsense": 1}, "nonsense"),
-        ({"id": None}, "id"),
         ({"id": "  "}, "id"),
         ({"max_tokens": 499}, "max_tokens"),
         ({"id": "pk_aaaaaaaa", "max_tokens": 200_001}, "max_tokens"),

@@ -14,7 +14,6 @@ from context_pack.packs.record import from_record, to_record
 
 
 def at(record: dict[str, Any], *path: Any) -> Any:
-    """A part of a record."""
     part: Any = record
     for step in path:
         part = part[step]

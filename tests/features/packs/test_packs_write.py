@@ -61,7 +61,6 @@ def shop(new_desk: Any) -> Any:
 
 
 def write(desk: Any, text: str = TEXT, **more: Any) -> Any:
-    """Write a pack."""
     return desk.input(action="write", text=text, name="prices", **more)
 
 
