@@ -102,9 +102,6 @@ def test_what_does_not_fit_is_named_and_the_text_of_a_diff_does_as_well(
     ("name", "code", "frame", "place"),
     [
         ("a/b.py", "def f():\n    return 1 / 0\n", '  File "/x/y/a/b.py", line 2, in f', "f a/b.py:1-2"),
-        ("a/b.js", "function f() {\n  g();\n}\n", "    at f (/x/y/a/b.js:2:3)", "f a/b.js:1-3"),
-        ("a/b.go", "package a\n\nfunc F() {\n\tpanic(1)\n}\n", "\t/x/y/a/b.go:4 +0x1d", "F a/b.go:3-5"),
-        ("a/b.rs", "fn f() {\n    panic!();\n}\n", "             at ./a/b.rs:2:5", "f a/b.rs:1-3"),
         (
             "src/p/B.java",
             "package p;\nclass B {\n  void f() {\n    g();\n  }\n}\n",
