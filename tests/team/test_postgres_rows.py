@@ -31,6 +31,14 @@ def asked(server: Server, text: LiteralString, *values: object) -> list[tuple[ob
         return connection.execute(text, values).fetchall()
 
 
+def rule(content: str, now: datetime) -> Discovery:
+    """A discovery that says this."""
+    session = uuid_of(bytes(16))
+    return Discovery(
+        id=id_of(content), type="rule", content=content, session=session, date=now, last_seen=now
+    )
+
+
 @pytest.mark.clause("TM-01")
 def test_a_body_is_the_text_of_the_file(postgres: Server, new_database: Callable[[], Database]) -> None:
     database, now = new_database(), datetime.now(UTC)
@@ -38,9 +46,7 @@ def test_a_body_is_the_text_of_the_file(postgres: Server, new_database: Callable
         lambda key: full_pack(key, now, name="whole"), "whole"
     )
     content = "Größe: the first line\n- and the second"
-    found = Discovery(
-        id=id_of(content), type="rule", content=content, session=uuid_of(bytes(16)), date=now, last_seen=now
-    )
+    found = rule(content, now)
     PostgresDiscoveryStore(database).record(found)
     ((body, name, revision),) = asked(
         postgres,
@@ -70,10 +76,7 @@ def test_the_last_author_of_a_pack_or_discovery_is_stored(
     assert reader.get(pack.id).author == "ada", "nothing was changed"
     changed = ben.update(pack.id, lambda known: evolve(known, revision=known.revision + 1))
     assert changed.author == reader.get(pack.id).author == "ben"
-    content = "Badgers are never fed"
-    said = Discovery(
-        id=id_of(content), type="rule", content=content, session=uuid_of(bytes(16)), date=now, last_seen=now
-    )
+    said = rule("Badgers are never fed", now)
     PostgresDiscoveryStore(database, author="ada").record(said)
     (found,) = PostgresDiscoveryStore(database).all()
     assert (found, found.author) == (said, "ada")

@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
+import attrs
 import pytest
 import yaml
 from hypothesis import example, given
@@ -13,6 +14,8 @@ from hypothesis import strategies as st
 from sample_packs import full_pack, sample_pack
 
 from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.text import LineRange
+from context_pack.packs.anchors import Anchor
 from context_pack.packs.model import Diagram, Pack, Section
 from context_pack.packs.record import FIELDS as WRITTEN_FIELDS
 from context_pack.packs.record import to_record
@@ -272,6 +275,18 @@ def test_every_rule_of_a_pack_is_checked_again_when_it_is_read(changes: dict[str
     failure = refusal(file_of(**changes))
     assert failure.code is Code.MALFORMED_PACK
     assert failure.details["reason"]
+
+
+@pytest.mark.clause("ST-06")
+def test_an_anchor_of_the_most_lines_is_read_and_a_longer_one_is_not() -> None:
+    section = full_pack().sections[0]
+    ref = attrs.evolve(section.refs[0], lines=LineRange(1, 2000), anchor=Anchor("0" * 64, 2000))
+    pack = full_pack(sections=(attrs.evolve(section, refs=(ref,)),))
+    data = pack_format.encode(pack)
+    assert pack_format.decode(data, ID) == pack
+    longer = data.replace(b"lines: 2000", b"lines: 2001")
+    assert longer != data
+    assert refusal(longer).code is Code.MALFORMED_PACK
 
 
 @pytest.mark.clause("ST-01")

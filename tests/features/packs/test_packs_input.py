@@ -69,7 +69,7 @@ def test_create_makes_a_draft_and_answers_the_whole_of_it(desk: Any) -> None:
     assert desk.input(action="get", id=made["id"]) == made
 
 
-@pytest.mark.clause("PK-16")
+@pytest.mark.clause("PK-16", "PK-68")
 def test_every_change_answers_the_same_shape(desk: Any) -> None:
     pack = desk.create(name="notes", title="T")
     desk.clock.advance(seconds=30)

@@ -52,24 +52,6 @@ def refused(desk: Any, pack: str, **fields: Any) -> Any:
 
 
 @pytest.mark.clause("PK-68")
-def test_the_answer_shows_what_was_anchored(shop: tuple[Any, str]) -> None:
-    desk, pack = shop
-    ref = upsert(desk, pack, path="src/shop.py", line_start=13, line_end=14)
-    place = {"path": "src/shop.py", "lines": {"start": 13, "end": 14}}
-    assert ref == {
-        "key": "ref",
-        **place,
-        "title": None,
-        "why": None,
-        "group": None,
-        "state": "exact",
-        "found": place,
-        "first_line": "def load(path):",
-        "last_line": "    return open(path).read()",
-    }
-
-
-@pytest.mark.clause("PK-68")
 @pytest.mark.parametrize(
     ("path", "lines", "warning"),
     [
@@ -179,8 +161,6 @@ export function sell(item: any): void {
   till.add(item);
 }
 """
-DECLARED = "static int step(int count);\n\nint run(void) {\n  return step(2);\n}\n\n"
-DECLARED += "static int step(int count) {\n  return count + 1;\n}\n"
 ABSTRACT = "import abc\n\n\nclass Base(abc.ABC):\n    @abc.abstractmethod\n    def pay(self, sum):\n"
 ABSTRACT += (
     '        """Pay it."""\n        ...\n\n\nclass Card(Base):\n    def pay(self, sum):\n        bank(sum)\n'
@@ -194,15 +174,7 @@ ABSTRACT += (
         ("api.py", OVERLOADS, "read", (13, 14)),
         ("shop.ts", INTERFACE, "Stall", (5, 7)),
         ("shop.ts", INTERFACE, "sell", (11, 13)),
-        ("step.c", DECLARED, "step", (7, 9)),
         ("pay.py", ABSTRACT, "pay", (12, 13)),
-        (
-            "shop.go",
-            "package shop\n\ntype Till interface {\n\tPay() int\n}\n\n"
-            "func (c *Cash) Pay() int {\n\treturn c.sum\n}\n",
-            "Pay",
-            (7, 9),
-        ),
     ],
 )
 def test_stubs_and_declarations_are_not_what_a_name_means_where_one_has_a_body(
