@@ -201,9 +201,8 @@ class FilePackStore:
                     # It ends when it was last changed, and not later (`is_deleted`).
                     now = self._clock.now()
                     deleted = evolve(pack, updated_at=now, expires_at=now)
-                    with suppress(OSError):
-                        self._trash.make()
-                        self._trash.write(pack_id + SUFFIX, pack_format.encode(deleted))
+                    self._trash.make()
+                    self._trash.write(pack_id + SUFFIX, pack_format.encode(deleted))
                 self._remove(pack_id, lock, durably=True)
         if self._history is not None and self._trash is None:
             self._history.forget(pack_id)

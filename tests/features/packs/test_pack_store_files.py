@@ -14,7 +14,7 @@ from hanging import never_hanging
 from inmemory import FixedClock
 from sample_packs import maker, sample_pack
 
-from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.errors import Code, Failure, Kind
 from context_pack.packs.model import Pack
 from context_pack_adapters.files.folder import PrivateFolder
 from context_pack_adapters.packs import pack_format
@@ -216,6 +216,16 @@ def test_a_pack_comes_back_from_the_trash_within_30_days(disk: Disk, tmp_path: P
     disk.clock.advance(days=2)
     opened().update(live.id, raised)
     assert list(trash.iterdir()) == []
+
+
+@pytest.mark.clause("ST-64")
+def test_a_pack_that_cannot_go_to_the_trash_is_not_deleted(disk: Disk, tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("in the way")
+    trash = PrivateFolder(str(tmp_path / "state" / "trash"))
+    store = FilePackStore(disk.folder.parent, disk.clock, SystemIds(), trash=trash)
+    made = disk.put()
+    assert failure_of(lambda: store.delete(made.id, lambda _: None)).kind is Kind.IO_ERROR
+    assert store.get(made.id) == made
 
 
 @pytest.mark.clause("ST-19")
