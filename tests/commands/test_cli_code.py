@@ -134,4 +134,6 @@ def test_what_is_missing_in_a_list_is_said_on_stderr_in_the_words_of_the_command
     assert "--glob is not a valid glob" in shell("grep", "x", "--glob", "[").err
     assert shell("grep", "ASSIST").out.splitlines()[0] == "main.py:2:    return assist()"
     assert shell("grep", "ASSIST", "--case-sensitive").code == 1
+    assert shell("grep", "ASSIST", "main.py").out == shell("grep", "ASSIST", "--glob", "main.py").out
+    assert (shell("grep", "ASSIST", "..").code, shell("grep", "ASSIST", "nowhere").code) == (2, 2)
     assert "'context-pack contexts status'" in shell("contexts", "refresh", "none").err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from math import inf
@@ -133,6 +134,14 @@ def _print_file(file: Mapping[str, Any], heading: bool) -> None:
 
 
 def _grep(app: App, asked: dict[str, Any]) -> int:
+    if (place := asked.pop("place", None)) is not None:
+        if "filePattern" in asked:
+            raise click.UsageError("give a file or folder, or --glob, not both")
+        inside = os.path.relpath(os.path.realpath(place), os.path.realpath(app.settings.source_root))
+        if inside.startswith("..") or not os.path.exists(place):
+            raise click.UsageError(f"there is no {place!r} in the project; --glob takes patterns")
+        if inside != ".":
+            asked["filePattern"] = f"{inside}/**" if os.path.isdir(place) else f"/{inside}"
     answer = app.call("grep_codebase", **asked)
     body = output.body_of(answer)
     if answer.is_error:
@@ -158,10 +167,13 @@ generate(
     The exit code is 0 if something matches, 1 if nothing does, 2 if the search failed.
 
     Examples:
-      context-pack grep 'jwt\\.sign'
+      context-pack grep 'jwt\\.sign' src
       context-pack grep 'class \\w+Error' --case-sensitive --glob 'src/**/*.py'
       context-pack grep TODO --glob '!**/*.md' --limit 100 --json | jq '.totalMatches'
     """,
-    parameters(GrepCodebase, ("pattern",), ("context", "maxTokens"), spelled={"filePattern": "--glob"}),
+    [
+        *parameters(GrepCodebase, ("pattern",), ("context", "maxTokens"), spelled={"filePattern": "--glob"}),
+        click.Argument(["place"], required=False, metavar="[PATH]"),
+    ],
     _grep,
 )
