@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 from context_pack.kernel.yaml_documents import Malformed, decoded, dump, load
 
 _FIELD = re.compile(r"""^(["']?)([\w.-]+)\1[ \t]*:(?=\s)""", re.MULTILINE)
-_NO_CONTENT = re.compile(r"(?:^[ \t]*(?:#.*)?\r?\n)+\Z", re.MULTILINE)
 _SIGN = re.compile(r"(?:^|(?<=\s))#", re.MULTILINE)
 _LINE_END = re.compile(r"[ \t\r]*$", re.MULTILINE)
-MOST_SIGNS = 50
-"""A field with more `#` is taken for commented, and so left alone."""
+MOST_SIGNS, MOST_CHARS = 50, 20_000
+"""A field with more `#`, or a longer one that has some, is taken for commented, and so left alone."""
 
 
 class _Field(NamedTuple):
@@ -60,16 +59,27 @@ def _fields(text: str) -> Iterator[_Field]:
     starts = list(_FIELD.finditer(text))
     for begun, following in zip(starts, [*starts[1:], None], strict=True):
         end = len(text) if following is None else following.start()
-        behind = _NO_CONTENT.search(text, begun.end(), end)
-        yield _Field(begun[2], begun.start(), begun.end(), behind.start() if behind else end)
+        yield _Field(begun[2], begun.start(), begun.end(), _content_end(text, begun.end(), end))
+
+
+def _content_end(text: str, start: int, end: int) -> int:
+    """Where the content ends that begins in the line of `start`: before blank lines and comments."""
+    while text[end - 1 : end] == "\n":
+        above = text.rfind("\n", start, end - 1) + 1
+        line = text[above:end].strip()
+        if not above or (line and not line.startswith("#")):
+            break
+        end = above
+    return end
 
 
 def _comment_of(lines: str) -> str:
     """The first comment among the lines of a field: what can be taken away without changing its value."""
     value = _value(lines)
+    most = MOST_SIGNS if len(lines) <= MOST_CHARS else -1
     for number, sign in enumerate(_SIGN.finditer(lines)):
         end = _LINE_END.search(lines, sign.start()).start()  # type: ignore[union-attr]
-        if number > MOST_SIGNS or _value(lines[: sign.start()] + lines[end:]) == value:
+        if number > most or _value(lines[: sign.start()] + lines[end:]) == value:
             return lines[sign.start() : end]
     return ""
 

@@ -19,9 +19,11 @@ definition are found by `difflib`, line by line.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
-from itertools import islice
+from itertools import accumulate, islice
 from typing import NamedTuple
 
 from attrs import evolve, frozen
@@ -56,6 +58,8 @@ TELLING_LINE = 3
 """Letters and digits from which on a line says where it is: braces and blank lines do not."""
 SAME_LINE = 0.5
 """From here on, a line may be what became of another."""
+LARGE_FILE = 3_000
+"""Above so many lines only those are compared that are around most of the text."""
 MANY_LINES = 300
 """Above so many lines `difflib` passes over very common ones, or comparing would take seconds."""
 CALLABLE = frozenset(map(DefinitionKind, ("function", "method", "macro")))
@@ -341,6 +345,7 @@ def similar_block(kept: Sequence[str], lines: Sequence[str]) -> SimilarLines | N
     old, new = ([_FORMAT.sub("", line) for line in some] for some in (kept, lines))
     while old and not old[-1]:
         old.pop()
+    low, new = _around_most(old, new)
     matcher = SequenceMatcher(None, old, new, autojunk=max(len(old), len(new)) > MANY_LINES)
     hits = [
         (block.a + at, block.b + at)
@@ -349,7 +354,8 @@ def similar_block(kept: Sequence[str], lines: Sequence[str]) -> SimilarLines | N
         if _is_telling(old[block.a + at])
     ]
     most = longest(len(old))
-    runs = [[hit for hit in hits[at:] if hit[1] - first[1] < most] for at, first in enumerate(hits)]
+    places = [place for _, place in hits]
+    runs = [hits[at : bisect_left(places, place + most)] for at, place in enumerate(places)]
     best = max(runs, key=len, default=[])
     if not best:
         return None
@@ -358,10 +364,26 @@ def similar_block(kept: Sequence[str], lines: Sequence[str]) -> SimilarLines | N
         top, start = top - 1, start - 1
     rest = list(zip(old[bottom + 1 :], new[end + 1 :], strict=False))  # braces, or lines that changed
     ended = len(rest) == len(old) - bottom - 1 and all(
-        line == there or SequenceMatcher(None, line, there).ratio() >= SAME_LINE for line, there in rest
+        line == there or alike(line, there) >= SAME_LINE for line, there in rest
     )
     share = len(best) / sum(map(_is_telling, old))
-    return SimilarLines(start, end + len(rest) if ended else end, share, ended)
+    return SimilarLines(low + start, low + end + (len(rest) if ended else 0), share, ended)
+
+
+def _around_most(old: Sequence[str], new: list[str]) -> tuple[int, list[str]]:
+    """The lines around those that hold most of a text, rare ones counting more, and where they begin.
+
+    Of a file that is not large all lines. This takes linear time; `difflib` would compare for minutes.
+    """
+    most = max(longest(len(old)), LARGE_FILE // 3)
+    if len(new) <= 3 * most:
+        return 0, new
+    telling = set(filter(_is_telling, old))
+    times = Counter(line for line in new if line in telling)
+    sums = list(accumulate((1 / times[line] if line in times else 0.0 for line in new), initial=0.0))
+    start = max(range(len(new) - most + 1), key=lambda at: sums[at + most] - sums[at])
+    low = max(0, start - most)
+    return low, new[low : start + 2 * most]
 
 
 def _is_telling(line: str) -> bool:

@@ -242,6 +242,7 @@ class Resolver(SourceFiles):
         kept = self.excerpts.texts({each.anchor.digest for each in elsewhere})
         lost: list[Sought] = []
         for bare in elsewhere:
+            self.check()
             sought = evolve(bare, text=kept.get(bare.anchor.digest))
             text = self.parsed(sought.ref.path)
             found = None if isinstance(text, Reason) else following.in_file(sought, text)

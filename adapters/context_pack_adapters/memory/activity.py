@@ -2,8 +2,8 @@
 
 A session is written whole when a call ends, once a second at most, and at its own end, so that a killed
 server leaves one that lacks little; a read adds to the count of its file at once. Several servers share the
-file. Nothing here ever fails a call: what cannot be written in half a second is not kept, and a damaged file
-is put aside.
+file. Nothing here ever fails a call: what cannot be written in half a second is not kept, nor what comes
+within seconds after that, and a damaged file is put aside.
 `context_search` finds past sessions, `context://stats` shows the files with the best scores.
 """
 
@@ -37,11 +37,13 @@ FILE, BROKEN, LOCK = "activity.sqlite3", "activity.broken.sqlite3", "activity.lo
 SECONDS = 0.5
 KEEP_SECONDS = 1.0
 """How often the session is written at most because of calls: each time costs as much as a short call."""
+PAUSE_SECONDS = 5.0
+"""How long nothing is tried after a failure: no call is to wait again for a file that is held."""
 KEPT = 1000
 """So many sessions are kept, the newest."""
 _TABLES = """
 PRAGMA journal_mode = WAL;
-PRAGMA synchronous = OFF;  -- nothing depends on what was noted just before a power cut
+PRAGMA synchronous = NORMAL;
 CREATE TABLE IF NOT EXISTS sessions (id TEXT PRIMARY KEY, started TEXT, ended TEXT, did TEXT);
 CREATE TABLE IF NOT EXISTS reads (path BLOB PRIMARY KEY, count INTEGER, last TEXT);
 """
@@ -57,7 +59,7 @@ class Activity:
         self._lock = Lock()
         self._session = Session(id=session_id, started=clock.now())
         self._is_kept = False
-        self._next_keep = -math.inf
+        self._next_keep = self._next_try = -math.inf
         self._connection: sqlite3.Connection | None = None
 
     # -- this session and the others
@@ -106,17 +108,21 @@ class Activity:
         """The other sessions, the oldest first."""
         with self._lock:
             rows = self._run("SELECT * FROM sessions WHERE id != ? ORDER BY started, id", (self.id,))
-        return [
-            Session(
-                id=key,
-                started=parse_instant(started),
-                ended=None if ended is None else parse_instant(ended),
-                tools=(said := json.loads(did))["tools"],
-                files=tuple(said["files"]),
-                packs=tuple(said["packs"]),
-            )
-            for key, started, ended, did in rows
-        ]
+        sessions = []
+        for key, started, ended, did in rows:
+            with suppress(ValueError, KeyError, TypeError):  # a row of somebody else
+                said = json.loads(did)
+                sessions.append(
+                    Session(
+                        id=key,
+                        started=parse_instant(started),
+                        ended=None if ended is None else parse_instant(ended),
+                        tools=said["tools"],
+                        files=tuple(said["files"]),
+                        packs=tuple(said["packs"]),
+                    )
+                )
+        return sessions
 
     # -- the files that were read
 
@@ -134,10 +140,11 @@ class Activity:
         """Every file that was ever read, the best score first."""
         with self._lock:
             rows = self._run("SELECT * FROM reads")
-        items = (
-            ContextItem(RelativePath(path.decode("utf-8", "surrogatepass")), count, parse_instant(last))
-            for path, count, last in rows
-        )
+        items = []
+        for path, count, last in rows:
+            with suppress(ValueError, TypeError, AttributeError, Failure):
+                file = RelativePath(path.decode("utf-8", "surrogatepass"))
+                items.append(ContextItem(file, count, parse_instant(last)))
         return ranked(items, self._clock.now())
 
     # -- the file
@@ -151,11 +158,30 @@ class Activity:
 
     def _run(self, statement: str, values: tuple[Any, ...] = ()) -> list[Any]:
         """What a statement answers; nothing where it cannot be run."""
-        with suppress(OSError, sqlite3.Error, Failure):
-            if self._connection is None:
-                self._connection = self._opened()
-            return self._connection.execute(statement, values).fetchall()
+        if self._clock.monotonic() < self._next_try:
+            return []
+        for _ in range(2):
+            try:
+                if self._connection is None:
+                    self._connection = self._opened()
+                return self._connection.execute(statement, values).fetchall()
+            except (OSError, sqlite3.OperationalError, Failure):
+                break
+            except sqlite3.Error:
+                self._put_aside()
+        self._next_try = self._clock.monotonic() + PAUSE_SECONDS
         return []
+
+    def _put_aside(self) -> None:
+        """Give a damaged file another name; the next call makes a new one."""
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
+        with suppress(OSError, Failure), self._folder.lock(LOCK, SECONDS):
+            for suffix in ("-wal", "-shm"):  # the log of a file that is gone would be read into the new one
+                with suppress(FileNotFoundError):
+                    self._folder.remove(FILE + suffix)
+            self._folder.move(FILE, BROKEN)
 
     def _opened(self) -> sqlite3.Connection:
         """A connection to the file, made if need be; one that is damaged is put aside."""
@@ -171,10 +197,8 @@ class Activity:
                 connection.executescript(_TABLES)
                 newest = f"SELECT id FROM sessions ORDER BY started DESC LIMIT {KEPT}"
                 connection.execute(f"DELETE FROM sessions WHERE id NOT IN ({newest})")
-            except sqlite3.DatabaseError as error:
+            except sqlite3.Error:
                 connection.close()
-                if not isinstance(error, sqlite3.OperationalError):
-                    self._folder.move(FILE, BROKEN)
                 raise
         weakref.finalize(self, connection.close)  # whoever opens the ports need not close them
         return connection

@@ -141,6 +141,9 @@ class FilePackStore:
             changed = change(pack)
             data = pack_format.encode(changed)
             with self._locked(pack.id + LOCK_SUFFIX, waiting), translated(pack.id + SUFFIX):
+                there = self._files.read(pack.id)
+                if isinstance(there, PackFile) and not is_expired(there.pack.expires_at, self._clock.now()):
+                    raise not_expired(handle)  # somebody put its file back
                 self._folder.write(pack.id + SUFFIX, data)
             self._keep(pack.id, {changed.revision: data})
             if self._trash is not None:
@@ -153,7 +156,10 @@ class FilePackStore:
         """The packs in the trash that can be read."""
         if self._trash is None:
             return
-        for name in filter(pack_id_of, self._trash.names()):
+        names: list[str] = []
+        with suppress(OSError):
+            names = self._trash.names()
+        for name in filter(pack_id_of, names):
             with suppress(OSError, Failure):
                 data, _ = self._trash.read(name, pack_format.MAX_FILE_BYTES)
                 yield pack_format.decode(data, name.removesuffix(SUFFIX))
@@ -254,8 +260,8 @@ class FilePackStore:
         self._folder.sweep()
         if self._trash is not None:
             before = (self._clock.now() - TRASH_KEEPS).timestamp()
-            for name in filter(pack_id_of, self._trash.written_before(before)):
-                with suppress(OSError):
+            with suppress(OSError):  # the pack is stored already
+                for name in filter(pack_id_of, self._trash.written_before(before)):
                     self._trash.remove(name)
 
     def _purge(self, pack_ids: Iterable[str]) -> None:

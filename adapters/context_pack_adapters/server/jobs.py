@@ -3,8 +3,8 @@
 A job is the `Call` its tool sees. It is queued, then running, then over; whoever takes it out of a state
 speaks for it, once. Whatever its work raises becomes a reply; `run` itself never raises. A job cancelled in
 the queue never begins; a running one that is cancelled or past its deadline (counted from when it begins) is
-told at its next `check`, or in whatever waits in its thread (`serving.CHECK`). For work that does not listen,
-`check_deadline` answers a little later, and whatever it finds is not sent any more.
+told at its next `check`, or in whatever waits in its thread (`toolkit.call.CHECK`). For work that does not
+listen, `check_deadline` answers a little later, and whatever it finds is not sent any more.
 """
 
 from __future__ import annotations
@@ -116,16 +116,15 @@ class Job:
             self.has_begun = True
         self._until = self._connection.monotonic() + self.seconds
         body = self._outcome()
-        if not self._end():
-            return
-        self.request.reply(None if self._cancelled else body)
+        if self._end():
+            self._answer(body)
 
     def cancel(self) -> None:
         """Cancel the request: a queued one never starts, a running one stops at its next check."""
         self._cancelled = True
         self._end_progress()
         if self._end(unless_begun=True):
-            self.request.reply(None)
+            self._answer(None)
 
     def check_deadline(self) -> bool:
         """Send a heartbeat if it is time; answer for work that is past its deadline and does not listen.
@@ -143,7 +142,7 @@ class Job:
         if not self._end():
             return False
         body = error(self.request.id, failed(failure)) if self._fail is None else self._fail(self, failure)
-        self.request.reply(None if self._cancelled else body)
+        self._answer(body)
         return True
 
     def check(self) -> None:
@@ -193,9 +192,15 @@ class Job:
             if self.is_over or (unless_begun and self.has_begun):
                 return False
             self.is_over = True
-        self._connection.jobs.pop(self, None)
         self._end_progress()
         return True
+
+    def _answer(self, body: bytes | None) -> None:
+        """Send the reply; only then the connection may end."""
+        try:
+            self.request.reply(None if self._cancelled else body)
+        finally:
+            self._connection.jobs.pop(self, None)
 
     def _end_progress(self) -> None:
         if self._progress is not None:

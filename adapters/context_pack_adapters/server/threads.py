@@ -91,6 +91,8 @@ class WorkerPools:
         key = (stuck.kind, stuck.family)
         if key in self._pools:
             self._pools.pop(key).close()
+        if stuck.kind == "write":
+            self._last_change.pop(stuck.family, None)  # a change that was cancelled meanwhile is never done
         for job in waiting:
             if (job.kind, job.family) == key and not job.has_begun:
                 self.submit(job)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -167,7 +169,7 @@ def test_a_file_that_cannot_be_understood_is_kept_aside(
     log = connect(1)
     log.record(A, clock.now())
     log.record(A, clock.now())
-    assert [item.count for item in log.items()] == [1]
+    assert [item.count for item in log.items()] == [2]
     assert (tmp_path / BROKEN).read_bytes().startswith(b"no database")
 
 
@@ -199,3 +201,20 @@ def test_the_statistics_show_the_files_that_are_read_most(tmp_path: Path) -> Non
         shown = json.loads(stats_text(Metrics(), lambda: most_read(workspace.cases.ports)))
     (row,) = shown["filesRead"]
     assert (row["path"], row["count"], row["score"]) == ("a.py", 2, pytest.approx(0.608, abs=0.001))
+
+
+@pytest.mark.clause("ME-10")
+def test_a_row_that_somebody_else_wrote_is_passed_over(tmp_path: Path) -> None:
+    clock = FixedClock()
+    folder = PrivateFolder(str(tmp_path / "state"))
+    first = Activity(folder, clock, "first")
+    first.called("output")
+    first.record(RelativePath("a.py"), clock.now())
+    first.end()
+    first.close()
+    with closing(sqlite3.connect(tmp_path / "state" / FILE)) as connection, connection:
+        connection.execute("INSERT INTO sessions VALUES ('other', '2026-01-01', NULL, '{}')")
+        connection.execute("INSERT INTO reads VALUES ('no bytes', 'many', 'now')")
+    second = Activity(folder, clock, "second")
+    assert [each.id for each in second.past()] == ["first"]
+    assert [each.path.value for each in second.items()] == ["a.py"]
