@@ -225,7 +225,9 @@ class DraftSources:
         lines = split_lines(source.text)
         for hunk in file.hunks:
             # Where something was only taken away, the line before the place says where it was.
-            for number in range(max(1, hunk.new_start), hunk.new_start + max(1, hunk.new_count)):
+            for number in range(
+                max(1, hunk.new_start), min(hunk.new_start + max(1, hunk.new_count), len(lines) + 2)
+            ):
                 owner = owners.get(number)
                 if owner is None or (owner.kind.holds_members and owner.end - owner.start >= LONG_TYPE):
                     loose += [number] if any(map(str.strip, lines[number - 1 : number])) else []

@@ -5,13 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
-from threading import Thread
-
-from context_pack.kernel.errors import Code, Failure
 
 
 class SystemClock:
@@ -31,19 +27,6 @@ class SystemIds:
     def token(self, size: int) -> bytes:
         """`size` unpredictable bytes."""
         return os.urandom(size)
-
-
-def start_thread(run: Callable[[], object], name: str) -> None:
-    """Run something in a thread of its own that does not hold the process.
-
-    Raises:
-        Failure: `io_error`, the system grants no more threads.
-    """
-    try:
-        Thread(target=run, name=name, daemon=True).start()
-    except (RuntimeError, MemoryError) as error:
-        words = "the system grants no more threads or memory; close some programs and try again"
-        raise Failure(Code.IO_ERROR, words, {"reason": "EAGAIN"}) from error
 
 
 def python_command(program: str, *arguments: str) -> list[str]:

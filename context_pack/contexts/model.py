@@ -129,11 +129,6 @@ class Context:
         record = self.record
         return ContextSummary(record["fingerprint"], record["last_updated"], record["summary"])
 
-    @property
-    def derived(self) -> Sequence[str]:
-        """The fields that were generated, as the file says."""
-        return tuple(self.record.get("derived_fields", ()))
-
 
 @frozen
 class Unsupported:

@@ -97,8 +97,6 @@ class CodeIndexer:
 
     def _outcomes(self, plan: IndexPlan) -> Iterator[Outcome]:
         """What became of each changed file, in order; texts are parsed ahead."""
-        # Here and not above: most processes that could index never have to.
-
         read: deque[Outcome | _Text] = deque()
 
         def texts() -> Iterator[tuple[str, str]]:

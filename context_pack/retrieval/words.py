@@ -72,7 +72,11 @@ def tokens(text: str) -> list[str]:
     if "#" in text or "++" in text:
         text = _LANGUAGE.sub(lambda found: f"{found[1]}plusplus " if found[2] else f"{found[3]}sharp ", text)
     runs = _ASCII_RUN.findall(text) if text.isascii() else _RUN.findall(folded(text))
-    return list(chain.from_iterable(map(_run_tokens, runs)))
+    return list(
+        chain.from_iterable(
+            _cached_tokens(run) if len(run) <= _LONGEST_RUN else _run_tokens(run) for run in runs
+        )
+    )
 
 
 def split_identifier(word: str) -> list[str]:
@@ -84,7 +88,6 @@ def split_identifier(word: str) -> list[str]:
     ]
 
 
-@lru_cache(maxsize=_CACHED)
 def _run_tokens(run: str) -> list[str]:
     """The tokens of one run: each word whole and in parts, and all of it together; runs come again."""
     if not run.isascii() and _IS_UNSPACED.match(run):
@@ -106,6 +109,9 @@ def _run_tokens(run: str) -> list[str]:
         if len(whole) <= LONGEST:
             found.append(whole)
     return found
+
+
+_cached_tokens = lru_cache(maxsize=_CACHED)(_run_tokens)
 
 
 def _word_tokens(word: str) -> list[str]:

@@ -1,6 +1,6 @@
 """The files of one bundle as parsed values, parsed again only when they may have changed.
 
-Files and folders are opened through `disk.rooted`: no path and no link leads out of the bundle. A file is
+Files and folders are opened through `files.rooted`: no path and no link leads out of the bundle. A file is
 known by its stat signature, once that is old enough to show any later write; until then it is read again.
 """
 

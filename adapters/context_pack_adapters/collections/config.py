@@ -77,7 +77,11 @@ class ConfigFile:
                 data, status = read_file(folder, name, config.MAX_BYTES)
         except FileNotFoundError:
             return None, None
-        return data.decode("utf-8", "replace"), status.st_mode
+        try:
+            return data.decode("utf-8"), status.st_mode
+        except UnicodeDecodeError:
+            words = f"{CONFIG_FILE} is not UTF-8; save it as UTF-8, so that nothing in it is lost"
+            raise Failure(Code.INVALID_DATA, words) from None
 
     def _place(self) -> tuple[Place, str]:
         return Place(os.path.realpath(self.path) if self._own else self.path).split()

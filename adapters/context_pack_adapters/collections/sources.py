@@ -1,7 +1,7 @@
 """The configured collections of a project on disk: `context.json`, and the sources that it names.
 
 A path in the project's file is taken from the source root, one in the user's file from that file's folder;
-`~` is the user's home. What a project may name is told by `collection_config`; a collection of the user's own
+`~` is the user's home. What a project may name, `collections.config` tells; a collection of the user's own
 may lie anywhere. What must not be read is judged on the whole way to it, and inside it nothing leads out.
 """
 
