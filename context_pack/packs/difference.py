@@ -119,7 +119,16 @@ def _is_local(name: str, tokens: Sequence[str]) -> bool:
     return declared
 
 
+def _nesting(text: str) -> float:
+    """How deep a Python text stands: in a loop or a class it means something else than outside of it."""
+    depths = [len(line) - len(line.lstrip()) for line in text.expandtabs().split("\n") if line.strip()]
+    base = depths[0] if depths else 0
+    return base / min((depth - base for depth in depths if depth > base), default=1)
+
+
 def _python_kind(old: str, new: str) -> ChangeKind | None:
+    if _nesting(old) != _nesting(new):
+        return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for kind, options in (

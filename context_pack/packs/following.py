@@ -32,7 +32,7 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.syntax import Definition, DefinitionKind, name_parts
 from context_pack.kernel.text import MAX_LINES, LineRange
-from context_pack.packs.anchors import BARE, Anchor, SourceText, Symbol, digest_of, innermost, symbol_of
+from context_pack.packs.anchors import ALL, BARE, Anchor, SourceText, Symbol, digest_of, innermost, symbol_of
 from context_pack.packs.model import CodeLocation, Ref
 from context_pack.packs.states import CHANGED_SINCE, WORDS, Resolution, State
 
@@ -63,6 +63,8 @@ LARGE_FILE = 3_000
 MANY_LINES = 300
 """Above so many lines `difflib` passes over very common ones, or comparing would take seconds."""
 CALLABLE = frozenset(map(DefinitionKind, ("function", "method", "macro")))
+DECORATORS = ("@", "#[", "[")
+"""How a line begins that changes what the definition below it does."""
 GONE = "neither its text nor its definition is found"
 _FORMAT = re.compile(r"[\s\"',;]+")
 _WORD = re.compile(r"\w+|[^\w\s]")
@@ -159,10 +161,27 @@ def in_file(sought: Sought, text: Text) -> Resolution | None:
     if changed is not None and (not places or _was_edited(sought, changed, places)):
         return changed.resolution
     found = meant or places
+    if len(found) == 1 and _is_newly_decorated(symbol, text, found[0]):
+        changed = namesake(sought, text)
+        return None if changed is None else changed.resolution
     if ref.lines in found:
         return where_it_was(ref, text.source)
     excerpt = "\n".join(text.lines(found[0])) if found else ""
     return moved([CodeLocation(text.path, place) for place in found], excerpt, ref.path) if found else None
+
+
+def _is_newly_decorated(symbol: Symbol | None, text: Text, place: LineRange) -> bool:
+    """Whether a whole definition stands as it was, but decorators were put above it."""
+    around = innermost(text.definitions, place.start, place.end)
+    if (
+        symbol is None
+        or symbol.part != ALL
+        or around is None
+        or not around.start < place.start == around.line
+    ):
+        return False
+    above = text.lines(LineRange(around.start, place.start - 1))
+    return any(line.lstrip().startswith(DECORATORS) for line in above)
 
 
 def _was_edited(sought: Sought, changed: Candidate, places: Sequence[LineRange]) -> bool:

@@ -265,6 +265,40 @@ def test_a_cosmetic_change_leaves_claims_alone_and_repair_accepts_it(
     assert "refs" not in shop.input(action="verify", id=pack)
 
 
+@pytest.mark.clause("AN-24", "AN-05")
+@pytest.mark.parametrize(
+    ("old", "new", "claim"),
+    [
+        ("        log(n)", "    log(n)", "Every item is logged: `m.py:4`."),
+        ("    def get(self):\n    ", "def get(self):\n", "It is read by `m.py#Box.get`."),
+        ("def view():", "@login_required\ndef view():", "Anybody may call `m.py#view`."),
+    ],
+    ids=["out of a loop", "out of a class", "decorated"],
+)  # fmt: skip
+def test_code_that_stands_as_it_was_but_means_something_else_is_to_be_read_again(
+    new_desk: Any, old: str, new: str, claim: str
+) -> None:
+    code = """\
+def loop(xs):
+    for x in xs:
+        n = x
+        log(n)
+
+class Box:
+    def get(self):
+        return self.x
+
+def view():
+    return 1
+"""
+    desk = new_desk({"m.py": code})
+    desk.open(Ports(desk.clock, desk.tree, desk.store, shared_syntax(), MemoryExcerptStore(desk.clock)))
+    pack = write(desk, text=f"# Claims\n\n{claim}\n", ttl_minutes=60)["id"]
+    assert "to be read again" not in desk.output(id=pack)
+    desk.files["m.py"] = code.replace(old, new)
+    assert "> to be read again" in desk.output(id=pack)
+
+
 @pytest.mark.clause("PK-16", "AN-12")
 def test_answers_about_thirty_refs_are_short(desk: Any) -> None:
     pack = desk.create()
