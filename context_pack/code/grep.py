@@ -83,13 +83,15 @@ class LineHit:
 class FoundLines:
     """The first hits by path and line, how many lines match in all, and how many files were searched.
 
-    `unsearched` counts the files that were not: the time was over before; `milliseconds` is the time it took.
+    `unsearched` counts the files that were not: the time was over before; `skipped` are files of code that
+    are too large, no UTF-8 or not readable; `milliseconds` is the time it took.
     """
 
     hits: tuple[LineHit, ...]
     total: int
     files: int
     unsearched: int = 0
+    skipped: tuple[str, ...] = ()
     milliseconds: int = field(default=0, eq=False)
 
 

@@ -15,7 +15,9 @@ import regex
 
 from context_pack.code.grep import FoundLines, LineHit, OutOfTime, hit_in
 from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.languages import language_of
 from context_pack.kernel.patterns import check_pattern_size
+from context_pack.kernel.ports import Reason
 
 SLICE_SECONDS = 0.25
 """How long one line is tried before somebody asks whether that is still wanted; then twice as long."""
@@ -137,18 +139,22 @@ def compiled(text: str, case_sensitive: bool) -> Pattern:
 
 
 def search_texts(
-    pattern: Pattern, texts: Iterable[tuple[str, str | None]], count: int, limit: int, check: Check
+    pattern: Pattern, texts: Iterable[tuple[str, str | Reason]], count: int, limit: int, check: Check
 ) -> FoundLines:
-    """Search so many files, given with their texts, or None for one that is no text.
+    """Search so many files, given with their texts, or why they have none.
 
     When the time is over, what was found until then is the answer.
     """
     hits: list[LineHit] = []
+    skipped: list[str] = []
     total = files = seen = 0
     try:
         for path, text in texts:
             check()
-            if text is not None:
+            if isinstance(text, Reason):
+                if text is not Reason.BINARY and language_of(path):
+                    skipped.append(path)
+            else:
                 count_of_file, places = pattern.find(text, check, limit - len(hits))
                 lines = text.split("\n")[:-1] if places else []
                 hits += [hit_in(path, lines, number, column) for number, column in places]
@@ -157,7 +163,7 @@ def search_texts(
             seen += 1
     except OutOfTime:
         pass
-    return FoundLines(tuple(hits), total, files, count - seen)
+    return FoundLines(tuple(hits), total, files, count - seen, tuple(skipped))
 
 
 def _numbered(text: str, places: Iterable[int]) -> Iterator[tuple[int, int]]:

@@ -183,8 +183,9 @@ def _grep_record(command: GrepCodebase, found: FoundLines) -> dict[str, Any]:
     over = ""
     if found.unsearched:
         over = f"the time was over after {found.files} of {found.files + found.unsearched} files; {_NARROW}"
+    skipped = _skipped(found.skipped)
     if not found.total:
-        none = f"No matches found for pattern '{command.pattern}'"
+        none = f"No matches found for pattern '{command.pattern}'{f'; {skipped}' if skipped else ''}"
         return {
             "matches": [],
             "totalMatches": 0,
@@ -205,9 +206,17 @@ def _grep_record(command: GrepCodebase, found: FoundLines) -> dict[str, Any]:
     count = sum(len(row.get("lines", [row])) for row in body["matches"])
     if MORE in body:  # a row may be a file with many matches
         body[MORE] = f"{count} of {len(found.hits)} matches are here; {how}"
-    if over:
-        body = {"message": f"These are not all matches: {over}", **body}
+    if over or skipped:
+        body = {"message": f"These are not all matches: {over}" if over else skipped, **body}
     return {**body, "truncated": True} if count < found.total or over else body
+
+
+def _skipped(paths: Sequence[str]) -> str:
+    """Which files of code were not searched, in words."""
+    if not paths:
+        return ""
+    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
+    return f"not searched, too large or not UTF-8: {', '.join(paths[:3])}{more}"
 
 
 def by_file(hits: Sequence[LineHit]) -> list[dict[str, Any]]:

@@ -162,6 +162,7 @@ PAGED = {"verify": "refs", "diff": "changes"}
 ROWS = {"list": "packs", **PAGED, "repair": "repaired", "accept": "accepted", "batch": "changed"}
 """The list of an answer that may be long."""
 READ_ALL = 'output {"mode": "compact"} reads the pack page by page'
+PARTS = ("sections", "refs")
 BESIDE = 100
 """Room for the action and line breaks."""
 
@@ -174,8 +175,10 @@ def fitted(command: Any, payload: Payload, tokens: int) -> Payload:
         if json_size(payload) <= room:
             return payload
         small = shrunk(payload, room - 2 * len(READ_ALL))
-        here, whole = _ref_count(small), _ref_count(payload)
-        words = f"{here} of {whole} refs are here" if here < whole else "the ends of long texts are missing"
+        here, whole = _counts(small), _counts(payload)
+        counts = zip(PARTS, here, whole, strict=True)
+        fewer = [f"{some} of {every} {name}" for name, some, every in counts if some < every]
+        words = f"{' and '.join(fewer)} are here" if fewer else "the ends of long texts are missing"
         return {MORE: f"{words}; {READ_ALL}", **small}
 
     def rest(end: int) -> str:
@@ -192,6 +195,9 @@ def fitted(command: Any, payload: Payload, tokens: int) -> Payload:
     return fitting
 
 
-def _ref_count(pack: Payload) -> int:
-    sections = pack.get("sections", ())  # of a written text only their number
-    return sum(len(section["refs"]) for section in sections) if isinstance(sections, list) else 0
+def _counts(pack: Payload) -> tuple[int, int]:
+    """How many sections and refs there are; of a written text only the number of sections is told."""
+    sections = pack.get("sections", ())
+    if not isinstance(sections, list):
+        return 0, 0
+    return len(sections), sum(len(section["refs"]) for section in sections)

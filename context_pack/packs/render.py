@@ -222,8 +222,9 @@ def _page(layout: _Layout, legend: str, items: Sequence[Item], at: tuple[int, in
 
     def leading_on(item: int, line: int) -> tuple[str, str]:
         cursor = Bookmark(layout.pack.id, layout.pack.revision, layout.mode, item, line).encode()
-        left = sum(each.is_ref for each in items[item:])
-        return f'{GAP}> truncated: {left} refs left; continue with output {{"cursor": "{cursor}"}}', cursor
+        refs = sum(each.is_ref for each in items[item:])
+        left = f"{refs} refs" if refs else f"{len(items) - item} parts without refs"
+        return f'{GAP}> truncated: {left} left; continue with output {{"cursor": "{cursor}"}}', cursor
 
     start = f"{GAP}{CONTENT}{NEWLINE}"
     room = layout.room - size(legend + start) - 2 * size(leading_on(len(items), FAR)[0])

@@ -152,10 +152,12 @@ def _grep(app: App, asked: dict[str, Any]) -> int:
     for each in () if app.json else body["matches"]:
         output.line(("cyan", each["file"]), ":", ("green", str(each["line"])), f":{each['text']}")
     if not body["matches"]:
-        app.note(f"{body['message']} in {counted(body['filesSearched'], 'file')}.")
+        app.note(f"{body['message']} ({counted(body['filesSearched'], 'file')} searched).")
     elif body.get("truncated"):
         shown = f"{len(body['matches'])} of {body['totalMatches']} matching lines"
         app.note(f"{shown}; --limit shows up to 100, --glob searches fewer files.")
+    elif "message" in body:
+        app.note(f"{body['message']}.")
     return 0 if body["matches"] else 1
 
 

@@ -88,7 +88,7 @@ class FileTreeSearch:
         self._copies = ways_to(root, copies)
         self._storage = next(iter(ways_to(root, [storage] if storage else [])), "")
         self._search_path = search_path
-        self._cache: FileCache[tuple[str | None]] = FileCache(room)
+        self._cache: FileCache[tuple[str | Reason]] = FileCache(room)
 
     def search(self, query: LineQuery, call: Call) -> FoundLines:
         """The lines that match; to a client those that were found in time, commands have all the time."""
@@ -132,7 +132,7 @@ class FileTreeSearch:
 
     def _texts(
         self, files: Sequence[_ListedFile], pattern: Pattern, check: Check
-    ) -> Iterator[tuple[str, str | None]]:
+    ) -> Iterator[tuple[str, str | Reason]]:
         """The files with their texts; of one that cannot match, any text will do."""
         named = self._with_word(files, pattern, check)
         for file in files:
@@ -175,17 +175,17 @@ class FileTreeSearch:
             found.update(name.removeprefix("./") for name in os.fsdecode(done.stdout).split("\0"))
         return found
 
-    def _read(self, file: _ListedFile) -> str | None:
-        """The text of a file; None if it is none."""
+    def _read(self, file: _ListedFile) -> str | Reason:
+        """The text of a file, or why it has none to search."""
         if file.size > MAX_FILE_BYTES:
-            return None
+            return Reason.TOO_LARGE
         *folder, name = file.path.split("/")
         looked = time.time_ns()
         try:
             with Place(self._root, tuple(folder)).held() as handle:
                 data, status = read_file(handle, name, MAX_FILE_BYTES)
         except OSError:
-            return None
+            return Reason.IO
         text = searched_text(data)
         self._cache.put(file.path, status, looked, (text,), sys.getsizeof(text))
         return text
@@ -202,11 +202,11 @@ def find_binary(path: str | None = None) -> str | None:
     return shutil.which("rg", path=os.pathsep.join(folders))
 
 
-def searched_text(data: bytes) -> str | None:
-    """The text of a file with each line ended by a line feed alone; None if it is no text."""
+def searched_text(data: bytes) -> str | Reason:
+    """The text of a file with each line ended by a line feed alone, or why it is no text."""
     text = decode(data)
     if isinstance(text, Reason):
-        return None
+        return text
     if "\r" in text:
         text = text.replace("\r\n", "\n")
         text = f"{text[:-1]}\n" if text.endswith("\r") else text

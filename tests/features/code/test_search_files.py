@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from waiting import until
 
+from context_pack import open_workspace
 from context_pack.code.grep import MAX_FILE_BYTES, FoundLines, LineQuery
 from context_pack.kernel.paths import PathPolicy
 from context_pack.toolkit.call import QuietCall
@@ -104,3 +105,18 @@ def test_a_file_that_changes_its_kind_is_classified_again(search: Search, root: 
     (root / "x").unlink()
     (root / "x").mkdir()
     assert search("needle").files == 1
+
+
+@pytest.mark.clause("CD-58")
+def test_files_of_code_that_could_not_be_searched_are_named(tmp_path: Path) -> None:
+    (tmp_path / "good.py").write_text("wanted = 1\n")
+    (tmp_path / "latin.py").write_bytes(b"# caf\xe9\nwanted = 2\n")
+    (tmp_path / "large.py").write_text("x = 1\n" * (MAX_FILE_BYTES // 6) + "wanted = 3\n")
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\0" * 300_000)
+    with open_workspace(tmp_path) as workspace:
+        some, none = (workspace.call("grep_codebase", {"pattern": each}) for each in ("wanted", "missing"))
+    assert (some.structured or {})["totalMatches"] == 1
+    for answer in (some, none):
+        assert (
+            "not searched, too large or not UTF-8: large.py, latin.py" in (answer.structured or {})["message"]
+        )

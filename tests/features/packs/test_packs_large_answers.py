@@ -48,7 +48,7 @@ def test_a_pack_larger_than_the_page_says_what_is_missing_and_where_it_is_read(d
     shown = len(main["refs"])
     assert 5 < shown < 100
     assert main["refs"][:-1] == whole["sections"][0]["refs"][: shown - 1]
-    words = f"{shown} of 100 refs are here; "
+    words = f"1 of 2 sections and {shown} of 100 refs are here; "
     assert payload["more"] == words + 'output {"mode": "compact"} reads the pack page by page'
 
 

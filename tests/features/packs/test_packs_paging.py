@@ -10,7 +10,10 @@ import pytest
 from context_pack.packs.render import LEAST_ROOM
 from context_pack.toolkit.budget import room_of, size
 
-TRAILER = re.compile(r'> truncated: (\d+) refs left; continue with output \{"cursor": "([^"]+)"\}')
+TRAILER = re.compile(
+    r"> truncated: (\d+) (?:refs|parts without refs) left; "
+    r'continue with output \{"cursor": "([^"]+)"\}'
+)
 
 
 def pages(desk: Any, pack: str, max_tokens: int, **more: Any) -> list[str]:

@@ -292,7 +292,6 @@ def view():
     return 1
 """
     desk = new_desk({"m.py": code})
-    desk.open(Ports(desk.clock, desk.tree, desk.store, shared_syntax(), MemoryExcerptStore(desk.clock)))
     pack = write(desk, text=f"# Claims\n\n{claim}\n", ttl_minutes=60)["id"]
     assert "to be read again" not in desk.output(id=pack)
     desk.files["m.py"] = code.replace(old, new)
