@@ -48,7 +48,6 @@ def git_files(root: Path) -> list[str]:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """An empty root."""
     (tmp_path / "root").mkdir()
     return tmp_path / "root"
 

@@ -17,7 +17,6 @@ from context_pack_adapters.files.locking import PathLock, attempt_lock
 
 @pytest.fixture
 def path(tmp_path: Path) -> str:
-    """Where the lock is."""
     return str(tmp_path / "a.lock")
 
 

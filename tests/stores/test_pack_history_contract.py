@@ -28,7 +28,6 @@ class Kept(NamedTuple):
 
 @pytest.fixture(params=["disk", "postgres"])
 def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Kept:
-    """A store of each kind with its history."""
     store: PackStore
     history: PackHistory
     if request.param == "disk":

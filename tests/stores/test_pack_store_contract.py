@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
@@ -33,7 +34,6 @@ class Shelf:
     clock: FixedClock
 
     def put(self, name: str | None = None, minutes: float = 60) -> Pack:
-        """Store a fresh pack."""
         return self.store.create(maker(self.clock.now(), minutes, name=name), name)
 
 
@@ -43,7 +43,6 @@ KINDS = ["disk", "postgres"]
 def opener(
     kind: str, root: Path, request: pytest.FixtureRequest
 ) -> Callable[[FixedClock, IdSource, float], PackStore]:
-    """How a store of that kind is opened."""
     if kind == "postgres":
         new_database = request.getfixturevalue("new_database")
         from context_pack_adapters.postgres.packs import PostgresPackStore
@@ -54,8 +53,6 @@ def opener(
 
 @pytest.fixture(params=KINDS)
 def open_shelf(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Shelf]:
-    """Opens a shelf of each kind."""
-
     def start(ids: IdSource | None = None, timeout: float = PATIENCE) -> Shelf:
         clock = FixedClock()
         open_store = opener(request.param, tmp_path, request)
@@ -66,13 +63,32 @@ def open_shelf(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., 
 
 @pytest.fixture
 def shelf(open_shelf: Callable[..., Shelf]) -> Shelf:
-    """A shelf of each kind."""
     return open_shelf()
 
 
 def raised(revision: Pack) -> Pack:
     """A change that counts."""
     return attrs.evolve(revision, revision=revision.revision + 1)
+
+
+@contextmanager
+def writing(shelf: Shelf, pack: Pack) -> Iterator[Future[Pack]]:
+    """A writer that holds the lock of a pack until the block ends; its result counts as a change."""
+    inside, go_on = threading.Event(), threading.Event()
+
+    def slow(known: Pack) -> Pack:
+        inside.set()
+        assert go_on.wait(PATIENCE)
+        return raised(known)
+
+    with ThreadPoolExecutor(1) as pool:
+        writer = pool.submit(shelf.store.update, pack.id, slow)
+        try:
+            assert inside.wait(PATIENCE)
+            yield writer
+        finally:
+            go_on.set()
+        assert writer.result(PATIENCE).revision == pack.revision + 1
 
 
 @pytest.mark.clause("ST-16")
@@ -219,16 +235,7 @@ def test_a_writer_that_waits_too_long_gives_up_while_reads_and_other_writes_go_o
 ) -> None:
     shelf = open_shelf(timeout=0.2)
     made, other = shelf.put("busy"), shelf.put("idle")
-    inside, go_on = threading.Event(), threading.Event()
-
-    def slow(pack: Pack) -> Pack:
-        inside.set()
-        assert go_on.wait(PATIENCE)
-        return raised(pack)
-
-    with ThreadPoolExecutor(1) as pool:
-        writer = pool.submit(shelf.store.update, made.id, slow)
-        assert inside.wait(PATIENCE)
+    with writing(shelf, made):
         for act in (
             lambda: shelf.store.update(made.id, raised),
             lambda: shelf.store.delete(made.id, lambda _: None),
@@ -243,8 +250,6 @@ def test_a_writer_that_waits_too_long_gives_up_while_reads_and_other_writes_go_o
         assert len(shelf.store.all()) == 2
         assert shelf.store.update(other.id, raised).revision == 2
         assert shelf.put("another").revision == 1
-        go_on.set()
-        assert writer.result(PATIENCE).revision == 2
     assert shelf.store.update(made.id, raised).revision == 3
 
 
@@ -257,7 +262,6 @@ class StoreAgainstDictionary(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        """An empty store and an empty dictionary."""
         self.clock = FixedClock()
         self.root.mkdir(exist_ok=True)
         fresh = self.root / str(len(list(self.root.iterdir())))
@@ -307,7 +311,6 @@ class StoreAgainstDictionary(RuleBasedStateMachine):
 
     @rule(seconds=st.integers(1, 400))
     def wait(self, seconds: int) -> None:
-        """Time passes."""
         self.clock.advance(seconds=seconds)
 
     @invariant()
@@ -339,23 +342,13 @@ class Withdrawn(Exception):
 def test_a_cancelled_writer_stops_waiting_for_the_lock_at_once(shelf: Shelf) -> None:
     """The store waits ten seconds by itself; the callers below are gone at the first question."""
     made = shelf.put("busy")
-    inside, go_on = threading.Event(), threading.Event()
-
-    def slow(pack: Pack) -> Pack:
-        inside.set()
-        assert go_on.wait(PATIENCE)
-        return raised(pack)
 
     def withdraw() -> None:
         raise Withdrawn
 
-    with ThreadPoolExecutor(1) as pool:
-        writer = pool.submit(shelf.store.update, made.id, slow)
-        assert inside.wait(PATIENCE)
+    with writing(shelf, made) as writer:
         with pytest.raises(Withdrawn):
             shelf.store.update(made.id, raised, withdraw)
         with pytest.raises(Withdrawn):
             shelf.store.delete(made.id, lambda _: None, withdraw)
         assert not writer.done()
-        go_on.set()
-        assert writer.result(PATIENCE).revision == 2

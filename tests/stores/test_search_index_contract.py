@@ -39,7 +39,6 @@ def fast() -> ToyEmbedder:
 
 @pytest.fixture
 def index(tmp_path: Path, fast: ToyEmbedder) -> Iterator[SqliteIndex]:
-    """An empty index."""
     with closing(SqliteIndex(tmp_path / "derived" / "things.sqlite3", fast, chunker="test/1")) as made:
         yield made
 

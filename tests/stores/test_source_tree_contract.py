@@ -34,7 +34,6 @@ POLICY = PathPolicy(("extra/**",))
 
 @pytest.fixture
 def tree(tmp_path: Path) -> DiskSourceTree:
-    """The tree of `FILES`."""
     return DiskSourceTree(lay(tmp_path, FILES), POLICY)
 
 

@@ -24,7 +24,6 @@ SMALL = {
 
 @pytest.fixture(params=["parser", "process", "kept"])
 def syntax(request: pytest.FixtureRequest) -> Iterator[Syntax]:
-    """Each way to parse."""
     if request.param == "parser":
         yield TreeSitterSyntax()
         return

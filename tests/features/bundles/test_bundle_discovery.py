@@ -19,7 +19,6 @@ def bundle(key: str) -> Files:
 
 
 def ids(root: Path, *given: str) -> list[str]:
-    """The ids of the bundles that are found."""
     return [place.id for place in FileBundleStore(root, POLICY, given).discover().places]
 
 

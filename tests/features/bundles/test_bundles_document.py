@@ -48,7 +48,6 @@ FILES = bundle_files(
 
 
 def markdown(files: Any = FILES, key: str = "login", type_: str = "Feature", **more: Any) -> str:
-    """The document of an entity."""
     text: str = desk_of(files).answer("export_entity_markdown", **target(key, type_), **more)["data"][
         "markdown"
     ]

@@ -193,7 +193,6 @@ def test_a_check_finds_every_sort_of_trouble() -> None:
 
 
 def family(desk: BundleDesk) -> ResourceFamily:
-    """The resources of bundles."""
     (found,) = [one for one in desk.registry.resources() if one.prefix == "context://bundle/"]
     return found
 

@@ -12,7 +12,6 @@ EDGES = {"t": ["b", "a"], "a": ["x"], "b": [], "x": ["y"], "y": [], "r": ["t"], 
 
 
 def near(desk: BundleDesk, key: str = "t", **more: Any) -> Any:
-    """The answer about a node."""
     return desk.answer("get_context", entityType="Node", id=key, **more)
 
 

@@ -14,7 +14,6 @@ from context_pack.toolkit.call import Overdue
 
 
 def bundle(of: Any, *entities: dict[str, Any], extra: Files | None = None) -> Files:
-    """A bundle of nodes with this schema."""
     return bundle_files({"Node": [{"id": "a", **(entities[0] if entities else {})}]}, {"Node": of}) | (
         extra or {}
     )
@@ -26,7 +25,6 @@ def told(files: Files) -> list[tuple[str, str]]:
 
 
 def messages(files: Files) -> list[str]:
-    """The messages alone."""
     return [message for _, message in told(files)]
 
 

@@ -62,14 +62,12 @@ FILES: dict[str, str | bytes] = {
 
 
 def call(tool: str, files: dict[str, str | bytes] | None = None, **arguments: Any) -> str:
-    """The text of a tool's answer."""
     answer = open_memory_workspace(FILES if files is None else files).call(tool, arguments)
     assert not answer.is_error, answer.text
     return answer.text
 
 
 def refused(tool: str, **arguments: Any) -> dict[str, Any]:
-    """What a tool answers that refuses."""
     answer = open_memory_workspace(FILES).call(tool, arguments)
     assert answer.is_error, answer.text
     refusal: dict[str, Any] = json.loads(answer.text)

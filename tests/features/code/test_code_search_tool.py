@@ -48,7 +48,6 @@ class Fixed:
 
 
 def call(arguments: Mapping[str, Any], search: Any = None) -> Answer:
-    """The tool's answer."""
     clock = FixedClock()
     engine = MemorySearch(FILES) if search is None else search
     found = grep_tool(engine)
@@ -66,7 +65,6 @@ def payload(arguments: Mapping[str, Any], search: Any = None) -> dict[str, Any]:
 
 
 def refusal(arguments: Mapping[str, Any], search: Any = None) -> dict[str, Any]:
-    """The JSON of an error."""
     answer = call(arguments, search)
     assert answer.is_error, answer.text
     record: dict[str, Any] = json.loads(answer.text)

@@ -29,7 +29,6 @@ def search(request: pytest.FixtureRequest, tmp_path: Path) -> Search:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """The folder that is searched."""
     return tmp_path / "root"
 
 
@@ -40,7 +39,6 @@ def settle(root: Path) -> None:
 
 
 def paths(found: FoundLines) -> list[str]:
-    """The files of the hits."""
     return [hit.path for hit in found.hits]
 
 

@@ -16,7 +16,6 @@ PATHS = [
 
 
 def chosen(glob: str) -> list[str]:
-    """The paths that a glob means."""
     return list(filter(wanted_by(glob), PATHS))
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -29,28 +28,6 @@ CATASTROPHES = {
     r"b.*a.*c.*d$": "bac" * 40_000 + "d ",
 }
 FOR_EVER = "(a|aa)+$"
-
-
-class Wanted:
-    """Whether a call is still wanted; it is withdrawn at some time, by another thread."""
-
-    withdrawn = False
-
-    def __call__(self) -> None:
-        if self.withdrawn:
-            raise Cancelled("test")
-
-
-@contextmanager
-def withdrawn_meanwhile(wanted: Wanted) -> Iterator[None]:
-    """Another thread withdraws the call; it could not, did the search hold the interpreter."""
-    thread = threading.Timer(0.3, setattr, (wanted, "withdrawn", True))
-    thread.start()
-    try:
-        yield
-    finally:
-        thread.cancel()
-        thread.join()
 
 
 def searched(root: Path, pattern: str, seconds: float) -> FoundLines:
@@ -106,9 +83,17 @@ def test_a_search_that_nobody_hurries_goes_on_to_the_end(tmp_path: Path) -> None
 def test_a_pattern_yields_to_other_threads_and_stops_when_cancelled(pattern: str, tmp_path: Path) -> None:
     (tmp_path / "trap.txt").write_text(f"{CATASTROPHES[pattern]}\n")
     search = FileTreeSearch(tmp_path, PathPolicy())
-    wanted = Wanted()
-    with never_hanging(), withdrawn_meanwhile(wanted), pytest.raises(Cancelled):
+    withdrawn = threading.Event()
+
+    def wanted() -> None:
+        if withdrawn.is_set():
+            raise Cancelled("test")
+
+    timer = threading.Timer(0.3, withdrawn.set)  # it could not, did the search hold the interpreter
+    timer.start()
+    with never_hanging(), pytest.raises(Cancelled):
         search.search(LineQuery(pattern), QuietCall(wanted=wanted))
+    timer.join()
 
 
 @pytest.fixture

@@ -30,7 +30,6 @@ def root(tmp_path: Path) -> Path:
 
 
 def opened(root: Path, *allowed: Path) -> Project:
-    """The project of a folder."""
     found = disk_contexts(root, *allowed).open(None)
     assert not isinstance(found, Reason)
     return found

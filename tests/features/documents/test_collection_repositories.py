@@ -311,7 +311,6 @@ def test_a_git_in_the_project_is_not_run(project: Path, ssh: Path, monkeypatch: 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """A repository on this disk."""
     folder = tmp_path / "repo"
     (folder / "docs").mkdir(parents=True)
     os.symlink("/nowhere/else", folder / "docs/evil.md")

@@ -21,7 +21,6 @@ AT = {"collection": "handbook", "document": "guide.md"}
 
 @pytest.fixture
 def desk(tmp_path: Path, private: Path) -> Desk:
-    """The tools over the handbook."""
     return Desk(handbook(tmp_path), private)
 
 
