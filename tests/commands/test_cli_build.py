@@ -73,14 +73,8 @@ def test_a_pack_is_made_changed_and_finished_by_hand(cli: Login) -> None:
     cli.ok("packs", "rename", "auth", "main/made", "token")
     cli.ok("packs", "rename", "auth", "main", "tokens")
     shown = cli.ok("packs", "show", "auth")
-    for part in (
-        "# Context pack: Login\n",
-        "- brief: Who makes tokens",
-        "## Tokens [tokens]",
-        "#### token [",
-    ):
-        assert part in shown
-    assert "graph LR; a --> b" in shown
+    parts = ("# Context pack: Login\n", "- brief: Who makes tokens", "## Tokens [tokens]", "#### token [")
+    assert all(part in shown for part in (*parts, "graph LR; a --> b"))
     assert cli.ok("packs", "remove", "auth", "flow/login").startswith("removed flow/login from auth")
     assert cli.ok("packs", "remove", "auth", "flow").startswith("removed flow from auth")
     assert "there is no 'flow' in it" in cli.refused("packs", "remove", "auth", "flow")
@@ -136,8 +130,7 @@ def test_each_place_has_a_key_of_its_own_and_the_same_place_keeps_it(cli: Login)
 def test_what_can_never_be_shown_is_refused_with_what_may_be_meant(
     cli: Login, place: str, said: str, code: int
 ) -> None:
-    lay(cli.folder, {"my notes.py": "x = 1\n"})
-    lay(cli.folder, {".env": "TOKEN=decoy\n"})
+    lay(cli.folder, {"my notes.py": "x = 1\n", ".env": "TOKEN=decoy\n"})
     (cli.folder / "picture.bin").write_bytes(b"\0\1\2\n")
     assert said in cli.refused("packs", "add", "auth", place, code=code)
     assert cli("packs", "show", "auth", "--json").json["revision"] == 1

@@ -27,7 +27,6 @@ def edit(file: str) -> Edit:
         ("a.json", '{\n\t"servers": {\n\t\t"other": {"a": [1, null]}\n\t},\n\t"z": -1.5\n}'),
         ("a.toml", ""),
         ("a.toml", 'model = "o3" # mine\n'),
-        ("a.toml", "a = 1\n[[b]]\nc = 1\n"),
         ("a.toml", '[servers.other]\ncommand = "y" # mine\n\n[x]\ny = 1\n'),
         ("a.toml", 'servers = { other = { command = "y" } }\nz = 1 # mine\n'),
         ("a.toml", '[servers.other]\nb = 1\n[servers.ours]\na = 1\n[servers.ours.env]\nB = 2\n\n[z]\n'),

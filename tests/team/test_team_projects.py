@@ -13,24 +13,17 @@ from context_pack_adapters.postgres.team import normalised, project_key
 
 @pytest.mark.clause("TM-03")
 @pytest.mark.parametrize(
-    "remote",
+    ("remotes", "project"),
     [
-        "git@Example.org:team/shop.git",
-        "ssh://git@example.org:22/team/shop",
-        "https://ada:secret@example.org/team/shop.git/",
-        "example.org:team/shop",
+        (("git@Example.org:team/shop.git", "ssh://git@example.org:22/team/shop"), "example.org/team/shop"),
+        (("https://ada:secret@example.org/team/shop.git/", "example.org:team/shop"), "example.org/team/shop"),
+        (("/srv/shop.git", "../shop", "file:///srv/shop", "C:\\work\\shop", "", "https://h"), ""),
     ],
 )
-def test_every_spelling_of_a_remote_is_one_project(remote: str) -> None:
-    assert normalised(remote) == "example.org/team/shop"
-
-
-@pytest.mark.clause("TM-03")
-@pytest.mark.parametrize(
-    "remote", ["/srv/shop.git", "../shop", "file:///srv/shop", "C:\\work\\shop", "C:/shop", "", "https://h"]
-)
-def test_a_path_of_one_machine_is_no_project(remote: str) -> None:
-    assert normalised(remote) == ""
+def test_every_spelling_of_a_remote_is_one_project_and_a_path_is_none(
+    remotes: tuple[str, ...], project: str
+) -> None:
+    assert {normalised(remote) for remote in remotes} == {project}
 
 
 @pytest.mark.clause("TM-03", "TM-08")

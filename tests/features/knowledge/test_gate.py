@@ -165,8 +165,7 @@ def test_a_context_fails_when_a_file_of_its_folder_changed(workspace: Workspace,
 
 @pytest.mark.clause("KW-09")
 def test_a_bundle_fails_with_each_of_its_errors(workspace: Workspace, root: Path) -> None:
-    for path, text in BUNDLE.items():
-        lay(root, {path: text})
+    lay(root, BUNDLE)
     gate = workspace.cases.gate
     assert [(row.kind, row.where, row.state) for row in gate.verify().families["bundles"]] == [
         ("bundle", "shop", "sound")
@@ -196,8 +195,7 @@ def test_affected_names_what_rests_on_changed_lines_and_on_changed_folders(
 def test_affected_knows_of_code_that_is_gone_and_of_files_that_are_new(
     workspace: Workspace, root: Path
 ) -> None:
-    lay(root, {"src/ttl.py": ""})
-    lay(root, {"src/new.py": "def fresh():\n    return 1\n"})
+    lay(root, {"src/ttl.py": "", "src/new.py": "def fresh():\n    return 1\n"})
     git(root, "add", ".")
     workspace.call(
         "context_record", {"type": "rule", "content": "New it is, and short", "path": "src/new.py"}

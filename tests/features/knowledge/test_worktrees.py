@@ -140,18 +140,16 @@ def test_worktrees_that_git_links_by_relative_paths_are_read(main: Path, tmp_pat
 
 @pytest.mark.clause("KW-13")
 def test_a_pack_of_another_worktree_cannot_be_changed_and_is_not_checked(side: Workspace, main: Path) -> None:
-    before = {
-        path: path.read_bytes() for path in main.rglob("*") if path.is_file() and ".git" not in path.parts
-    }
+    def files() -> dict[Path, bytes]:
+        return {path: path.read_bytes() for path in (main / DEFAULT_ROOT).rglob("*") if path.is_file()}
+
+    before = files()
     refused = side.call(
         "input", {"action": "touch_ttl", "name": "times", "extend_minutes": 9, "expected_revision": 1}
     )
     assert refused.is_error
     assert side.cases.gate.verify().counts["packs"]["checked"] == 0
-    after = {
-        path: path.read_bytes() for path in main.rglob("*") if path.is_file() and ".git" not in path.parts
-    }
-    assert after == before
+    assert files() == before
 
 
 @pytest.mark.clause("KW-12")

@@ -108,7 +108,7 @@ def test_a_line_longer_than_a_page_is_cut_with_an_ellipsis(desk: Any) -> None:
 
 
 @pytest.mark.clause("PK-55")
-def test_a_cursor_works_alone_or_beside_its_own_pack(desk: Any) -> None:
+def test_a_cursor_works_alone_or_beside_its_own_pack_until_that_changes(desk: Any) -> None:
     pack = big_pack(desk)
     desk.change(pack, "set_meta", title="Named")
     cursor = TRAILER.findall(desk.output(id=pack, max_tokens=500))[0][1]
@@ -120,12 +120,6 @@ def test_a_cursor_works_alone_or_beside_its_own_pack(desk: Any) -> None:
     for broken in ("x", cursor[:-1], cursor + "A", cursor[::-1], "🙂", "a" * 4096):
         error = desk.refused("output", id=pack, cursor=broken)
         assert (error["code"], error["details"]["field"]) == ("invalid_data", "cursor")
-
-
-@pytest.mark.clause("PK-55")
-def test_a_cursor_of_a_changed_pack_is_a_conflict(desk: Any) -> None:
-    pack = big_pack(desk)
-    cursor = TRAILER.findall(desk.output(id=pack, max_tokens=500))[0][1]
     before = desk.store.get(pack).revision
     desk.change(pack, "set_meta", title="other")
     error = desk.refused("output", cursor=cursor)
