@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from threading import Thread
 
 import pytest
@@ -22,14 +23,9 @@ class Pipe:
     def lines(self) -> list[str]:
         """What has been written so far."""
         found = b""
-        while True:
-            try:
-                data = os.read(self.reads, 1 << 20)
-            except BlockingIOError:
-                break
-            if not data:
-                break
-            found += data
+        with suppress(BlockingIOError):
+            while data := os.read(self.reads, 1 << 20):
+                found += data
         return found.decode("utf-8").splitlines()
 
 
@@ -38,11 +34,8 @@ def pipe() -> Iterator[Pipe]:
     """A fresh pipe; both ends are closed afterwards."""
     made = Pipe()
     yield made
-    for descriptor in (made.reads, made.writes):
-        try:
-            os.close(descriptor)
-        except OSError:
-            continue
+    os.close(made.reads)
+    os.close(made.writes)
 
 
 def log(pipe: Pipe, level: str = "info") -> Log:

@@ -39,10 +39,6 @@ class Disk:
         """Where a pack is."""
         return self.folder / f"{pack_id}.md"
 
-    def write(self, pack: Pack) -> None:
-        """Write a pack as another program would, in place."""
-        self.file(pack.id).write_bytes(pack_format.encode(pack))
-
     def names(self) -> set[str]:
         """Everything in the folder."""
         return {path.name for path in self.folder.iterdir()}
@@ -132,7 +128,7 @@ def test_a_file_that_cannot_be_read_stops_what_looks_at_all_packs_and_healthy_on
 def test_two_live_packs_with_one_name_are_malformed_when_asked_by_name(disk: Disk) -> None:
     made = disk.put("doubled")
     other = sample_pack("pk_aaaaaaaa", disk.clock.now(), name="doubled")
-    disk.write(other)
+    disk.file(other.id).write_bytes(pack_format.encode(other))
     failure = failure_of(lambda: disk.store.find("doubled"))
     assert failure.code is Code.MALFORMED_PACK
     assert {entry["file"] for entry in failure.details["files"]} == {f"{made.id}.md", "pk_aaaaaaaa.md"}

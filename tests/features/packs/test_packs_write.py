@@ -89,15 +89,6 @@ def test_a_text_becomes_a_pack_and_the_answer_says_what_became_of_its_places(sho
     assert "`read_total()` (src/shop.py:1-6) knows" in text
 
 
-@pytest.mark.clause("PK-80")
-def test_a_private_name_in_backticks_is_no_plain_word(shop: Any) -> None:
-    shop.files["src/shop.py"] = CODE + "\n\ndef _rounded(total):\n    return round(total)\n"
-    answer = write(
-        shop, "# Cents\n\nOnly `_rounded` makes cents, and `discount` is a word.\n", ttl_minutes=60
-    )
-    assert answer["found"] == {"src/shop.py": "rounded 13-14"}
-
-
 @pytest.mark.clause("PK-81")
 def test_writing_again_keeps_the_anchors_of_what_is_said_as_before(shop: Any) -> None:
     pack = write(shop, ttl_minutes=60)["id"]
@@ -226,11 +217,11 @@ def test_a_section_or_a_ref_gets_another_key_where_it_stands(shop: Any) -> None:
 
 
 @pytest.mark.clause("PK-80")
-def test_a_name_in_backticks_is_missed_only_where_its_owner_is_defined_here(shop: Any) -> None:
-    shop.files["src/cart.py"] = "class Cart:\n    def add(self):\n        pass\n"
-    text = "# T\n\nSee `Cart.add`, `Cart.drop`, `os.path` and `safe_join`.\n"
+def test_names_in_backticks_are_places_where_they_are_no_plain_words_and_defined_here(shop: Any) -> None:
+    shop.files["src/cart.py"] = "class Cart:\n    def add(self):\n        pass\n\n\ndef _sum():\n    pass\n"
+    text = "# T\n\nSee `Cart.add`, `Cart.drop`, `os.path`, `safe_join`, `_sum` and `discount`.\n"
     answer = write(shop, text, ttl_minutes=60)
-    assert answer["found"] == {"src/cart.py": "cart-add 2-3"}
+    assert answer["found"] == {"src/cart.py": "cart-add 2-3, sum 6-7"}
     assert list(answer["not_found"]) == ["Cart.drop"]
 
 
