@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -102,16 +102,8 @@ def test_a_forgotten_discovery_is_gone_and_can_be_recorded_again(store: Discover
 
 @pytest.mark.clause("ME-02")
 def test_threads_recording_the_same_discovery_are_merged(store: DiscoveryStore) -> None:
-    merged: list[bool] = []
-
-    def work() -> None:
-        for number in range(5):
-            merged.append(store.record(found_out(f"Everybody says thing number {number}")).merged)
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    said = [found_out(f"Everybody says thing number {number}") for number in range(5)] * 4
+    with ThreadPoolExecutor(4) as pool:
+        merged = [kept.merged for kept in pool.map(store.record, said)]
     assert merged.count(False) == 5
     assert sorted(one.times for one in store.all()) == [4] * 5

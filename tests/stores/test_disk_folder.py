@@ -7,6 +7,7 @@ import os
 import stat
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -59,17 +60,13 @@ def test_of_many_exclusive_creates_one_succeeds(
 ) -> None:
     monkeypatch.setattr(os, "link", linking)
     start = threading.Barrier(8)
-    results: list[bool] = []
 
-    def create(content: bytes) -> None:
+    def create(index: int) -> bool:
         start.wait()
-        results.append(Folder(tmp_path).create("file", content))
+        return Folder(tmp_path).create("file", bytes([index]))
 
-    threads = [threading.Thread(target=create, args=(bytes([index]),)) for index in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(create, range(8)))
     assert sorted(results) == [False] * 7 + [True]
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 

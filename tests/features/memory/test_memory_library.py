@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +10,8 @@ from inmemory.ports import open_memory_workspace
 
 from context_pack import open_workspace
 from context_pack.kernel.errors import Failure
-from context_pack_adapters.library import Workspace
 
 SOURCE = 'def feed_zebra():\n    """Give hay to the zebra."""\n    return 1\n'
-
-
-@pytest.fixture
-def workspace(tmp_path: Path) -> Iterator[Workspace]:
-    (tmp_path / "zoo.py").write_text(SOURCE)
-    with open_workspace(tmp_path, storage=tmp_path / "store", embedder="fast") as opened:
-        yield opened
 
 
 @pytest.mark.clause("ME-08")
@@ -72,11 +63,11 @@ def test_a_discovery_about_code_that_is_not_there_is_refused(place: dict[str, st
 
 
 @pytest.mark.clause("ME-07")
-def test_a_superseded_discovery_is_found_behind_its_successor(workspace: Workspace) -> None:
-    old = workspace.memory.record("rule", "A zebra eats hay and only hay").discovery.id
-    mid = workspace.memory.record("rule", "The zebra gets grass", supersedes=old).discovery.id
-    new = workspace.memory.record(
-        "rule", "What it eats, a zebra may choose itself", supersedes=mid
-    ).discovery.id
-    found = workspace.memory.search("a zebra eats hay and only hay", type="rule").hits
+def test_a_superseded_discovery_is_found_behind_its_successor() -> None:
+    with open_memory_workspace({"zoo.py": SOURCE}) as opened:
+        memory = opened.memory
+        old = memory.record("rule", "A zebra eats hay and only hay").discovery.id
+        mid = memory.record("rule", "The zebra gets grass", supersedes=old).discovery.id
+        new = memory.record("rule", "What it eats, a zebra may choose itself", supersedes=mid).discovery.id
+        found = memory.search("a zebra eats hay and only hay", type="rule").hits
     assert [hit.id for hit in found] == [new, mid, old]

@@ -299,6 +299,8 @@ def test_code_is_shown_by_its_signature_and_the_lines_of_the_question_within_a_b
     for budget in (200, 400):
         answer = room.search("flywheel", limit=20, maxTokens=budget)
         assert json_size(answer) <= budget * 2.5
+        best = answer["results"][0]
+        assert best["path"] == f"m/{best['symbol']}.py", "the smallest budget still says where it is"
         assert answer["more"].startswith(f"{len(answer['results'])} of 8 results are here; ")
 
 

@@ -157,21 +157,6 @@ def test_a_draft_is_few_places_in_groups_that_say_what_they_do(project: Project)
     )
 
 
-@pytest.mark.clause("TK-14")
-def test_the_smallest_budget_still_says_where_the_best_hit_is(project: Project) -> None:
-    lines = [f'    note_{number} = "an expiry that nobody has asked for yet"' for number in range(20)]
-    path = "src/very/long/folders/of/a/project/expiry_of_sessions.py"
-    (project.root / path).parent.mkdir(parents=True)
-    (project.root / path).write_text("def expiry_of_sessions(now):\n" + "\n".join(lines) + "\n")
-    found, is_error = project.call("context_search", query="expiry_of_sessions", maxTokens=200)
-    assert not is_error
-    assert (
-        found["results"][0] | {"path": path, "type": "code", "symbol": "expiry_of_sessions"}
-        == found["results"][0]
-    )
-    assert found["results"][0]["truncated"]
-
-
 @pytest.mark.clause("ME-30")
 def test_a_written_pack_is_found_by_its_sentences_once(project: Project) -> None:
     text = "# Ends of tokens\n\nThe hour of a token is counted in `ttl.py#expiry`.\n"
