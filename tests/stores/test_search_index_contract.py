@@ -23,7 +23,6 @@ from context_pack.retrieval.model import (
     Progress,
     Scope,
 )
-from context_pack.retrieval.ports import OTHER_VECTORS
 from context_pack_adapters.index.sqlite_index import SqliteIndex
 
 FRUIT = make_entry("fruit", "apples are red", "pears are green or yellow", kind="note", module="garden")
@@ -287,45 +286,6 @@ def test_a_text_that_was_embedded_once_is_not_embedded_again(index: SqliteIndex,
         assert snapshot.progress(fast.id, Scope()) == Progress(5, 5)
         assert snapshot.progress(slow.id, Scope(corpora=("moved",))) == Progress(2, 2)
     assert by_vector(index, slow, "an oak grows slowly")[0] == ("trees", 1)
-
-
-@pytest.mark.clause("RT-29")
-def test_an_impossible_vector_counts_as_made_and_is_near_to_nothing(index: SqliteIndex) -> None:
-    index.replace([FRUIT])
-    first, second = sorted(index.lacking("slow", Scope(), 10))
-    index.keep("slow", {first: [1.0, 0.0], 12345: [0.0, 1.0]})
-    index.keep("slow", {second: [float("nan"), 0.0]})
-    index.keep("slow", {})
-    with index.reading() as snapshot:
-        assert snapshot.nearest("slow", [1.0, 0.0], Scope(), 5) == [(first, 1.0), (second, 0.0)]
-        assert snapshot.progress("slow", Scope()) == Progress(2, 2)
-        assert snapshot.centroid("slow", "docs", "fruit") == pytest.approx([1.0, 0.0])
-
-
-@pytest.mark.clause("RT-24")
-def test_vectors_of_another_length_take_the_place_of_all_older_ones(index: SqliteIndex) -> None:
-    index.replace([FRUIT])
-    first, second = sorted(index.lacking("slow", Scope(), 10))
-    for longer in (False, True, False):
-        vector = [0.6, 0.8, 0.0] if longer else [1.0, 0.0]
-        index.keep("slow", {first: vector, second: vector})
-        with index.reading() as snapshot:
-            assert snapshot.dimension("slow") == len(vector)
-            assert snapshot.progress("slow", Scope()) == Progress(2, 2)
-            assert [piece for piece, _ in snapshot.nearest("slow", vector, Scope(), 5)] == [first, second]
-            assert snapshot.nearest("slow", vector, Scope(), 5)[0][1] == pytest.approx(1.0)
-    assert index.notices() == [OTHER_VECTORS, OTHER_VECTORS]
-    index.renew("slow", 2)
-    with index.reading() as snapshot:
-        assert snapshot.progress("slow", Scope()) == Progress(2, 2), "they have that length"
-    index.renew("slow", 4)
-    index.renew("never", 4)
-    assert sorted(index.lacking("slow", Scope(), 10)) == [first, second]
-    index.forget("docs")
-    index.replace([FRUIT])
-    with index.reading() as snapshot:
-        assert snapshot.progress("slow", Scope()) == Progress(0, 2), "forgotten vectors do not come back"
-    assert index.notices() == []
 
 
 ANIMALS = ["ape", "bee", "cat", "dog", "eel", "fox"]

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import time
 from typing import Any
 
 import pytest
-from bundle_maker import Files, bundle_files, desk_of, load_files, schema
+from bundle_maker import Files, bundle_files, desk_of, schema
 from hanging import never_hanging
-
-from context_pack.toolkit.call import Overdue
 
 
 def bundle(of: Any, *entities: dict[str, Any], extra: Files | None = None) -> Files:
@@ -183,37 +179,3 @@ def test_a_circular_schema_is_abandoned_and_reported(value: dict[str, Any]) -> N
         found = told(bundle(value, {"x": 5}))
     assert [file for file, _ in found] == ["schemas/Node.json"]
     assert "refers to itself without end" in found[0][1]
-
-
-COSTLY: dict[str, tuple[Any, Any]] = {
-    "many slow patterns": ({"allOf": [{"pattern": f"(a|aa)+{n}$"} for n in range(2000)]}, "a" * 80 + "!"),
-    "references that double": (
-        {
-            "$ref": "#/$defs/d0",
-            "$defs": {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(40)}
-            | {"d40": {}},
-        },
-        5,
-    ),
-}
-
-
-def load_with_a_deadline(files: Files, seconds: float = 2.0) -> None:
-    """Load a bundle as a call does that may take so many seconds of the processor."""
-    end = time.process_time() + seconds
-
-    def check() -> None:
-        if time.process_time() > end:
-            raise Overdue(seconds)
-
-    with contextlib.suppress(Overdue):
-        load_files(files, check)
-
-
-@pytest.mark.slow
-@pytest.mark.clause("BD-15")
-@pytest.mark.parametrize("case", COSTLY)
-def test_costly_schemas_end_with_the_deadline_of_the_call(case: str) -> None:
-    rule, value = COSTLY[case]
-    with never_hanging():  # each of these would take many minutes, some longer than the universe lasts
-        load_with_a_deadline(bundle(schema(x=rule), {"x": value}))
