@@ -26,7 +26,8 @@ from context_pack.packs.states import Resolution, place_now
 from context_pack.toolkit.budget import cut_text
 
 _NAME = r"[A-Za-z_$][\w$]*(?:(?:::|\.|#)[A-Za-z_$][\w$]*)*"
-_PATH = r"(?:[\w@+~.-]+/)*[\w@+~-][\w@+~.-]*\.\w+"
+_BARE = "Makefile|Dockerfile|Containerfile|Jenkinsfile|Gemfile|Rakefile|Procfile|Justfile|LICENSE|README"
+_PATH = rf"(?:[\w@+~.-]+/)*(?:[\w@+~-][\w@+~.-]*\.\w+|(?:{_BARE})(?=[:#]))"
 _LINES = r":(?P<start>\d{1,9})(?:[-–](?P<end>\d{1,9}))?|#L(?P<start2>\d{1,9})(?:-L?(?P<end2>\d{1,9}))?(?!\w)"
 _PLACE = re.compile(
     rf"(?<![\w/.:#@-])`?(?P<path>{_PATH})(?:{_LINES}|#(?P<symbol>{_NAME}))"

@@ -21,9 +21,11 @@ from context_pack_adapters.files.folder import Folder
 MOST_BYTES = 16 * 1024 * 1024
 LINK = "it is a link; only one in your own configuration that leads to a file in your home folder is followed"
 _INDENT = re.compile(r"^([ \t]+)\"", re.MULTILINE)
+_NAMED = re.compile(r"context[-_]pack")
 _OURS = re.compile(r"context[-_]pack\b.* hook (start|compact|end)$")
 BLOCK_START, BLOCK_END = "<!-- context-pack -->", "<!-- /context-pack -->"
-_BLOCK = re.compile(rf"{BLOCK_START}\n.*?{BLOCK_END}\n?", re.DOTALL)
+_BLOCK = re.compile(rf"{BLOCK_START}\r?\n(?:(?!{BLOCK_START}).)*?{BLOCK_END}(?:\r?\n)?", re.DOTALL)
+"""Without its end mark a block would reach to the end of the next one."""
 
 
 class UnreadableConfig(ValueError):
@@ -88,7 +90,8 @@ class ClientFile(NamedTuple):
             return False
         if after.strip() in ("", "{}") and not os.path.islink(self.path):
             self.folder.remove(self.name)
-            self.folder.remove_if_empty()
+            if self.folder.place.inside:  # of a project; a client is known by its folder in the home folder
+                self.folder.remove_if_empty()
         else:
             self.folder.make()
             mode = self.folder.status(self.name).st_mode & 0o777 if before else None
@@ -111,6 +114,8 @@ def server_edit(file: str, section: str, name: str, entry: Mapping[str, Any]) ->
         return written(config, text)
 
     def drop(text: str) -> str:
+        if name not in text:  # with comments it could not even be read
+            return text
         config = read(text)
         servers = config.get(section)
         if not isinstance(servers, dict) or name not in servers:
@@ -137,6 +142,8 @@ def hooks_edit(commands: Mapping[str, str]) -> Edit:
         return text if config == _json(text) else _json_text(config, text)
 
     def drop(text: str) -> str:
+        if _NAMED.search(text) is None:
+            return text
         config = _json(text)
         hooks = config.get("hooks")
         for event, groups in list(hooks.items()) if isinstance(hooks, dict) else ():
