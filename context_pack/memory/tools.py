@@ -57,9 +57,11 @@ FAMILY = Family("memory", memory_error)
 
 
 RECORD_ABOUT = "Remember a discovery for later sessions; list or forget what you recorded."
+NONE_HERE = "nothing was recorded in this session; context_search finds what others recorded"
 RECORD_SCHEMA = shape(
-    id="text", merged="flag", code="object", discoveries="rows", forgotten="text", error="text"
-)
+    id="text", merged="flag", code="object", discoveries="rows", forgotten="text", error="text",
+    message="text",
+)  # fmt: skip
 
 
 def record_tool(recorder: Recorder) -> Tool:
@@ -71,7 +73,7 @@ def record_tool(recorder: Recorder) -> Tool:
                 {"id": each.id[:ID_CHARS], "type": each.type.value, "content": each.content, **_about(each)}
                 for each in recorder.own(command)
             ]
-            return json_answer({"discoveries": rows})
+            return json_answer({"discoveries": rows, **({} if rows else {"message": NONE_HERE})})
         if isinstance(command, ForgetDiscovery):
             return json_answer({"forgotten": recorder.forget_own(command)[:ID_CHARS]})
         recorded = recorder.record(command)
