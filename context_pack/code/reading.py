@@ -20,7 +20,8 @@ from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason, SourceFile, SourceTree, Unreadable, near_paths
-from context_pack.kernel.syntax import Definition, NotParsed, Syntax, named, readable_part
+from context_pack.kernel.syntax import Definition, NotParsed, Syntax, named, readable_part, with_bodies
+from context_pack.kernel.text import split_lines
 from context_pack.toolkit.arguments import arg, boolean, integer, text
 from context_pack.toolkit.budget import ELLIPSIS, cut_text, json_size
 from context_pack.toolkit.limits import LEAST_TOKENS
@@ -163,6 +164,9 @@ class FileReader:
         answer = self.syntax.parse(language, source.text)
         parsed = readable_part(answer)
         found = named(parsed.definitions, symbol)
+        if len(found) > 1:
+            lines = split_lines(source.text)
+            found = with_bodies([(each, lines) for each in found])
         if len(found) == 1:
             return found[0].start, found[0].end
         if isinstance(answer, NotParsed):

@@ -182,6 +182,28 @@ def named(definitions: Sequence[Definition], symbol: str) -> list[Definition]:
     return whole or [each for each, its_parts in known if its_parts[-len(parts) :] == parts]
 
 
+_TYPES = frozenset({DefinitionKind.INTERFACE, DefinitionKind.TYPE})
+_OVERLOAD = re.compile(r"^\s*@(?:\w+\.)*overload\b", re.MULTILINE)
+_DOCSTRING = re.compile(r'\n\s*(?:"""(?s:.*?)"""|\'\'\'(?s:.*?)\'\'\')')
+
+
+def with_bodies(places: Sequence[tuple[Definition, Sequence[str]]]) -> list[Definition]:
+    """Those of some definitions, each with the lines of its file, that do something; all if none does.
+
+    Stubs, overloads and declarations of the same name are never what is meant.
+    """
+    rest = [each for each, lines in places if not _is_stub(each, lines)] or [each for each, _ in places]
+    return [each for each in rest if each.kind not in _TYPES] or rest
+
+
+def _is_stub(definition: Definition, lines: Sequence[str]) -> bool:
+    """Whether a definition is only a head, an `@overload`, or has `...` in place of a body."""
+    above = "\n".join(lines[definition.start - 1 : definition.line - 1])
+    text = _DOCSTRING.sub("", "\n".join(lines[definition.line - 1 : definition.end]))
+    code, head = "".join(text.split()).removesuffix("..."), "".join(definition.signature.split())
+    return _OVERLOAD.search(above) is not None or code.rstrip(":;,") == head.rstrip(":;,")
+
+
 def readable_part(answer: Parsed | NotParsed) -> Parsed:
     """What could be read of a text, all of it or little."""
     return answer if isinstance(answer, Parsed) else answer.partly or Parsed()

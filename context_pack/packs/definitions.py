@@ -5,13 +5,12 @@ A name that no definition has, or several, gives no lines and is refused; what i
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason, near_paths
-from context_pack.kernel.syntax import Definition, DefinitionKind, name_parts, named
+from context_pack.kernel.syntax import Definition, name_parts, named, with_bodies
 from context_pack.kernel.text import MAX_LINES, MOST_NEAR, LineRange, close
 from context_pack.packs.anchors import SourceText
 from context_pack.packs.following import Text
@@ -20,9 +19,6 @@ from context_pack.packs.resolving import Resolver
 from context_pack.packs.states import WORDS
 
 Place = tuple[RelativePath, LineRange]
-_TYPES = frozenset({DefinitionKind.INTERFACE, DefinitionKind.TYPE})
-_OVERLOAD = re.compile(r"^\s*@(?:\w+\.)*overload\b", re.MULTILINE)
-_DOCSTRING = re.compile(r'\n\s*(?:"""(?s:.*?)"""|\'\'\'(?s:.*?)\'\'\')')
 
 
 def find_definition(symbol: str, path: RelativePath | None, resolver: Resolver) -> Place:
@@ -56,26 +52,15 @@ def _definitions(symbol: str, texts: Sequence[Text]) -> list[tuple[Text, Definit
     places = [(text, each) for text in texts for each in named(text.definitions, symbol)]
     parts = name_parts(symbol)
     places = [(text, each) for text, each in places if name_parts(each.qualified) == parts] or places
-    return _with_bodies(places) if len(places) > 1 else places
+    if len(places) < 2:
+        return places
+    doing = with_bodies([(each, text.source.lines) for text, each in places])
+    return [place for place in places if any(place[1] is each for each in doing)]
 
 
 def definition_count(symbol: str, resolver: Resolver) -> int:
     """How many definitions of the tree have that name."""
     return len(_definitions(symbol, resolver.defining(symbol)[0]))
-
-
-def _with_bodies(places: list[tuple[Text, Definition]]) -> list[tuple[Text, Definition]]:
-    """Those of some definitions of a name that do something: not stubs and declarations; all if none does."""
-    rest = [(text, each) for text, each in places if not _is_stub(each, text.source.lines)] or places
-    return [(text, each) for text, each in rest if each.kind not in _TYPES] or rest
-
-
-def _is_stub(definition: Definition, lines: Sequence[str]) -> bool:
-    """Whether a definition is only a head, an `@overload`, or has `...` in place of a body."""
-    above = "\n".join(lines[definition.start - 1 : definition.line - 1])
-    text = _DOCSTRING.sub("", "\n".join(lines[definition.line - 1 : definition.end]))
-    code, head = "".join(text.split()).removesuffix("..."), "".join(definition.signature.split())
-    return _OVERLOAD.search(above) is not None or code.rstrip(":;,") == head.rstrip(":;,")
 
 
 def warning_of(ref: Ref, resolver: Resolver) -> str | None:

@@ -326,6 +326,9 @@ def test_a_symbol_that_is_not_there_or_not_unique_lists_candidates() -> None:
     assert answer.is_error
     several = json.loads(answer.text)
     assert [each["symbol"] for each in several["candidates"]] == ["A.x", "B.x"]
+    overloads = "@overload\ndef f(x: int): ...\n@overload\ndef f(x: str): ...\ndef f(x):\n    return x\n"
+    read = open_memory_workspace({"a.py": overloads}).call("read_file", {"path": "a.py", "symbol": "f"})
+    assert json.loads(read.text)["file"]["range"]["startLine"] == 5  # what does it, of several
     assert "error" in refused("read_file", path="shop/cart.py", symbol="add", startLine=1)
     plain = refused("read_file", path="shop/notes.md", symbol="add")
     assert plain["error"] == "No symbols are known: there is no grammar for markdown"
