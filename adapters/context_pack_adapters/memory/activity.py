@@ -192,7 +192,7 @@ class Activity:
                 os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, FILE_MODE))
             if not stat.S_ISREG(os.lstat(path).st_mode):
                 raise OSError(errno.EINVAL, "it is no file of ours")
-            connection = sqlite3.connect(path, SECONDS, isolation_level=None, check_same_thread=False)
+            connection = sqlite3.connect(path, timeout=SECONDS, isolation_level=None, check_same_thread=False)
             try:
                 connection.executescript(_TABLES)
                 newest = f"SELECT id FROM sessions ORDER BY started DESC LIMIT {KEPT}"
