@@ -8,8 +8,7 @@ from math import inf
 from typing import Any
 
 from context_pack.bundles import tools as bundle_tools
-from context_pack.code.tools import FAMILY as CODE_FAMILY
-from context_pack.code.tools import grep_tool, outline_tool, read_tool, usages_tool
+from context_pack.code import tools as code_tools
 from context_pack.composition import DEFAULT_MAX_SOURCE_BYTES, Ports, UseCases
 from context_pack.contexts import tools as context_tools
 from context_pack.documents import tools as document_tools
@@ -67,14 +66,8 @@ def _tools(cases: UseCases) -> Iterator[Tool]:
         yield search_tool(cases.memory, cases.knowledge.near)
         yield record_tool(cases.recorder)
     yield from reversed(pack_tools.build(cases.packs, ports.clock))  # `output` is read first
-    code = cases.code
-    near = cases.knowledge.near
-    yield for_tool(cases.knowledge, CODE_FAMILY)
-    yield outline_tool(code.outliner, near)
-    if code.usages is not None and code.search is not None:
-        yield usages_tool(code.usages)
-        yield grep_tool(code.search)
-    yield read_tool(code.reader, ports.access, ports.clock.now, near)
+    yield for_tool(cases.knowledge, code_tools.FAMILY)
+    yield from code_tools.build(*cases.code, ports.access, ports.clock.now, cases.knowledge.near)
     if ports.documents is not None:
         yield from document_tools.build(*cases.documents)
     if ports.contexts is not None:

@@ -48,6 +48,23 @@ READ_SCHEMA = shape(
 """What the three hold is in the contract: the list of tools has no room for it."""
 
 
+def build(
+    reader: FileReader,
+    outliner: Outliner,
+    search: CodeSearch | None,
+    usages: UsageFinder | None,
+    access: AccessLog | None,
+    now: Callable[[], datetime],
+    near: KnownNear,
+) -> Iterator[Tool]:
+    """The tools over these use cases, in the order in which clients list them."""
+    yield outline_tool(outliner, near)
+    if usages is not None and search is not None:
+        yield usages_tool(usages)
+        yield grep_tool(search)
+    yield read_tool(reader, access, now, near)
+
+
 def read_tool(
     reader: FileReader, access: AccessLog | None, now: Callable[[], datetime], near: KnownNear = nothing_known
 ) -> Tool:
