@@ -238,6 +238,21 @@ def test_verify_passes_while_code_stays_or_moves_and_fails_when_it_changes(shop:
     assert [(one["pack"], one["code"]) for one in done.json["failed"]] == [("nobody", "not_found")]
 
 
+@pytest.mark.clause("AN-20")
+def test_diff_shows_what_became_of_one_ref(shop: Shop) -> None:
+    shop.pack()
+    assert shop("packs", "diff", "auth", "main/login").out.endswith("auth.py:4-5  as it was anchored\n")
+    shop.source(CODE.replace("return", "yield"))
+    told = shop("packs", "diff", "auth", "login")
+    assert told.code == 0
+    assert told.out.startswith(
+        "main/login  changed  auth.py:4-5  changed since anchored: 1 of 2 lines, body\n"
+    )
+    assert re.search(r"^ +\+ +yield", told.out, re.MULTILINE)
+    assert "did you mean 'main/login'" in shop("packs", "diff", "auth", "main/lgin").err
+    assert shop("packs", "diff", "auth", "1", "main/login").code == 2
+
+
 @pytest.mark.clause("CLI-42", "KW-09", "AN-24")
 def test_a_cosmetic_change_fails_neither_verify_and_both_tell_it(shop: Shop) -> None:
     shop.pack()

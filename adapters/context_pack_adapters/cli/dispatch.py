@@ -26,7 +26,7 @@ MODULES: Mapping[str, Mapping[str, str]] = {
     "packs": {
         "packs list": "list the context packs",
         "packs show": "print a pack with its code of today",
-        "packs diff": "say what changed between two revisions",
+        "packs diff": "say what changed: in the code of a ref, or between two revisions",
         "packs delete": "delete packs",
         "packs restore": "bring back a pack that was deleted or whose time is over",
     },

@@ -14,15 +14,17 @@ import click
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paging import Page
 from context_pack.kernel.times import format_instant
-from context_pack.packs.commands import Diff, ListPacks
+from context_pack.packs.commands import ListPacks
 from context_pack.packs.listing import listed
 from context_pack.packs.model import Pack
 from context_pack.packs.ports import last_expired
+from context_pack.packs.states import place_now
 from context_pack.toolkit.call import never_cancelled
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
-from context_pack_adapters.cli.generated import Minutes, generate, parameters
+from context_pack_adapters.cli.generated import Minutes
 from context_pack_adapters.cli.names import EXPIRED, PACK
+from context_pack_adapters.cli.output import nearest
 
 T = TypeVar("T")
 
@@ -159,8 +161,27 @@ def show(app: App, pack: str, mode: str | None) -> None:
         output.markdown(app.workspace.packs.document(pack, mode=mode or "full"))
 
 
-def _diff(app: App, asked: dict[str, Any]) -> None:
-    compared = ask(app, "diff", **asked)
+@command("packs diff")
+@ONE
+@click.argument("what", nargs=-1, metavar="[REF-OR-REVISION]...")
+def diff(app: App, pack: str, what: tuple[str, ...]) -> None:
+    """Say what changed: in the code of a ref since it was anchored, or between two revisions of a pack.
+
+    Without anything it compares the last two revisions, with one that revision and the present. The last 20
+    revisions that this user wrote are kept.
+
+    Examples:
+      context-pack packs diff auth checks/token       what became of the code of a ref
+      context-pack packs diff auth
+      context-pack packs diff auth 3 7
+    """
+    if len(what) == 1 and not what[0].isdecimal():
+        _tell_change(app, pack, what[0])
+        return
+    if len(what) > 2 or not all(map(str.isdecimal, what)):
+        raise click.UsageError("give one ref, or at most two revisions")
+    old, new = (*map(int, what), None, None)[:2]
+    compared = ask(app, "diff", id=pack, from_revision=old, to_revision=new)
     steps = [
         f"  {step['what']}: {step['part']} {step['name']}".rstrip()
         + (f" ({step['details']})" if step["details"] else "")
@@ -170,20 +191,21 @@ def _diff(app: App, asked: dict[str, Any]) -> None:
     app.tell(compared, head, *(steps or ["  nothing but its revision or time to live"]))
 
 
-generate(
-    "packs diff",
-    """Say what changed between two revisions of a pack.
-
-    Without revisions it compares the last two, with one that revision and the present. The last 20 revisions
-    that this user wrote are kept.
-
-    Examples:
-      context-pack packs diff auth
-      context-pack packs diff auth 3 7
-    """,
-    parameters(Diff, ("from_revision", "to_revision"), ("offset",)),
-    _diff,
-)
+def _tell_change(app: App, pack: str, name: str) -> None:
+    """The state of one ref, and the diff of its code where it changed."""
+    refs = {f"{each.section.key}/{each.ref.key}": each for each in app.workspace.packs.verify(pack).refs}
+    names = [full for full, each in refs.items() if name in (full, each.ref.key)]
+    if len(names) != 1:
+        several = f" in one section: it is in {', '.join(names)}" if names else nearest(name, refs)
+        raise Failure(Code.NOT_FOUND, f"the pack has no ref {name!r}{several}", {"ref": name})
+    found = refs[names[0]].resolution
+    lines = [] if found.difference is None else list(found.difference.diff)
+    place, change = place_now(refs[names[0]].ref, found), found.change or "as it was anchored"
+    if app.json:
+        output.value({"ref": names[0], "state": found.word, "place": place, "change": change, "diff": lines})
+        return
+    output.line(("bold", names[0]), f"  {found.word}  {place}  {change}")
+    output.difference(lines)
 
 
 @command("packs delete")
