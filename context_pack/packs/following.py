@@ -161,9 +161,9 @@ def in_file(sought: Sought, text: Text) -> Resolution | None:
     if changed is not None and (not places or _was_edited(sought, changed, places)):
         return changed.resolution
     found = meant or places
-    if len(found) == 1 and _is_newly_decorated(symbol, text, found[0]):
-        changed = namesake(sought, text)
-        return None if changed is None else changed.resolution
+    newly_decorated = len(found) == 1 and _is_newly_decorated(symbol, text, found[0])
+    if newly_decorated and (definition := namesake(sought, text)) is not None:
+        return definition.resolution
     if ref.lines in found:
         return where_it_was(ref, text.source)
     excerpt = "\n".join(text.lines(found[0])) if found else ""

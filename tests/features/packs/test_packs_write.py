@@ -289,6 +289,15 @@ def view():
     assert "> to be read again" in desk.output(id=pack)
 
 
+@pytest.mark.clause("AN-14")
+def test_a_decorated_definition_of_a_renamed_type_is_still_found(new_desk: Any) -> None:
+    code = "class Box:\n    def get(self):\n        return self.content\n"
+    desk = new_desk({"m.py": code})
+    pack = write(desk, text="# Claims\n\nIt is read by `m.py#Box.get`.\n", ttl_minutes=60)["id"]
+    desk.files["m.py"] = code.replace("Box", "Case").replace("    def", "    @cached\n    def")
+    assert desk.state(pack)["state"] == "moved"
+
+
 @pytest.mark.clause("PK-16", "AN-12")
 def test_answers_about_thirty_refs_are_short(desk: Any) -> None:
     pack = desk.create()
