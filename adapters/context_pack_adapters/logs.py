@@ -12,7 +12,6 @@ import os
 import select
 import time
 import traceback
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,23 +27,22 @@ LEVELS = {
     "info": logging.INFO,
     "debug": logging.DEBUG,
 }
-_NAMES = {number: name.upper() for name, number in LEVELS.items()}
 LOGGER = logging.getLogger("context_pack")
 
 
 class DescriptorHandler(logging.Handler):
     """Writes records to a file descriptor that takes them at once, and drops them otherwise."""
 
-    def __init__(self, descriptor: int, now: Callable[[], float]) -> None:
+    def __init__(self, descriptor: int) -> None:
         super().__init__()
-        self._descriptor, self._now = descriptor, now
-        self._poll = select.poll()
+        self._descriptor, self._poll = descriptor, select.poll()
         self._poll.register(descriptor, select.POLLOUT)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one line; never raises, never blocks."""
-        stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._now()))
-        line = f"{stamp} {_NAMES[record.levelno]} context_pack: {one_line(record.getMessage())}"
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created))
+        level = record.levelname.removesuffix("ING")
+        line = f"{stamp} {level} context_pack: {printable(record.getMessage())}"
         data = line.encode("utf-8", "backslashreplace")[:LONGEST_LINE].decode("utf-8", "ignore").encode()
         try:
             if any(event & select.POLLOUT for _, event in self._poll.poll(0)):
@@ -56,9 +54,9 @@ class DescriptorHandler(logging.Handler):
 class Log:
     """The log of this process; the last one that was made is the one that is written to."""
 
-    def __init__(self, level: str, descriptor: int = STDERR, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, level: str, descriptor: int = STDERR) -> None:
         LOGGER.propagate = False
-        LOGGER.handlers = [DescriptorHandler(descriptor, now)]
+        LOGGER.handlers = [DescriptorHandler(descriptor)]
         LOGGER.setLevel(LEVELS[level])
 
     def write(self, level: str, message: str) -> None:
@@ -72,20 +70,14 @@ class Log:
 
     def alarm(self, tool: str, error: BaseException) -> None:
         """An exception that no contract names: its type and place, and at `debug` its traceback."""
-        LOGGER.error("unexpected %s in %s%s", type(error).__name__, tool, place_of(error))
+        places = traceback.extract_tb(error.__traceback__)
+        where = f" at {os.path.basename(places[-1].filename)}:{places[-1].lineno}" if places else ""
+        LOGGER.error("unexpected %s in %s%s", type(error).__name__, tool, where)
         if LOGGER.isEnabledFor(logging.DEBUG):
             for line in "".join(traceback.format_exception(error)).splitlines():
                 LOGGER.debug("%s", line)
 
 
-def one_line(text: str) -> str:
+def printable(text: str) -> str:
     """The text with everything that could break the line or steer a terminal replaced."""
-    if text.isprintable():
-        return text
     return "".join(char if char.isprintable() else " " if char in "\r\n\t" else "?" for char in text)
-
-
-def place_of(error: BaseException) -> str:
-    """Where the exception was raised, as ` at file.py:line`."""
-    places = traceback.extract_tb(error.__traceback__)
-    return f" at {os.path.basename(places[-1].filename)}:{places[-1].lineno}" if places else ""

@@ -41,17 +41,12 @@ class PrivatePlaces(NamedTuple):
     given: str = ""
     """The folder that holds both, for a child process; empty where they are apart."""
     trouble: str = ""
-    """Why both are temporary; empty where they are not."""
+    """Why both are temporary, and removed when this process ends; empty where they are not."""
 
     @property
     def every_project(self) -> tuple[Path, Path]:
         """The folders that hold those of every project; no file in them is a source or a document."""
         return Path(self.cache.path).parent, Path(self.state.path).parent
-
-    @property
-    def temporary(self) -> bool:
-        """Whether the folders are temporary and removed when this process ends."""
-        return bool(self.trouble)
 
 
 def open_places(settings: Settings) -> PrivatePlaces:

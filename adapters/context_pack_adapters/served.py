@@ -30,7 +30,7 @@ class Served:
     def __init__(self, settings: Settings, log: Log, subscriptions: Subscriptions) -> None:
         self._log, self._subscriptions = log, subscriptions
         places = open_places(settings)
-        if places.temporary:
+        if places.trouble:
             log.write("warn", f"indexes and sessions are kept until the server ends: {places.trouble}")
         # Its children die with this process; none is started before there is something to do.
         self._worker = ChildBackground(
@@ -111,5 +111,5 @@ class Served:
         ports = self._ports
         ports.sessions.end()
         self._worker.stop_all()  # last: a child may take its time, and the process has not much left
-        if ports.places.temporary:
+        if ports.places.trouble:
             temporary_home().cleanup()  # the process ends by `os._exit`

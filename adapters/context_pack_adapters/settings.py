@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, get_origin, get_type_hints
 from urllib.parse import unquote, urlsplit
 
 PREFIX = "CONTEXT_PACK_"
@@ -33,42 +33,171 @@ DEFAULT_RATE_LIMITS: Mapping[str, int] = {"context_search": 30, "read_file": 100
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
-class Settings(NamedTuple):
-    """The settings of one process or one workspace, with their defaults; both roots are absolute."""
+def parse_place(text: str) -> str | None:
+    """The name of a folder; None for one with a variable in it that its client did not put a value for."""
+    return None if "${" in text else text.strip()
 
-    root: str
-    source_root: str
+
+def parse_own_folder(text: str) -> str | None:
+    """An absolute folder; None for any other, which would lie in whatever project we are started in."""
+    folder = os.path.expanduser(text.strip())
+    return os.path.normpath(folder) if os.path.isabs(folder) and "${" not in text else None
+
+
+def separated(by: str) -> Callable[[str], tuple[str, ...]]:
+    """Parses the parts of a text that are not blank."""
+    return lambda text: tuple(filter(None, map(str.strip, text.split(by))))
+
+
+def parse_allowed(text: str) -> tuple[str, ...] | None:
+    """Names that may be read; None if one is a path, because names are opened wherever they stand."""
+    names = separated(",")(text)
+    return None if any("/" in name for name in names) else names
+
+
+def parse_tools(text: str) -> tuple[str, ...] | None:
+    """`all`, `auto` or names of families; None when one of them is none."""
+    names = tuple(dict.fromkeys(filter(None, map(str.strip, text.lower().split(",")))))
+    if names == ("all",):
+        return ()
+    return names if names == (AUTO,) or (names and TOOL_FAMILIES.issuperset(names)) else None
+
+
+def parse_embedder(text: str) -> str | None:
+    """The name of an embedder or the URL of one; None for any other word."""
+    name = text.strip()
+    if name.lower() in ("auto", "fast", "semantic"):
+        return name.lower()
+    try:
+        return name if urlsplit(name).scheme in ("http", "https") else None
+    except ValueError:
+        return None
+
+
+def split_store(text: str) -> tuple[str, str | None] | None:
+    """The address of a Postgres database and the password in it, apart; None for anything else."""
+    try:
+        parts = urlsplit(text.strip())
+    except ValueError:
+        return None
+    login, at, hosts = parts.netloc.rpartition("@")
+    user, _, password = login.partition(":")
+    ports = [host.rpartition("]")[2].partition(":")[2] for host in hosts.split(",")]
+    odd = "@" in parts.path or parts.fragment or not all(port.isdigit() for port in ports if port)
+    if parts.scheme not in ("postgresql", "postgres") or odd or any(map(str.isspace, text.strip())):
+        return None
+    words = parts.query.split("&")
+    spelled = [word.removeprefix("password=") for word in words if word.startswith("password=")]
+    query = "&".join(word for word in words if not word.startswith("password="))
+    address = f"{parts.scheme}://{user}{at}{hosts}{parts.path}{query and '?'}{query}"
+    return address, unquote([*spelled, password][0]) or None
+
+
+def parse_store(text: str) -> str | None:
+    """The address of the team's database without its password; None for anything else."""
+    parts = split_store(text)
+    return None if parts is None else parts[0]
+
+
+def parse_label(text: str) -> str | None:
+    """A name of one line; None for one that is too long, or has a variable in it that has no value."""
+    name = text.strip()
+    return name if len(name) <= 200 and name.isprintable() and "${" not in name else None
+
+
+def parse_level(text: str) -> str | None:
+    """The level of `level` or `name=level`; None when there is none."""
+    level = text.lower().rpartition("=")[2].strip()
+    level = {"warning": "warn", "trace": "debug"}.get(level, level)
+    return level if level in LOG_LEVELS and "," not in text else None
+
+
+def parse_rate_limits(text: str) -> Mapping[str, int] | None:
+    """`off`, or `tool=n,…` over the default numbers (`tool=off` lifts one limit); None when it is neither."""
+    if text.strip().lower() == "off":
+        return {}
+    limits = dict(DEFAULT_RATE_LIMITS)
+    for item in separated(",")(text.lower()):
+        match = re.fullmatch(r"(\w+)\s*=\s*(?:off|(\d{1,18}))", item, re.ASCII)
+        if match is None:
+            return None
+        limits.pop(match[1], None)
+        limits |= {match[1]: int(match[2])} if match[2] else {}
+    return limits
+
+
+def whole(low: int, high: int, most: int | None = None) -> Callable[[str], int | None]:
+    """Parses a whole number in plain digits within bounds; one above `most` counts as that."""
+
+    def parse(text: str) -> int | None:
+        match = re.fullmatch(r"\d{1,18}", text.strip(), re.ASCII)
+        number = int(match[0]) if match else -1
+        return min(number, most or number) if low <= number <= high else None
+
+    return parse
+
+
+class Settings(NamedTuple):
+    """The settings of one process or one workspace, with their defaults; both roots are absolute.
+
+    A field with a parser has a variable; docs/configuration.md says what each is for.
+    """
+
+    root: Annotated[str, parse_place]
+    source_root: Annotated[str, parse_place]
     source_because: str = "it was given"
     """Why this is the source root, in words."""
-    log_level: str = "info"
+    log_level: Annotated[str, parse_level] = "info"
     log_level_given: bool = False
-    initialize_timeout_ms: int = 20_000
-    call_seconds: int = 45
-    tools: tuple[str, ...] = ()
+    initialize_timeout_ms: Annotated[int, whole(1, 10**18, LONGEST_TIMEOUT_MS)] = 20_000
+    call_seconds: Annotated[int, whole(1, 86_400)] = 45
+    tools: Annotated[tuple[str, ...], parse_tools] = ()
     """The families of tools to list; none means all, `auto` those with something to serve."""
-    page_tokens: int | None = None
+    page_tokens: Annotated[int | None, whole(500, 200_000)] = None
     """The largest answer in tokens; None to choose by client."""
-    max_message_bytes: int = 10 * 1024 * 1024
-    max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES
-    deny: tuple[str, ...] = ()
-    allow: tuple[str, ...] = ()
+    max_message_bytes: Annotated[int, whole(1, LARGEST_SIZE)] = 10 * 1024 * 1024
+    max_source_bytes: Annotated[int, whole(1, LARGEST_SIZE)] = DEFAULT_MAX_SOURCE_BYTES
+    deny: Annotated[tuple[str, ...], separated(",")] = ()
+    allow: Annotated[tuple[str, ...], parse_allowed] = ()
     """Names that the table of secrets denies and that may be read nevertheless."""
-    rate_limits: Mapping[str, int] = DEFAULT_RATE_LIMITS
-    bundles: tuple[str, ...] = ()
-    allowed_roots: tuple[str, ...] = ()
-    embedder: str = AUTO
-    model: str = ""
+    rate_limits: Annotated[Mapping[str, int], parse_rate_limits] = DEFAULT_RATE_LIMITS
+    bundles: Annotated[tuple[str, ...], separated(os.pathsep)] = ()
+    allowed_roots: Annotated[tuple[str, ...], separated(os.pathsep)] = ()
+    embedder: Annotated[str, parse_embedder] = AUTO
+    model: Annotated[str, str.strip] = ""
     user_config: str = ""
     """The user-wide `context.json`; empty means that none is read."""
-    cache: str = ""
+    cache: Annotated[str, parse_own_folder] = ""
     """A folder for what is derived or private; empty means the user's cache and state folders."""
-    store: str = ""
+    store: Annotated[str, parse_store] = ""
     """The address of the team's database, without a password; empty means files."""
-    project: str = ""
-    author: str = ""
+    project: Annotated[str, parse_label] = ""
+    author: Annotated[str, parse_label] = ""
     complaints: tuple[str, ...] = ()
     refusals: tuple[str, ...] = ()
     """Why nothing may be served, with what to set instead; empty if something may."""
+
+
+def variable_of(field: str) -> str:
+    """The variable of a setting."""
+    return PREFIX + {"log_level": "LOG"}.get(field, field.upper())
+
+
+PARSERS: Mapping[str, Callable[[str], Any]] = {
+    field: hint.__metadata__[0]
+    for field, hint in get_type_hints(Settings, include_extras=True).items()
+    if get_origin(hint) is Annotated
+}
+"""How the text of each setting's variable is read."""
+VARIABLES = (*map(variable_of, PARSERS), f"{PREFIX}EMBEDDER_KEY", f"{PREFIX}EMBEDDER_MODEL")
+"""Every variable that is read; those of an endpoint when they are needed, and kept in no settings."""
+NEVER_GUESSED: Mapping[str, str] = {
+    "root": "set it to the folder for packs, or unset it",
+    "source_root": "set it to the folder of the project, or unset it and start in that folder",
+    "store": "set it to postgresql://USER@HOST/DATABASE, or unset it to keep packs in files",
+    "project": "set it to a name of one line with at most 200 characters, or unset it",
+}
+"""Settings whose variable is refused when it is not understood, and what to do then."""
 
 
 def read_settings(environ: Mapping[str, str], cwd: str) -> Settings:
@@ -87,16 +216,16 @@ def read_settings(environ: Mapping[str, str], cwd: str) -> Settings:
         elif field in NEVER_GUESSED:
             refusals.append(f"{name} is not understood; {NEVER_GUESSED[field]}")
         else:
-            complaints.append(f"{name} is not understood: {_shown(text)}; using the default")
+            complaints.append(f"{name} is not understood: {_quoted(text)}; using the default")
     given, storage = values.pop("source_root", ""), values.pop("root", "")
-    project = project_of(os.path.normpath(cwd), storage or DEFAULT_ROOT)
-    source_root = resolve_source_root(given, cwd) if given else project.folder
+    folder, because = project_of(os.path.normpath(cwd), storage or DEFAULT_ROOT)
+    source_root = resolve_source_root(given, cwd) if given else folder
     roots = values.pop("allowed_roots", ())
     model = values.pop("model", "")
     return Settings(
         root=resolve_root(storage, source_root),
         source_root=source_root,
-        source_because=variable_of("source_root") if given else project.because,
+        source_because=variable_of("source_root") if given else because,
         log_level_given=bool(environ.get(variable_of("log_level"), "").strip()),
         user_config=user_config_file(environ),
         allowed_roots=tuple(resolve_root(place, source_root) for place in roots),
@@ -117,26 +246,19 @@ def no_project(settings: Settings) -> str:
     return ""
 
 
-class FoundProject(NamedTuple):
-    """The folder of a project, and why it was taken for one."""
-
-    folder: str
-    because: str
-
-
-def project_of(folder: str, storage: str) -> FoundProject:
+def project_of(folder: str, storage: str) -> tuple[str, str]:
     """The nearest folder from `folder` up that holds `storage`, else the repository's root, else itself.
 
-    Nothing above the repository counts, and without one nothing from the home folder on: what somebody keeps
-    there is no project of everything below.
+    With it, why it was taken. Nothing above the repository counts, and without one nothing from the home
+    folder on: what somebody keeps there is no project of everything below.
     """
     above = list(_above(folder))
     for place in above if not os.path.isabs(storage) else ():
         if os.path.isdir(os.path.join(place, storage)):
-            return FoundProject(place, "it holds our files" if place != folder else WORKING_DIRECTORY)
+            return place, "it holds our files" if place != folder else WORKING_DIRECTORY
     if os.path.lexists(os.path.join(above[-1], REPOSITORY)):
-        return FoundProject(above[-1], "the root of the repository")
-    return FoundProject(folder, WORKING_DIRECTORY)
+        return above[-1], "the root of the repository"
+    return folder, WORKING_DIRECTORY
 
 
 def _above(folder: str) -> Iterator[str]:
@@ -187,50 +309,9 @@ def resolve_root(given: str, source_root: str) -> str:
     return os.path.normpath(os.path.join(source_root, os.path.expanduser(given.strip() or DEFAULT_ROOT)))
 
 
-def parse_place(text: str) -> str | None:
-    """The name of a folder; None for one with a variable in it that its client did not put a value for."""
-    return None if "${" in text else text.strip()
-
-
-def parse_own_folder(text: str) -> str | None:
-    """An absolute folder; None for any other, which would lie in whatever project we are started in."""
-    folder = os.path.expanduser(text.strip())
-    return os.path.normpath(folder) if os.path.isabs(folder) and "${" not in text else None
-
-
 def given_cache(environ: Mapping[str, str]) -> str:
     """The folder for what is derived or private, as the environment gives it; empty if it gives none."""
     return parse_own_folder(environ.get("CONTEXT_PACK_CACHE", "")) or ""
-
-
-def separated(by: str) -> Callable[[str], tuple[str, ...]]:
-    """Parses the parts of a text that are not blank."""
-    return lambda text: tuple(filter(None, map(str.strip, text.split(by))))
-
-
-def parse_allowed(text: str) -> tuple[str, ...] | None:
-    """Names that may be read; None if one is a path, because names are opened wherever they stand."""
-    names = separated(",")(text)
-    return None if any("/" in name for name in names) else names
-
-
-def parse_tools(text: str) -> tuple[str, ...] | None:
-    """`all`, `auto` or names of families; None when one of them is none."""
-    names = tuple(dict.fromkeys(filter(None, map(str.strip, text.lower().split(",")))))
-    if names == ("all",):
-        return ()
-    return names if names == (AUTO,) or (names and TOOL_FAMILIES.issuperset(names)) else None
-
-
-def parse_embedder(text: str) -> str | None:
-    """The name of an embedder or the URL of one; None for any other word."""
-    name = text.strip()
-    if name.lower() in ("auto", "fast", "semantic"):
-        return name.lower()
-    try:
-        return name if urlsplit(name).scheme in ("http", "https") else None
-    except ValueError:
-        return None
 
 
 def embedder_key(environ: Mapping[str, str], url: str) -> str | None:
@@ -248,117 +329,13 @@ def embedder_model(environ: Mapping[str, str]) -> str | None:
     return environ.get("CONTEXT_PACK_EMBEDDER_MODEL", "").strip() or None
 
 
-def split_store(text: str) -> tuple[str, str | None] | None:
-    """The address of a Postgres database and the password in it, apart; None for anything else."""
-    try:
-        parts = urlsplit(text.strip())
-    except ValueError:
-        return None
-    login, at, hosts = parts.netloc.rpartition("@")
-    user, _, password = login.partition(":")
-    ports = [host.rpartition("]")[2].partition(":")[2] for host in hosts.split(",")]
-    odd = "@" in parts.path or parts.fragment or not all(port.isdigit() for port in ports if port)
-    if parts.scheme not in ("postgresql", "postgres") or odd or any(map(str.isspace, text.strip())):
-        return None
-    words = parts.query.split("&")
-    spelled = [word.removeprefix("password=") for word in words if word.startswith("password=")]
-    query = "&".join(word for word in words if not word.startswith("password="))
-    address = f"{parts.scheme}://{user}{at}{hosts}{parts.path}{query and '?'}{query}"
-    return address, unquote([*spelled, password][0]) or None
-
-
-def parse_store(text: str) -> str | None:
-    """The address of the team's database without its password; None for anything else."""
-    parts = split_store(text)
-    return None if parts is None else parts[0]
-
-
 def store_password(environ: Mapping[str, str]) -> str | None:
     """The password that the address of the team's database spells; the driver knows the other places."""
-    found = split_store(environ.get("CONTEXT_PACK_STORE", ""))
-    return None if found is None else found[1]
+    parts = split_store(environ.get("CONTEXT_PACK_STORE", ""))
+    return None if parts is None else parts[1]
 
 
-def parse_label(text: str) -> str | None:
-    """A name of one line; None for one that is too long, or has a variable in it that has no value."""
-    name = text.strip()
-    return name if len(name) <= 200 and name.isprintable() and "${" not in name else None
-
-
-def parse_level(text: str) -> str | None:
-    """The level of `level` or `name=level`; None when there is none."""
-    level = text.lower().rpartition("=")[2].strip()
-    level = {"warning": "warn", "trace": "debug"}.get(level, level)
-    return level if level in LOG_LEVELS and "," not in text else None
-
-
-def parse_rate_limits(text: str) -> Mapping[str, int] | None:
-    """`off`, or `tool=n,…` over the default numbers (`tool=off` lifts one limit); None when it is neither."""
-    if text.strip().lower() == "off":
-        return {}
-    limits = dict(DEFAULT_RATE_LIMITS)
-    for item in separated(",")(text.lower()):
-        match = re.fullmatch(r"(\w+)\s*=\s*(?:off|(\d{1,18}))", item, re.ASCII)
-        if match is None:
-            return None
-        limits.pop(match[1], None)
-        limits |= {match[1]: int(match[2])} if match[2] else {}
-    return limits
-
-
-def whole(low: int, high: int, most: int | None = None) -> Callable[[str], int | None]:
-    """Parses a whole number in plain digits within bounds; one above `most` counts as that."""
-
-    def parse(text: str) -> int | None:
-        match = re.fullmatch(r"\d{1,18}", text.strip(), re.ASCII)
-        number = int(match[0]) if match else -1
-        return min(number, most or number) if low <= number <= high else None
-
-    return parse
-
-
-def _shown(text: str) -> str:
+def _quoted(text: str) -> str:
     """A value safe to repeat in one log line."""
-    shown = ascii(text)
-    return shown if len(shown) <= 80 else shown[:80] + "..."
-
-
-PARSERS: Mapping[str, Callable[[str], Any]] = {
-    "root": parse_place,
-    "source_root": parse_place,
-    "cache": parse_own_folder,
-    "log_level": parse_level,
-    "initialize_timeout_ms": whole(1, 10**18, LONGEST_TIMEOUT_MS),
-    "call_seconds": whole(1, 86_400),
-    "tools": parse_tools,
-    "page_tokens": whole(500, 200_000),
-    "max_message_bytes": whole(1, LARGEST_SIZE),
-    "max_source_bytes": whole(1, LARGEST_SIZE),
-    "deny": separated(","),
-    "allow": parse_allowed,
-    "rate_limits": parse_rate_limits,
-    "bundles": separated(os.pathsep),
-    "allowed_roots": separated(os.pathsep),
-    "embedder": parse_embedder,
-    "model": str.strip,
-    "store": parse_store,
-    "project": parse_label,
-    "author": parse_label,
-}
-"""How the text of each setting's variable is read; docs/configuration.md says what each is for."""
-NEVER_GUESSED: Mapping[str, str] = {
-    "root": "set it to the folder for packs, or unset it",
-    "source_root": "set it to the folder of the project, or unset it and start in that folder",
-    "store": "set it to postgresql://USER@HOST/DATABASE, or unset it to keep packs in files",
-    "project": "set it to a name of one line with at most 200 characters, or unset it",
-}
-"""Settings whose variable is refused when it is not understood, and what to do then."""
-
-
-def variable_of(field: str) -> str:
-    """The variable of a setting."""
-    return PREFIX + {"log_level": "LOG"}.get(field, field.upper())
-
-
-VARIABLES = (*map(variable_of, PARSERS), f"{PREFIX}EMBEDDER_KEY", f"{PREFIX}EMBEDDER_MODEL")
-"""Every variable that is read; those of an endpoint when they are needed, and kept in no settings."""
+    quoted = ascii(text)
+    return quoted if len(quoted) <= 80 else quoted[:80] + "..."

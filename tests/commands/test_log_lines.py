@@ -39,8 +39,8 @@ def pipe() -> Iterator[Pipe]:
 
 
 def log(pipe: Pipe, level: str = "info") -> Log:
-    """A log into the pipe, in the first second of the epoch."""
-    return Log(level, pipe.writes, now=lambda: 0.0)
+    """A log into the pipe."""
+    return Log(level, pipe.writes)
 
 
 @pytest.mark.clause("ENV-09")

@@ -44,7 +44,7 @@ def test_one_variable_names_a_folder_for_both(tmp_path: Path) -> None:
     places = open_places(settings)
     assert Path(places.cache.path).parent == tmp_path / "own" / "cache"
     assert Path(places.state.path).parent == tmp_path / "own" / "state"
-    assert not places.temporary
+    assert not places.trouble
     assert [path.name for path in tmp_path.iterdir()] == ["own"]
     home = os.path.expanduser("~")
     assert read_settings({"CONTEXT_PACK_CACHE": "~/own"}, "/work").cache == f"{home}/own"
@@ -82,7 +82,6 @@ def test_a_folder_that_cannot_be_used_is_replaced_by_a_temporary_one(tmp_path: P
         (tmp_path / "cache").symlink_to("real")
     settings = Settings(str(tmp_path / "store"), str(tmp_path), cache=str(tmp_path))
     places = open_places(settings)
-    assert places.temporary
     assert places.trouble.startswith(f"{tmp_path}/cache")
     assert os.stat(places.given).st_mode & 0o777 == 0o700
     assert not os.listdir(tmp_path / "real")
