@@ -85,7 +85,7 @@ def test_a_description_is_markdown_without_html_images_and_large_headings() -> N
         "[l](javascript:x)\n\n# Title\n\n| a |\n|---|\n| b |\n"
     )
     assert "<strong>bold</strong> <code>x&lt;y</code>" in shown
-    assert '<span class="k">def</span>' in shown
+    assert '<pre><code class="language-python"><span class="k">def</span>' in shown
     assert "<td>b</td>" in shown
     assert "&lt;b&gt;no&lt;/b&gt;" in shown
     assert '<a href="http://h/x.png">i</a>' in shown

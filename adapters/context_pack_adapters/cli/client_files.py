@@ -20,6 +20,8 @@ from context_pack_adapters.files.folder import Folder
 
 MOST_BYTES = 16 * 1024 * 1024
 LINK = "it is a link; only one in your own configuration that leads to a file in your home folder is followed"
+NAME = "context-pack"
+"""What our server is called in every configuration."""
 _INDENT = re.compile(r"^([ \t]+)\"", re.MULTILINE)
 _NAMED = re.compile(r"context[-_]pack")
 _OURS = re.compile(r"context[-_]pack\b.* hook (start|compact|end)$")
@@ -99,65 +101,48 @@ class ClientFile(NamedTuple):
         return True
 
 
-def server_edit(file: str, section: str, name: str, entry: Mapping[str, Any]) -> Edit:
-    """An entry of that name in a section of a JSON or TOML file."""
-    read, written = (_toml, _toml_text) if file.endswith(".toml") else (_json, _json_text)
+def server_edit(file: str, section: str, entry: Mapping[str, Any]) -> Edit:
+    """Our entry in a section of a JSON or TOML file."""
 
-    def put(text: str) -> str:
-        config = read(text)
+    def put(config: Any) -> None:
         servers = config.setdefault(section, {})
         if not isinstance(servers, dict):
             raise UnreadableConfig(f"its {section} are no table of servers")
-        if servers.get(name) == entry:
-            return text
-        servers[name] = dict(entry)
-        return written(config, text)
+        servers[NAME] = dict(entry)
 
-    def drop(text: str) -> str:
-        if name not in text:  # with comments it could not even be read
-            return text
-        config = read(text)
+    def drop(config: Any) -> None:
         servers = config.get(section)
-        if not isinstance(servers, dict) or name not in servers:
-            return text
-        del servers[name]
-        if not servers:
-            del config[section]
-        return written(config, text)
+        if isinstance(servers, dict) and NAME in servers:
+            del servers[NAME]
+            if not servers:
+                del config[section]
 
-    return Edit(put, drop)
+    return _parsed_edit(file, put, drop)
 
 
 def hooks_edit(commands: Mapping[str, str]) -> Edit:
     """A command for each of these events, beside the hooks that are there; an event without others goes."""
 
-    def put(text: str) -> str:
-        config = _json(drop(text))
+    def put(config: Any) -> None:
+        drop(config)
         hooks = config.setdefault("hooks", {})
         for event, command in commands.items():
             groups = hooks.setdefault(event, []) if isinstance(hooks, dict) else None
             if not isinstance(groups, list):
                 raise UnreadableConfig("its hooks are no table of lists")
             groups.append({"hooks": [{"type": "command", "command": command}]})
-        return text if config == _json(text) else _json_text(config, text)
 
-    def drop(text: str) -> str:
-        if _NAMED.search(text) is None:
-            return text
-        config = _json(text)
+    def drop(config: Any) -> None:
         hooks = config.get("hooks")
         for event, groups in list(hooks.items()) if isinstance(hooks, dict) else ():
             if isinstance(groups, list) and any(map(_runs_us, groups)):
                 hooks[event] = [group for group in groups if not _runs_us(group)]
                 if not hooks[event]:
                     del hooks[event]
-        if config == _json(text):
-            return text
-        if not hooks:
-            del config["hooks"]
-        return _json_text(config, text)
+                if not hooks:
+                    del config["hooks"]
 
-    return Edit(put, drop)
+    return _parsed_edit("hooks.json", put, drop)
 
 
 def _runs_us(group: Any) -> bool:
@@ -165,6 +150,21 @@ def _runs_us(group: Any) -> bool:
     inside = group.get("hooks") if isinstance(group, dict) else None
     commands = [each.get("command") for each in inside or () if isinstance(each, dict)]
     return len(commands) == 1 and bool(_OURS.search(str(commands[0])))
+
+
+def _parsed_edit(file: str, put: Callable[[Any], None], drop: Callable[[Any], None]) -> Edit:
+    """Changes of a parsed JSON or TOML file as changes of its text, which stays where nothing changes."""
+    read, written = (_toml, _toml_text) if file.endswith(".toml") else (_json, _json_text)
+
+    def changed(text: str, change: Callable[[Any], None]) -> str:
+        config = read(text)
+        change(config)
+        return text if config == read(text) else written(config, text)
+
+    def dropped(text: str) -> str:  # a file with comments, which cannot be read, is no trouble without us
+        return changed(text, drop) if _NAMED.search(text) else text
+
+    return Edit(lambda text: changed(text, put), dropped)
 
 
 def block_edit(block: str) -> Edit:

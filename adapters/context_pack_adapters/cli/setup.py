@@ -19,6 +19,7 @@ from context_pack_adapters.about import IN_THE_CLONE, SOURCE
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
 from context_pack_adapters.cli.client_files import (
+    NAME,
     ClientFile,
     Edit,
     UnreadableConfig,
@@ -27,7 +28,6 @@ from context_pack_adapters.cli.client_files import (
     server_edit,
 )
 
-NAME = "context-pack"
 ENVIRON = {"CONTEXT_PACK_TOOLS": "auto"}
 NEXT = """
 Start your agent anew, then ask it to "list the context packs".
@@ -238,7 +238,7 @@ def _set_up(client: Client, options: SetupOptions, source_root: str) -> bool:
         return False
     start = [NAME] if options.project else command_line()
     entry = client.entry(start)
-    edit = server_edit(place, client.section, NAME, entry)
+    edit = server_edit(place, client.section, entry)
     if client.hooks is not None and (options.hooks or options.remove):
         hooks_place, more = client.hooks.place(options.project), _hooks_edit(client.hooks, start)
         if hooks_place == place:

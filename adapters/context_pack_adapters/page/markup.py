@@ -47,15 +47,11 @@ def _picture(match: re.Match[str]) -> str:
 def numbered(code: str, language: str, first: int, name: str) -> Markup:
     """Coloured code with the file's line numbers; line 42 has the address `#NAME-L-42`."""
     lines = {"lineanchors": f"{name}-L", "linespans": f"{name}-S", "anchorlinenos": True}
-    return _coloured(code, language, linenos="inline", linenostart=first, **lines)
+    return coloured(code, language, linenos="inline", linenostart=first, **lines)
 
 
-def coloured(code: str, language: str) -> Markup:
-    """Coloured code without numbers: it stands in no file."""
-    return _coloured(code, language)
-
-
-def _coloured(code: str, language: str, **options: Any) -> Markup:
+def coloured(code: str, language: str, **options: Any) -> Markup:
+    """Coloured code, without numbers unless the options of Pygments say so."""
     lexer: Any = TextLexer
     if len(code) <= MOST_CHARS and max(map(len, code.split("\n"))) <= LONGEST_LINE:
         lexer = _lexer(_LEXER_NAMES.get(language, language))
@@ -95,7 +91,8 @@ def _markdown() -> MarkdownIt:
 
 
 def _fence(code: str, language: str, _attributes: str) -> str:
-    return _coloured(code, language.lower(), nowrap=True)
+    # Plain `str`: what the Markdown renderer puts around a `Markup` would be escaped by it.
+    return str(coloured(code, language.lower(), nowrap=True))
 
 
 @cache
