@@ -19,7 +19,6 @@ REPOSITORY = "https://example.org/context-pack"
 """Where the project will be published; a placeholder, as is the one in docs/registry/server.json."""
 DESCRIPTION = "Curated context for coding agents: packs of anchored code that stay true as the code changes."
 
-FAMILIES = ("packs", "code", "memory", "documents", "contexts", "bundles")
 MOST_ROOT_BYTES = 120
 _PARTS: Mapping[str, str] = {
     "packs": "context packs (notes and live code that one agent hands to the next)",
@@ -29,6 +28,7 @@ _PARTS: Mapping[str, str] = {
     "contexts": "contexts of folders",
     "bundles": "spec bundles",
 }
+FAMILIES = tuple(_PARTS)
 _REMEMBER = """
 Remember: `context_search` {query, sources?} finds code, discoveries, past sessions and packs by meaning: \
 ask it first; while it says `indexing`, ask again soon. `context_record` {type, content, module?} keeps a \
@@ -65,18 +65,13 @@ def instructions(root: str, families: Collection[str] = FAMILIES) -> str:
     Some clients show no more than the first sentence.
     """
     data = os.fsencode(root)
-    shown = root if len(data) <= MOST_ROOT_BYTES else "…" + data[-MOST_ROOT_BYTES:].decode("utf-8", "ignore")
+    place = root if len(data) <= MOST_ROOT_BYTES else "…" + data[-MOST_ROOT_BYTES:].decode("utf-8", "ignore")
     serves = ", ".join(words for name, words in _PARTS.items() if name in families)
-    text = f"For the project in {shown}: {serves}. Paths are relative to it; errors say what to do next.\n"
+    text = f"For the project in {place}: {serves}. Paths are relative to it; errors say what to do next.\n"
     text += _REMEMBER if "memory" in families else ""
     text += _PACKS if "packs" in families else ""
     looks = "; ".join(words for name, words in _LOOK.items() if name in families)
     return (text + (f"\nLook: {looks}.\n" if looks else "")).strip()
-
-
-def is_watchable(uri: str) -> bool:
-    """Whether subscribers of this resource are notified of changes: only packs are watched."""
-    return uri.startswith("context://pack/")
 
 
 def install_command(extra: str) -> str:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from context_pack.toolkit.registry import Registry
     from context_pack_adapters.served import Served
 
+PACKS = "context://pack/"
+"""The only resources whose subscribers hear of changes begin so."""
 NO_PROJECT = (
     "The server was started in {}, which is no project: set CONTEXT_PACK_SOURCE_ROOT to the folder of the "
     "project in the client's configuration, or start the client in that folder"
@@ -65,7 +67,7 @@ class Connection:
             warm_up=self._warm_up,
             alarm=self._log.alarm,
             on_watch=self._watch,
-            is_watchable=lambda uri: not settings.refusals and about.is_watchable(uri),
+            is_watchable=lambda uri: not settings.refusals and uri.startswith(PACKS),
             monotonic=time.monotonic,
             call_seconds=settings.call_seconds,
             page_tokens=settings.page_tokens,

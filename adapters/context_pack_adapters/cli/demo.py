@@ -20,12 +20,13 @@ from context_pack.kernel.errors import Failure
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceFile
-from context_pack.kernel.syntax import Definition, DefinitionKind, Parsed
-from context_pack.kernel.text import split_lines
+from context_pack.kernel.syntax import DefinitionKind, Parsed
+from context_pack.kernel.text import counted, split_lines
+from context_pack.packs.model import Pack
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command
-from context_pack_adapters.cli.output import way_of
-from context_pack_adapters.cli.packs import ask
+from context_pack_adapters.library import open_workspace
+from context_pack_adapters.library.packs import Packs
 
 MOST_FILES, MOST_BYTES = 250, 200_000
 LONGEST, LONGEST_README = 40, 16
@@ -74,49 +75,44 @@ def demo(app: App) -> None:
       context-pack demo
       context-pack demo --source-root ~/src/shop
     """
-    places = look_at(app)
+    places = survey(app)
     name = re.sub(r"[^\w.-]+", " ", os.path.basename(app.settings.source_root)).strip() or "this folder"
-    text = PACK.format(name=name, places="\n".join(map(_statement, places)) or EMPTY)
+    statements = [f"- `{place.path}:{place.start}-{place.end}`: {place.what}." for place in places]
+    text = PACK.format(name=name, places="\n".join(statements) or EMPTY)
     with TemporaryDirectory(prefix="context-pack-demo-") as folder:
-        copied = App()
-        copied.settings = app.settings._replace(
-            source_root=folder, root=os.path.join(folder, ".packs"), cache=os.path.join(folder, ".cache")
-        )
         for place in places:
             target = Path(folder, place.path)
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(_text(app, place.path), "utf-8")
-        packs = copied.workspace.packs
-        pack = packs.set_status(packs.write(text, name="first-look", ttl_minutes=60).pack, "finalized")
-        output.markdown(packs.document(pack))
-        if places:
-            _edit(copied, pack.id, places[-1], Path(folder, places[-1].path))
-        copied.close()
+        with open_workspace(folder, cache=Path(folder, ".cache")) as workspace:
+            packs = workspace.packs
+            pack = packs.set_status(packs.write(text, name="first-look", ttl_minutes=60).pack, "finalized")
+            output.markdown(packs.document(pack))
+            if places:
+                _edit(packs, pack, places[-1], Path(folder, places[-1].path))
     output.note("\nNothing was left behind. Next: context-pack packs draft, or context-pack --help")
 
 
-def _statement(place: SurveyedPlace) -> str:
-    return f"- `{place.path}:{place.start}-{place.end}`: {place.what}."
-
-
-def _edit(app: App, pack_id: str, place: SurveyedPlace, file: Path) -> None:
+def _edit(packs: Packs, pack: Pack, place: SurveyedPlace, file: Path) -> None:
     """Move the code of a place, then change it, and print what the pack says each time."""
     lines = file.read_text("utf-8").splitlines(keepends=True)
     output.line(("bold", f"\n— In a copy, three lines are written at the top of {place.path}: it follows"))
     file.write_text("\n\n\n" + "".join(lines), "utf-8")
-    for ref in ask(app, "verify", id=pack_id)["refs"]:
-        if ref["path"] == place.path:
-            output.line("  ", ("blue", ref["state"]), f"  {way_of(ref)}")
+    for checked in packs.verify(pack).refs:
+        ref, now = checked.ref, checked.resolution.found
+        if ref.path.value == place.path and now is not None:
+            way = f"  {ref.path}:{ref.lines} → {now.path}:{now.lines}"
+            output.line("  ", ("blue", checked.resolution.state.value), way)
     middle = [number for number in range(place.start, place.end) if any(map(str.isalpha, lines[number]))]
     if middle:
         gone = middle[len(middle) // 2]
         then = f"\n— then {lines[gone].strip()!r} is taken out of it: it says what to read again"
         output.line(("bold", then))
         file.write_text("\n\n\n" + "".join(lines[:gone] + lines[gone + 1 :]), "utf-8")
-        output.markdown(app.workspace.packs.document(pack_id, mode="diff"))
+        output.markdown(packs.document(pack, mode="diff"))
 
 
-def look_at(app: App) -> list[SurveyedPlace]:
+def survey(app: App) -> list[SurveyedPlace]:
     """What a newcomer would read first, the same every time; what may not be read is passed over."""
     names = app.ports.source.names().paths
     paths = sorted(
@@ -145,11 +141,16 @@ def look_at(app: App) -> list[SurveyedPlace]:
         places.append(SurveyedPlace(entry, start, min(end, start + LONGEST - 1), what))
     importers = {path: sum(path in each for each in imports.values()) for path in parsed}
     for path in sorted((path for path in parsed if path != entry), key=lambda path: -importers[path]):
-        definition = _longest(parsed[path])
-        if definition is not None:
-            named, count = definition.qualified, importers[path]
-            what = f"definition of {named}, in a file that is imported by {count} others"
-            return [*places, SurveyedPlace(path, definition.start, definition.end, what)]
+        fitting = [
+            each
+            for each in parsed[path].definitions
+            if not each.depth and each.kind is not DefinitionKind.CONSTANT and each.end - each.start < LONGEST
+        ]
+        if fitting:
+            longest = max(fitting, key=lambda each: each.end - each.start)
+            others = counted(importers[path], "other")
+            what = f"definition of {longest.qualified}, in a file that is imported by {others}"
+            return [*places, SurveyedPlace(path, longest.start, longest.end, what)]
     return places
 
 
@@ -177,16 +178,6 @@ def _entry(imports: Mapping[str, Sequence[str]]) -> str | None:
 
     candidates = [path for path in imports if path not in imported or _role(path) is Role.ENTRY]
     return min(candidates, key=rank, default=None)
-
-
-def _longest(parsed: Parsed) -> Definition | None:
-    """The longest definition of a file that fits."""
-    fitting = [
-        each
-        for each in parsed.definitions
-        if not each.depth and each.kind is not DefinitionKind.CONSTANT and each.end - each.start < LONGEST
-    ]
-    return max(fitting, key=lambda each: each.end - each.start, default=None)
 
 
 def _opening(text: str, most: int) -> int:
