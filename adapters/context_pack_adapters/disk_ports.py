@@ -17,7 +17,6 @@ from attrs import frozen
 
 from context_pack.composition import Ports, Readable
 from context_pack.kernel.paths import PathPolicy
-from context_pack.kernel.ports import IdSource
 from context_pack.memory.discovery import uuid_of
 from context_pack.memory.ports import DiscoveryStore
 from context_pack.packs.ports import ExcerptStore, PackHistory, PackStore
@@ -74,11 +73,6 @@ class Stores(NamedTuple):
     excerpts: ExcerptStore
     history: PackHistory
     discoveries: DiscoveryStore
-
-
-def file_packs(settings: Settings, ids: IdSource) -> PackStore:
-    """The packs in the storage root, by themselves."""
-    return FilePackStore(storage_place(settings), SystemClock(), ids)
 
 
 def open_ports(

@@ -27,7 +27,7 @@ class PackStore(Protocol):
     """
 
     def create(self, make: Callable[[str], Pack], name: str | None, waiting: Check = never_cancelled) -> Pack:
-        """Store the pack that `make` builds for a fresh id, if `name` is free among live packs."""
+        """Store the pack that `make` builds, for a fresh id or under one that it has, if `name` is free."""
 
     def get(self, pack_id: str) -> Pack:
         """The pack with that id."""

@@ -94,6 +94,7 @@ def test_a_newer_schema_is_refused_in_words_and_a_missing_one_names_the_command(
     assert missing.code == 1
     assert "team init" in missing.err
     assert member("team", "init").code == 0
+    assert "mend it" not in missing.err, "that is about files"
     run_sql(postgres, own_database, "INSERT INTO context_pack.cp_schema VALUES (99)")
     for words in (("packs", "list"), ("team", "init"), ("team", "status")):
         done = member(*words)
@@ -182,6 +183,24 @@ def test_push_and_pull_name_conflicts_and_overwrite_nothing(
     assert pushed.code == 1
     assert sorted(pushed.json["packs"]["conflicts"]) == sorted([first, taken])
     assert ada("packs", "show", first, "--json").code == 0
+
+
+@pytest.mark.clause("TM-07")
+def test_pushed_packs_bring_the_texts_that_show_what_changed(
+    postgres: Server, own_database: str, tmp_path: Path
+) -> None:
+    ada, ben = (
+        Member(tmp_path / name, postgres.address("postgres", own_database), "example.org/shop")
+        for name in ("ada", "ben")
+    )
+    (tmp_path / "how.md").write_text("# How\n\nIt greets in `greet.py:1-2`.\n")
+    assert ada.run("packs", "import", str(tmp_path / "how.md"), "--name", "how").code == 0
+    assert ada("team", "init").code == 0
+    assert ada("team", "push").code == 0
+    (tmp_path / "ben" / "greet.py").write_text("def greet():\n    return 'bye'\n")
+    assert "-    return 'hello'" in ben("packs", "diff", "how", "greet-py-1-2").out
+    assert ben("team", "pull").code == 0
+    assert "-    return 'hello'" in ben.run("packs", "diff", "how", "greet-py-1-2").out
 
 
 @pytest.fixture

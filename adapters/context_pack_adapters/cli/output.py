@@ -222,7 +222,8 @@ def words_for(failure: Failure, root: str = "") -> list[str]:
     ]
     lines += [str(problem.get("message")) for problem in details.get("problems", ())[1:]]
     lines += [str(details["hint"])] if "hint" in details else []
-    lines += [advice] if advice and root else []
+    in_file = "store" not in details  # failures of a team's database name it
+    lines += [advice] if advice and root and in_file else []
     return [command_words(message), *(f"  {command_words(each)}" for each in lines)]
 
 

@@ -12,8 +12,13 @@ from attrs import asdict
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
 from context_pack_adapters.cli.generated import generate
-from context_pack_adapters.disk_ports import file_packs, open_ports
-from context_pack_adapters.postgres.copying import CopySide, copy_discoveries, copy_packs, report_lines
+from context_pack_adapters.disk_ports import open_ports
+from context_pack_adapters.postgres.copying import (
+    copy_discoveries,
+    copy_excerpts,
+    copy_packs,
+    report_lines,
+)
 from context_pack_adapters.postgres.opening import load_team
 from context_pack_adapters.system import SystemIds
 
@@ -39,7 +44,7 @@ def open_team(app: App) -> Team:
 def init(app: App, members: str, only_print: bool) -> None:
     """Prepare the team's database for this project; what is there already stays as it is.
 
-    Makes or migrates the tables and the roles context_pack_owner and context_pack_member, and registers this
+    Makes the tables and the roles context_pack_owner and context_pack_member, and registers this
     project. Run it once, with a login that may create roles; everybody else only needs the role.
 
     Examples:
@@ -51,10 +56,10 @@ def init(app: App, members: str, only_print: bool) -> None:
     if only_print:
         output.line(team.preparation(members))
         return
-    steps = team.prepare(members)
-    done = f"{steps} steps run" if steps else "it was up to date"
+    made = team.prepare(members)
+    done = "its tables were made" if made else "it was up to date"
     words = f"The database is ready for {project} ({done}); its members have {members}."
-    app.tell({"project": project, "members": members, "steps": steps}, words)
+    app.tell({"project": project, "members": members, "made": made}, words)
 
 
 @command("team status")
@@ -75,14 +80,14 @@ def status(app: App) -> None:
 def _copy(app: App, _: object, up: bool) -> int:
     """Copy from files to the database, or back, and print the outcome; 1 for conflicts."""
     team, files = open_team(app), open_ports(app.settings._replace(store=""))
-    here = CopySide(files.packs, lambda ids: file_packs(app.settings, ids), files.discoveries)
-    there = CopySide(team.packs(SystemIds()), team.packs, team.discoveries())
-    source, target = (here, there) if up else (there, here)
-    packs = copy_packs(source.packs, target.packs_with)
-    discoveries = copy_discoveries(source.discoveries, target.discoveries)
-    lines = (*report_lines(packs, "packs"), *report_lines(discoveries, "discoveries"))
-    app.tell({"packs": asdict(packs), "discoveries": asdict(discoveries)}, *lines)
-    return 1 if packs.conflicts or discoveries.conflicts else 0
+    here = files.packs, files.excerpts, files.discoveries
+    there = team.packs(SystemIds()), team.excerpts(), team.discoveries()
+    (packs, excerpts, discoveries), target = (here, there) if up else (there, here)
+    copy_excerpts(packs, excerpts, target[1])  # before the packs that need them
+    copied = {"packs": copy_packs(packs, target[0]), "discoveries": copy_discoveries(discoveries, target[2])}
+    lines = [line for kind, outcome in copied.items() for line in report_lines(outcome, kind)]
+    app.tell({kind: asdict(outcome) for kind, outcome in copied.items()}, *lines)
+    return 1 if any(outcome.conflicts for outcome in copied.values()) else 0
 
 
 COPY = """Copy the packs and discoveries of {} to {}; nothing is overwritten.

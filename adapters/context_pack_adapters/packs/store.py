@@ -231,12 +231,11 @@ class FilePackStore:
 
     def _create(self, make: Callable[[str], Pack]) -> Pack:
         for _ in range(_MOST_DRAWS):
-            fresh = pack_id(self._ids.token(PACK_ID_BYTES))
-            pack = make(fresh)
+            pack = make(pack_id(self._ids.token(PACK_ID_BYTES)))
             data = pack_format.encode(pack)
-            with translated(fresh + SUFFIX):
-                if self._folder.create(fresh + SUFFIX, data):
-                    self._keep(fresh, {pack.revision: data})
+            with translated(pack.id + SUFFIX):
+                if self._folder.create(pack.id + SUFFIX, data):
+                    self._keep(pack.id, {pack.revision: data})
                     self._tidy()
                     return pack
         raise no_free_id()

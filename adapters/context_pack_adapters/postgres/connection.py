@@ -25,13 +25,24 @@ from psycopg.abc import RV, PQGen
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.call import Check, never_cancelled
-from context_pack_adapters.postgres.faults import NoAnswer, failure_of, is_lost, locked_failure, lost_commit
+from context_pack_adapters.postgres.faults import (
+    STORE,
+    NoAnswer,
+    failure_of,
+    is_lost,
+    locked_failure,
+    lost_commit,
+)
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
 
 VERSION = 5
 """The version of the tables that this program knows."""
+OLDER = (
+    "is of before context-pack 0.2, and is not brought up to date: with the program that made it run "
+    "'context-pack team pull', have the schema context_pack dropped, then run 'team init' and 'team push'"
+)
 ANSWER_SECONDS = 2.0
 """How long a statement may take: with connecting, a caller hears of a silent database within five seconds."""
 _TICK_SECONDS = 0.1
@@ -72,22 +83,25 @@ class Link(psycopg.Connection[Row]):
     waiting: Check = staticmethod(never_cancelled)
 
     def wait(self, gen: PQGen[RV], interval: float = _TICK_SECONDS, timeout: float | None = None) -> RV:
-        """Run a generator of the driver until it is done or the time is over."""
-        bounds = {} if timeout is None else {"timeout": timeout}
-        end = time.monotonic() + self.seconds + 0.5  # the server's own limit comes first
-        return super().wait(self._until(gen, end), interval, **bounds)
+        """Run a generator of the driver until it is done or the time is over.
 
-    def _until(self, gen: PQGen[RV], end: float) -> PQGen[RV]:
-        try:
-            wanted = next(gen)
-            while True:
-                ready = yield wanted
-                if not ready:
-                    self._check(end)
-                wanted = gen.send(ready)
-        except StopIteration as done:
-            value: RV = done.value
-            return value
+        The driver wakes it after each interval in which nothing came, with nothing ready.
+        """
+        end = time.monotonic() + self.seconds + 0.5  # the server's own limit comes first
+        bounds = {} if timeout is None else {"timeout": timeout}  # psycopg 3.2 knows none
+
+        def watched() -> PQGen[RV]:
+            ready: Any = None
+            try:
+                while True:
+                    ready = yield gen.send(ready)
+                    if not ready:
+                        self._check(end)
+            except StopIteration as done:
+                value: RV = done.value
+                return value
+
+        return super().wait(watched(), interval, **bounds)
 
     def _check(self, end: float) -> None:
         try:
@@ -191,7 +205,7 @@ class Database:
         with self._lock:
             link = self._idle.pop() if self._idle else None
         if link is None:
-            link = self.connect()
+            link = self._connect()
         link.seconds, link.waiting = self._seconds + lock_seconds, waiting
         try:
             yield link
@@ -203,8 +217,8 @@ class Database:
                 else:
                     link.close()
 
-    def connect(self) -> Link:
-        """A new connection of this project, beside the pool.
+    def _connect(self) -> Link:
+        """A new connection of this project.
 
         Raises:
             Failure: it cannot be had, or the tables are of another version.
@@ -227,11 +241,11 @@ class Database:
         ((version, known),) = link.execute(_KNOWN, values).fetchall()
         check_version(version)
         if not known:
-            words = (
-                "is not in the team's database, or this login has not its role; run 'context-pack team init'"
-            )
+            words = "is not in the team's database, or this login has not its role"
             raise Failure(
-                Code.MIGRATION_REQUIRED, f"the project {self.project!r} {words}", {"project": self.project}
+                Code.MIGRATION_REQUIRED,
+                f"the project {self.project!r} {words}; run 'context-pack team init'",
+                {"store": STORE, "project": self.project},
             )
 
 
@@ -252,9 +266,11 @@ def check_version(found: int | None) -> None:
     """Refuse tables that this program does not know."""
     if found == VERSION:
         return
-    if found is None or found < VERSION:
-        words = "is older than this program; run 'context-pack team init' to bring it up to date"
+    if found is None:
+        words = "has no tables yet; run 'context-pack team init' once"
+    elif found < VERSION:
+        words = OLDER
     else:
         words = "is newer than this program; upgrade context-pack"
-    details = {"found": found, "supported": VERSION}
+    details = {"store": STORE, "found": found, "supported": VERSION}
     raise Failure(Code.MIGRATION_REQUIRED, f"the schema of the team's database {words}", details)

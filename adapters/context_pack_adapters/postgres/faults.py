@@ -12,6 +12,8 @@ import psycopg
 
 from context_pack.kernel.errors import Code, Failure
 
+STORE = "postgresql"
+"""In the details of every failure of the database, by which it is told from one of a file."""
 LOCAL = "code, contexts and files work without it"
 _RAISED = Code.UNAVAILABLE
 _WORDS: dict[str, tuple[Code, str]] = {
@@ -57,7 +59,7 @@ def is_lost(error: psycopg.Error) -> bool:
 def lost_commit() -> Failure:
     """The failure for a change that may or may not be stored."""
     words = "did not say whether the change is stored; read it again before you retry"
-    details = {"store": "postgresql", "reason": "lost"}
+    details = {"store": STORE, "reason": "lost"}
     return Failure(Code.UNAVAILABLE, f"the team's database {words}", details)
 
 
@@ -67,7 +69,7 @@ def failure_of(error: BaseException) -> Failure:
     code, words = _WORDS.get(state, (Code.UNAVAILABLE, _LOST))
     if state not in ("", *_WORDS) and state[:2] not in ("08", "53", "57", "58"):
         code, words = Code.IO_ERROR, f"refused a statement (SQLSTATE {state}); report this"
-    return Failure(code, f"the team's database {words}", {"store": "postgresql", "reason": state or "lost"})
+    return Failure(code, f"the team's database {words}", {"store": STORE, "reason": state or "lost"})
 
 
 def _state_while_connecting(error: BaseException) -> str:

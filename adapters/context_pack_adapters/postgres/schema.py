@@ -1,8 +1,11 @@
-"""The tables of the team's database: one list of steps, forwards only, each run once under one lock.
+"""The tables of the team's database: made once, under one lock, from the SQL in `tables/`.
 
 An owner role has the tables, a member role may use them; row-level security shows a login the rows of the
 project it has named, if it has that project's role; functions look names up in `pg_catalog` alone, so that
-nobody puts own ones in the way. The SQL is in `tables/`, one file for each step.
+nobody puts own ones in the way.
+
+The tables are those of version 5, which 0.2.0 came with. Whoever changes them adds a file for the step from
+the version before to the next, and has `_prepared` run it: a team upgrades one member at a time.
 """
 
 from __future__ import annotations
@@ -11,38 +14,37 @@ from pkgutil import get_data
 from typing import LiteralString
 
 import psycopg
+from psycopg import sql
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack_adapters.postgres.connection import VERSION, Address, Link, check_version, open_link
+from context_pack_adapters.postgres.connection import Address, Link, check_version, open_link
 from context_pack_adapters.postgres.faults import failure_of
-
-_INIT_LOCK = 0x436F_6E50  # one number for everybody who prepares a database
 
 
 def _sql(name: str) -> str:
     return (get_data(__package__, f"tables/{name}.sql") or b"").decode().strip()
 
 
-ROLES = _sql("roles")
-STEPS = tuple(_sql(str(step)) for step in range(1, VERSION + 1))
-_KNOWN: LiteralString = "SELECT coalesce(max(version), 0) FROM context_pack.cp_schema"
-_NOTE: LiteralString = "INSERT INTO context_pack.cp_schema (version) VALUES (%(version)s)"
-_REGISTER: LiteralString = """
-    INSERT INTO context_pack.cp_projects (project, members)
-    VALUES (%(project)s, quote_ident(%(members)s)::regrole)
-    ON CONFLICT (project) DO UPDATE SET members = excluded.members"""
+LOCK = f"SELECT pg_advisory_xact_lock({0x436F_6E50});"
+"""One number for everybody who prepares a database."""
+ROLES, TABLES = _sql("roles"), _sql("tables")
 MEMBERS = "context_pack_member"
+_VERSION: LiteralString = "SELECT max(version) FROM context_pack.cp_schema"
+_REGISTER = sql.SQL("""\
+INSERT INTO context_pack.cp_projects (project, members)
+  VALUES ({project}, quote_ident({members})::regrole)
+  ON CONFLICT (project) DO UPDATE SET members = excluded.members;""")
 _FORBIDDEN = (
     "this login may not prepare the team's database; use one that may create roles and schemas, "
     "or give 'context-pack team init --print' to somebody who may"
 )
 
 
-def prepare(address: Address, project: str, members: str = MEMBERS) -> int:
-    """Make or migrate the tables, and register the project for that role; returns how many steps were run.
+def prepare(address: Address, project: str, members: str = MEMBERS) -> bool:
+    """Make the tables if there are none, and register the project for that role; tells whether it made them.
 
     Raises:
-        Failure: the database cannot be reached, is newer than this program, or the login may not do it.
+        Failure: the database cannot be reached, is of another version, or the login may not do it.
     """
     try:
         with open_link(address) as link:
@@ -55,33 +57,20 @@ def prepare(address: Address, project: str, members: str = MEMBERS) -> int:
         raise failure_of(error) from None
 
 
-def _prepared(link: Link, project: str, members: str) -> int:
-    link.autocommit = False
-    link.execute("SELECT pg_advisory_xact_lock(%(number)s)", {"number": _INIT_LOCK})
-    link.execute(ROLES.encode())
-    ((known,),) = link.execute(_KNOWN).fetchall()
-    if known > VERSION:
-        check_version(known)
-    for version, step in enumerate(STEPS[known:], known + 1):
-        link.execute(step.encode())
-        link.execute(_NOTE, {"version": version})
-    link.execute(_REGISTER, {"project": project, "members": members})
-    link.commit()
-    return VERSION - int(known)
+def _prepared(link: Link, project: str, members: str) -> bool:
+    with link.transaction():
+        for statements in (LOCK, ROLES):
+            link.execute(statements.encode())
+        ((version,),) = link.execute(_VERSION).fetchall()
+        if version is None:
+            link.execute(TABLES.encode())
+        else:
+            check_version(version)
+        link.execute(_REGISTER.format(project=project, members=members))
+    return version is None
 
 
 def printed(project: str, members: str = MEMBERS) -> str:
     """The SQL that `prepare` runs on an empty database, for an administrator to run."""
-    steps = [f"{step}\nINSERT INTO context_pack.cp_schema VALUES ({at});" for at, step in enumerate(STEPS, 1)]
-    register = (
-        "INSERT INTO context_pack.cp_projects (project, members)\n"
-        f"  VALUES ({_literal(project)}, quote_ident({_literal(members)})::regrole)\n"
-        "  ON CONFLICT (project) DO UPDATE SET members = excluded.members;"
-    )
-    lock = f"SELECT pg_advisory_xact_lock({_INIT_LOCK});"
-    return "\n".join(["BEGIN;", lock, ROLES, *steps, register, "COMMIT;"])
-
-
-def _literal(text: str) -> str:
-    """A text as SQL shows it; for people to read and run, never run by us."""
-    return "'" + text.replace("'", "''") + "'"
+    register = _REGISTER.format(project=project, members=members).as_string()
+    return "\n".join(["BEGIN;", LOCK, ROLES, TABLES, register, "COMMIT;"])

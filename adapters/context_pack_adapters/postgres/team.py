@@ -30,11 +30,11 @@ _UNNAMED = (
 
 
 _COUNTS: LiteralString = """
-    SELECT (SELECT count(*) FROM context_pack.cp_packs
+    SELECT current_setting('server_version'), current_user, current_setting('is_superuser')::boolean,
+           (SELECT count(*) FROM context_pack.cp_packs
             WHERE project = %(project)s AND expires_at > clock_timestamp()),
            (SELECT count(*) FROM context_pack.cp_discoveries WHERE project = %(project)s),
-           (SELECT count(*) FROM context_pack.cp_documents WHERE project = %(project)s),
-           current_setting('server_version'), current_user, current_setting('is_superuser')::boolean"""
+           (SELECT count(*) FROM context_pack.cp_documents WHERE project = %(project)s)"""
 
 
 @frozen
@@ -85,8 +85,8 @@ class Team:
         """The SQL that prepares the database for this project and the role of its members."""
         return printed(self.database.project, members)
 
-    def prepare(self, members: str) -> int:
-        """Prepare the database for this project; returns how many steps were left to do.
+    def prepare(self, members: str) -> bool:
+        """Prepare the database for this project; tells whether it had no tables yet.
 
         Raises:
             Failure: it cannot be reached or changed.
@@ -99,11 +99,10 @@ class Team:
         Raises:
             Failure: it cannot be reached or used.
         """
-        ((packs, discoveries, documents, server, login, superuser),) = self.database.rows(_COUNTS, {})
+        ((server, login, superuser, *counts),) = self.database.rows(_COUNTS, {})
         begun = time.perf_counter()  # the connection is there already
         self.database.rows("SELECT 1", {})
         latency = round((time.perf_counter() - begun) * 1000, 2)
-        counts = packs, discoveries, documents
         return DatabaseStatus(self.database.project, VERSION, server, login, superuser, latency, *counts)
 
     def change_token(self) -> str:
