@@ -32,7 +32,6 @@ TOKENS = 4_000
 LEAST_TOKENS = 200
 HUGE_PART = 4
 """A file of a folder that is larger than the whole budget has this part of it."""
-LEAST_UNREAD, MOST_UNREAD = 2, 5
 ROOT = "."
 
 
@@ -144,15 +143,8 @@ class Outliner:
         shown = chosen(readable_part(parsed).definitions, command.depth or depth, command.query)
         if depth == FOLDER_DEPTH and command.query is None:
             shown = tuple(each for each in shown if each.kind is not DefinitionKind.CONSTANT)
-        plain = parsed.reason if isinstance(parsed, NotParsed) else _unread(parsed.unread)
+        plain = parsed.reason if isinstance(parsed, NotParsed) else parsed.unread_in_words
         return FileOutline(source.path.value, count_lines(source.text), shown, plain)
-
-
-def _unread(unread: Sequence[tuple[int, int]]) -> str | None:
-    """Which lines the grammar could not read; a line or two are most often one word that it does not know."""
-    spans = [line_range(*each) for each in unread if each[1] - each[0] >= LEAST_UNREAD]
-    more = f" and {len(spans) - MOST_UNREAD} more places" if len(spans) > MOST_UNREAD else ""
-    return f"not parsed: lines {', '.join(spans[:MOST_UNREAD])}{more}" if spans else None
 
 
 def _weight(line: str) -> int:

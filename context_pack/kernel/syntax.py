@@ -17,6 +17,7 @@ _JOINTS = re.compile(r":+|\.|(?<=\w)(?<!\br)#")
 """What holds a qualified name together: `A.b`, `A::b`, `A#b`; not the sign of `#secret` or `r#type`."""
 _OPERATOR = re.compile(r"\boperator\s+(?=[^\w\s\"])")
 """`operator ==` of C++ is `operator==`."""
+LEAST_UNREAD, MOST_UNREAD = 2, 5
 
 
 class DefinitionKind(StrEnum):
@@ -97,6 +98,13 @@ class Parsed:
     exports: tuple[str, ...] = ()
     error_line: int | None = None
     unread: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def unread_in_words(self) -> str | None:
+        """Which lines the grammar could not read; one or two are most often a word that it does not know."""
+        spans = [f"{first}-{last}" for first, last in self.unread if last - first >= LEAST_UNREAD]
+        more = f" and {len(spans) - MOST_UNREAD} more places" if len(spans) > MOST_UNREAD else ""
+        return f"not parsed: lines {', '.join(spans[:MOST_UNREAD])}{more}" if spans else None
 
 
 @frozen

@@ -21,10 +21,11 @@ NOTES = (DISCOVERY, SESSION, PACK)
 """What is embedded by a semantic model. Code is not: with today's ranking, the model found the right
 definition less often (of 26 questions 13 first instead of 15, `benches/quality/code_search.py --functions`),
 and embedding a repository takes minutes where notes take a second."""
-SNIPPETS = "snippets/9"
+SNIPPETS = "snippets/10"
 """Another way to cut files needs another name, so that what was indexed before is cut again."""
-PLAIN, SKIPPED, FAILED = "plain", "skipped", "failed"
-"""Facts of an entry of code: why it was not parsed, why it has no pieces, and that it should have been."""
+PLAIN, SKIPPED, FAILED, UNREAD = "plain", "skipped", "failed", "unread"
+"""Facts of an entry of code: why it was not parsed, why it has no pieces, that it should have been, and which
+lines of it were not parsed."""
 BRIEF, DECLARES = "brief", "declares"
 """Facts of a piece: it has a few lines of code; it has no body of its own (an interface, a prototype)."""
 PART, OF = "part", "of"

@@ -35,6 +35,7 @@ from context_pack.memory.entries import (
     PLAIN,
     SKIPPED,
     SNIPPETS,
+    UNREAD,
 )
 from context_pack.retrieval.model import IndexEntry, Piece
 
@@ -253,7 +254,7 @@ def code_entry(path: str, text: str, digest: str, stamp: str, parsed: Parsed | N
         kind=language,
         module=module_of(RelativePath(path)),
         pieces=tuple(_pieces(path, lines, snippets, readable_part(parsed))),
-        facts=_facts(PLAIN, parsed) if isinstance(parsed, NotParsed) else {},
+        facts=_facts(PLAIN, parsed) if isinstance(parsed, NotParsed) else _unread(parsed),
     )
 
 
@@ -264,6 +265,10 @@ def skipped_entry(path: str, stamp: str, why: NotParsed) -> IndexEntry:
 
 def _facts(outcome: str, why: NotParsed) -> dict[str, Any]:
     return {outcome: why.reason, FAILED: True} if why.failed else {outcome: why.reason}
+
+
+def _unread(parsed: Parsed) -> dict[str, Any]:
+    return {UNREAD: parsed.unread_in_words} if parsed.unread_in_words else {}
 
 
 def _pieces(path: str, lines: Sequence[str], snippets: Sequence[Snippet], parsed: Parsed) -> list[Piece]:

@@ -147,3 +147,17 @@ def test_index_says_what_it_does_and_a_dry_run_does_nothing(run: CommandLine, tm
     (tmp_path / "b.py").unlink()
     gone = run("index", "--json", CONTEXT_PACK_EMBEDDER="fast").json
     assert gone == {"files": 0, "skipped": 7, "failed": []}
+
+
+@pytest.mark.clause("ME-24", "CD-83")
+def test_index_names_the_lines_that_were_not_parsed_and_has_their_definitions(
+    run: CommandLine, tmp_path: Path
+) -> None:
+    known = "".join(f"fun number{each}() = {each}\n" for each in range(12))
+    (tmp_path / "a.kt").write_text(f"{known}context(a: A, _: B)\nclass Zebra {{\n    fun feed() = 1\n}}\n")
+    indexed = run("index", CONTEXT_PACK_EMBEDDER="fast")
+    assert indexed.code == 0
+    assert "a.kt: not parsed: lines 13-16" in indexed.err
+    again = run("index", "--json", CONTEXT_PACK_EMBEDDER="fast").json
+    assert again["partly"] == [{"path": "a.kt", "reason": "not parsed: lines 13-16"}]
+    assert "a.kt:14-16 Zebra" in run("search", "Zebra").out

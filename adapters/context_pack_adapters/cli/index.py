@@ -18,7 +18,7 @@ import click
 from context_pack.composition import UseCases
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.text import counted
-from context_pack.memory.entries import CODE, NOTES, SKIPPED
+from context_pack.memory.entries import CODE, NOTES, SKIPPED, UNREAD
 from context_pack.memory.ports import MemoryPorts
 from context_pack.memory.refresh import CodeIndexer
 from context_pack.retrieval.model import Scope
@@ -71,10 +71,13 @@ def index(app: App, dry_run: bool) -> int:
             body["warning"] = str(error)
     skipped = _skipped(memory, plan)
     held = memory.index.known(CODE).keys() - skipped.keys()
+    partly = {path: each[UNREAD] for path, each in memory.index.facts(CODE).items() if UNREAD in each}
     body |= {"files": len(held), "skipped": len(skipped), "failed": _named(indexer.failed())}
+    if partly:
+        body["partly"] = _named(partly)
     for warning in filter(None, (body.get("warning"), memory.warning)):
         output.complain(warning)
-    for each in body["failed"]:
+    for each in (*body["failed"], *body.get("partly", ())):
         output.complain(f"{each['path']}: {each['reason']}")
     for notice in memory.index.notices():
         output.note(notice)

@@ -3,8 +3,8 @@
 A grammar that does not know one construct may take half a file for an error, and what is declared there
 would be in no outline and no search. A line that begins like a declaration is taken for one, and ends where
 a line is indented no deeper. Declarations of C and its family begin with no word: there is none of this.
-What Kotlin's grammar takes for an annotated expression at the top of a file, as `@A actual class B { … }`, is
-a declaration, too.
+What Kotlin's grammar takes for an expression at the top of a file, as `@A actual class B { … }`, is a
+declaration, too.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ _MODIFIERS = (
     r"companion|fun"
 )
 _DECLARATION = re.compile(
-    rf"(?P<indent>[ \t]*)(?:@[\w.]+(?:\([^()\n]{{0,200}}\))?[ \t]+)*(?:(?:{_MODIFIERS})[ \t]+)*"
-    rf"(?P<word>{'|'.join(_WORDS)})[ \t]+(?:<[^>\n]{{0,200}}>[ \t]*)?(?:[\w<>?, *]{{1,200}}\.)?"
+    rf"(?P<indent>[ \t]*)(?:(?:@[\w.]+|context\b)(?:\([^()\n]{{0,200}}\))?[ \t]+)*(?:(?:{_MODIFIERS})[ \t]+)*"
+    rf"(?P<word>{'|'.join(_WORDS)})[ \t]+(?:<[^>\n]{{0,200}}>[ \t]*)?(?:[\w<>?, *&]{{1,200}}\.)?"
     r"(?P<name>`[^`\n]{1,200}`|[A-Za-z_$][\w$]*)(?![\w$]|[ \t]*(?:,|\.|=[=>]|$(?<=[,.])))"
 )
 _NAME = re.compile(r"`[^`]*`|[\w$]+")
@@ -57,11 +57,11 @@ _CLOSING = re.compile(r"[ \t]*(?:[})\]]|end\b)")
 
 
 def misread_lines(root: Node) -> list[Lines]:
-    """The lines of annotated expressions at the top of a file."""
+    """The lines of expressions at the top of a file, where only declarations can be."""
     kinds = (
         (each, each.children[0].type if each.type == "assignment" else each.type) for each in root.children
     )
-    return [lines_of(each) for each, kind in kinds if kind == "annotated_expression"]
+    return [lines_of(each) for each, kind in kinds if kind.endswith("_expression")]
 
 
 def with_recovered(

@@ -49,7 +49,10 @@
   (#not-match? @name "^(TYPED_)?TEST(_[FP])?$")) @function
 (declaration declarator: (init_declarator ; `auto operator<=>(A, A) = default;`
   declarator: (function_declarator declarator: [(identifier) (operator_name)] @name) value: (_) @body)) @function
-(declaration declarator: (reference_declarator (function_declarator declarator: [(identifier) (operator_name)] @name))) @function @prototype
+(declaration declarator: [
+  (function_declarator declarator: (operator_name) @name)
+  (pointer_declarator declarator: (function_declarator declarator: (operator_name) @name))
+  (reference_declarator (function_declarator declarator: [(identifier) (operator_name)] @name))]) @function @prototype
 (field_declaration_list
   (field_declaration
     declarator: [

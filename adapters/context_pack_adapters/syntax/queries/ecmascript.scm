@@ -123,7 +123,10 @@
   (#not-eq? @_own @name))
 (export_statement value: (call_expression
   arguments: (arguments (function_expression name: (_) @name body: (_) @body) @function)))
-(call_expression function: (parenthesized_expression (function_expression name: (_) @name body: (_) @body) @function))
+(new_expression arguments: (arguments (function_expression name: (_) @name body: (_) @body) @function))
+(call_expression function: [
+  (function_expression name: (_) @name body: (_) @body) @function
+  (parenthesized_expression (function_expression name: (_) @name body: (_) @body) @function)])
 
 ; Imports
 (import_statement source: (string) @specifier) @import
