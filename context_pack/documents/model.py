@@ -12,7 +12,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from context_pack.documents.config import SourceAddress
+from context_pack.documents.places import SourceAddress
 from context_pack.kernel.text import sha256_hex
 from context_pack.retrieval.upkeep import File, IndexPlan
 
@@ -35,7 +35,7 @@ class Collection:
 class Catalogue:
     """Every collection by alias, in the order of the files, and what is wrong with those files."""
 
-    collections: Mapping[str, Collection]
+    collections: Mapping[str, Collection] = field(factory=dict)
     problems: tuple[str, ...] = ()
     allowed: Mapping[str, bool] = field(factory=dict)
     """The repositories that may be fetched for projects, with whether credentials may be used."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import Any, Protocol
 
 from attrs import frozen
 
@@ -63,7 +63,7 @@ class CollectionSources(Protocol):
                 on this disk that the project may not name.
         """
 
-    def configure(self, alias: str, entry: Mapping[str, str] | None, user_wide: bool = False) -> None:
+    def configure(self, alias: str, entry: Mapping[str, Any] | None, user_wide: bool = False) -> None:
         """Set a collection in the configuration, or remove it without an entry; all else stays.
 
         Raises:

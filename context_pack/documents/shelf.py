@@ -11,8 +11,8 @@ from difflib import get_close_matches
 
 from attrs import frozen
 
-from context_pack.documents.config import without_login
 from context_pack.documents.model import Catalogue, Collection, Outcome
+from context_pack.documents.places import without_login
 from context_pack.documents.ports import Check, DocumentPorts
 from context_pack.documents.sync import IndexFreshness, Syncing
 from context_pack.kernel.errors import Code, Failure, invalid

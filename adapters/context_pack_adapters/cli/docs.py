@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from context_pack.documents.commands import SearchDocuments
-from context_pack.documents.config import address_in, address_of, without_login
 from context_pack.documents.model import Collection, Failed
+from context_pack.documents.places import address_in, address_of, without_login
 from context_pack.documents.shelf import DocumentShelf
 from context_pack.documents.tools import named, outcome_body
 from context_pack.kernel.errors import Failure

@@ -13,10 +13,11 @@ import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from urllib.parse import unquote
+from typing import Any
 
-from context_pack.documents import config
-from context_pack.documents.config import CONFIG_FILE, Config, SourceAddress, address_of, parse_config
+from context_pack.documents.config import CONFIG_FILE, MAX_BYTES, edited, parse_config
+from context_pack.documents.model import Catalogue, Collection
+from context_pack.documents.places import SourceAddress, address_of
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.files.faults import translated
 from context_pack_adapters.files.folder import Folder
@@ -25,10 +26,8 @@ from context_pack_adapters.files.rooted import landing
 
 EDIT_SECONDS = 10.0
 NO_FILE = "it is no regular file (a link, perhaps); put a file in its place"
-INSTEAD = (
-    "add it to your own configuration (context-pack docs add NAME PLACE --user), "
-    "or name its folder in CONTEXT_PACK_ALLOWED_ROOTS"
-)
+OWN = "add it to your own configuration (context-pack docs add NAME PLACE --user)"
+INSTEAD = f"{OWN}, or name its folder in CONTEXT_PACK_ALLOWED_ROOTS"
 
 
 class ConfigFile:
@@ -39,18 +38,18 @@ class ConfigFile:
         self._shown = shown
         self._own = own
 
-    def read(self) -> Config:
+    def read(self, collection_of: Callable[[str, Any], Collection]) -> Catalogue:
         """Parse the file; a missing one is empty."""
         try:
             text, _ = self._text()
         except Refused:
-            return Config(problems=(f"{self._shown}: {NO_FILE}",))
+            return Catalogue(problems=(f"{self._shown}: {NO_FILE}",))
         except OSError as error:
-            return Config(problems=(f"{self._shown}: it cannot be read ({error.strerror or 'unknown'})",))
-        return Config() if text is None else parse_config(text, self._shown)
+            return Catalogue(problems=(f"{self._shown}: it cannot be read ({error.strerror or 'unknown'})",))
+        return Catalogue() if text is None else parse_config(text, self._shown, collection_of)
 
-    def edit(self, change: Callable[[str | None], str]) -> None:
-        """Put what `change` makes of the text in its place.
+    def edit(self, change: Callable[[dict[str, Any]], None]) -> None:
+        """Change what the file holds.
 
         Raises:
             Failure: `permission_denied` if it is a link, `io_error`, or what `change` raises.
@@ -63,7 +62,7 @@ class ConfigFile:
                 try:
                     text, mode = self._text()
                     folder.sweep(name)
-                    folder.write(name, change(text).encode("utf-8"), mode)
+                    folder.write(name, edited(text, change).encode("utf-8"), mode)
                 except Refused:
                     raise Failure(Code.PERMISSION_DENIED, f"{CONFIG_FILE}: {NO_FILE}") from None
                 finally:
@@ -74,7 +73,7 @@ class ConfigFile:
         place, name = self._place()
         try:
             with place.held() as folder:
-                data, status = read_file(folder, name, config.MAX_BYTES)
+                data, status = read_file(folder, name, MAX_BYTES)
         except FileNotFoundError:
             return None, None
         try:
@@ -116,13 +115,8 @@ class ProjectPlaces:
         Raises:
             Failure: `permission_denied`, with what to do.
         """
-        protocol, _, rest = where.place.partition("://")
-        if protocol == "file":
-            real = os.path.realpath(unquote(rest))
-            below = [way_inside(root, real) is not None for root in (self._root, *self._more)]
-            if below[0] or not any(below):
-                raise _refused(f"a project may not name a repository on this disk; {INSTEAD}")
-            return False
+        if where.place.startswith("file:"):
+            raise _refused(f"a project may not name a repository on this disk; {OWN}")
         address = address_of(where.place)
         if address not in allowed:
             command = f"context-pack docs allow {shlex.quote(address)}"

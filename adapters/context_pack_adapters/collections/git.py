@@ -24,7 +24,6 @@ from typing import IO, NamedTuple
 
 from attrs import frozen
 
-from context_pack.documents.config import SourceAddress
 from context_pack.documents.manifest import (
     MANIFEST_FILE,
     MAX_BYTES,
@@ -36,6 +35,7 @@ from context_pack.documents.manifest import (
     parse_manifest,
 )
 from context_pack.documents.model import DocumentText, Failed, Survey
+from context_pack.documents.places import SourceAddress
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason

@@ -11,23 +11,13 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from attrs import evolve
 
-from context_pack.documents.config import (
-    CONFIG_FILE,
-    Config,
-    ConfiguredCollection,
-    PlaceKind,
-    SourceAddress,
-    changed,
-    edited,
-    entry_of,
-    with_permit,
-    without_login,
-)
+from context_pack.documents.config import CONFIG_FILE, check_entry, set_collection, set_permit
 from context_pack.documents.manifest import (
     MANIFEST_FILE,
     DocumentManifest,
@@ -36,6 +26,7 @@ from context_pack.documents.manifest import (
 )
 from context_pack.documents.manifest import MAX_BYTES as MAX_MANIFEST_BYTES
 from context_pack.documents.model import Catalogue, Collection, SourceDescription, collection_id
+from context_pack.documents.places import PlaceKind, SourceAddress, without_login
 from context_pack.documents.ports import CollectionSource
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import PathPolicy, RelativePath
@@ -98,13 +89,11 @@ class DiskCollections:
 
     def catalogue(self) -> Catalogue:
         """Every collection, as the files are now; the project's entries win."""
-        project = self._project_file.read()
-        user = self._user_file.read() if self._user_file else Config()
-        found = {entry.alias: self._collection(entry, False) for entry in project.entries}
-        for entry in user.entries:
-            if entry.alias not in found:
-                found[entry.alias] = self._collection(entry, True)
-        return Catalogue(found, (*project.problems, *user.problems), user.allowed)
+        project = self._project_file.read(partial(self._collection, False))
+        user = self._user_file.read(partial(self._collection, True)) if self._user_file else Catalogue()
+        others = {alias: each for alias, each in user.collections.items() if alias not in project.collections}
+        problems = (*project.problems, *user.problems)
+        return Catalogue({**project.collections, **others}, problems, user.allowed)
 
     def open(
         self, collection: Collection, fetch: bool = False, check: Callable[[], None] = lambda: None
@@ -207,44 +196,41 @@ class DiskCollections:
             Failure: `invalid_data` for an address with a login in a file that is shared;
                 `permission_denied` for a place that a project may not name.
         """
-        found = self._collection(entry_of(alias, {"url": url}), user_wide)
+        collection = self._collection(user_wide, alias, {"url": url})
+        where = collection.where
         if user_wide:
-            return found
+            return collection
         if without_login(url) != url:
             raise invalid(LOGIN_IN_SHARED_FILE, "url")
-        if found.where.is_local:
-            self._places.located(found.where.place)
-        elif found.where.place.startswith("file:"):
-            self._places.permit(found.where, {})
-        return found
+        if where.is_local:
+            self._places.located(where.place)
+        elif where.place.startswith("file:"):
+            self._places.permit(where, {})
+        return collection
 
-    def configure(self, alias: str, entry: Mapping[str, str] | None, user_wide: bool = False) -> None:
+    def configure(self, alias: str, entry: Mapping[str, Any] | None, user_wide: bool = False) -> None:
         """Set or remove a collection in one of the files."""
-        self._edit(
-            self._user_file if user_wide else self._project_file, lambda text: edited(text, alias, entry)
-        )
+        file = self._own_file() if user_wide else self._project_file
+        file.edit(lambda value: set_collection(value, alias, entry))
 
     def allow(self, address: str, credentials: bool | None) -> None:
         """Allow a repository in the user's file."""
-        self._edit(
-            self._user_file,
-            lambda text: changed(text, lambda value: with_permit(value, address, credentials)),
-        )
+        self._own_file().edit(lambda value: set_permit(value, address, credentials))
 
-    def _edit(self, file: ConfigFile | None, change: Callable[[str | None], str]) -> None:
-        if file is None:
+    def _own_file(self) -> ConfigFile:
+        if self._user_file is None:
             raise invalid("there is no user-wide configuration here")
-        file.edit(change)
+        return self._user_file
 
-    def _collection(self, entry: ConfiguredCollection, user_wide: bool) -> Collection:
-        """The configured entry with its place made absolute and its id."""
-        where = entry.where
+    def _collection(self, user_wide: bool, alias: str, body: Any) -> Collection:
+        """The collection that an entry of a file configures, its place made absolute, with its id."""
+        where = check_entry(alias, body)
         if where.kind is not PlaceKind.GIT:
             where = SourceAddress(where.kind, self._resolved(where.place, user_wide))
         spelled = "\n".join((where.place, where.ref, where.manifest))
         name = collection_id(os.path.realpath(self._source_root), where.kind, spelled, where.name)
-        shared = entry.shared and self._shared is not None and not user_wide
-        return Collection(entry.alias, name, where, entry.description, user_wide, shared)
+        shared = body.get("shared", False) and self._shared is not None and not user_wide
+        return Collection(alias, name, where, body.get("description"), user_wide, shared)
 
     def _resolved(self, place: str, user_wide: bool) -> str:
         base = self._source_root

@@ -151,13 +151,6 @@ def test_git_never_opens_a_repository_inside_the_project(
     assert not trace.exists(), "git was started"
 
 
-@pytest.mark.clause("DC-14")
-def test_a_repository_outside_may_be_named_where_the_user_allows_its_folder(project: Path) -> None:
-    far = committed(project.parent / "far", {"a.md": "# Far"})
-    refused(collections(project, f"git+file://{far}"), fetch=True)
-    assert documents(collections(project, f"git+file://{far}", (str(far),)), fetch=True) == ["a.md"]
-
-
 @pytest.mark.clause("DC-15")
 @pytest.mark.parametrize(
     ("url", "command"),

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
-from context_pack.documents.config import (
-    PlaceKind,
-    SourceAddress,
-    edited,
-    entry_of,
-    parse_config,
-    parse_where,
-)
+from context_pack.documents.config import check_entry, edited, parse_config, set_collection
+from context_pack.documents.model import Collection
+from context_pack.documents.places import PlaceKind, SourceAddress, parse_where
 from context_pack.kernel.errors import Failure
+
+
+def collection(alias: str, body: Any) -> Collection:
+    """The collection that an entry configures."""
+    return Collection(alias, "id", check_entry(alias, body))
+
+
+def edit(text: str | None, alias: str, entry: dict[str, str] | None) -> Any:
+    """What a file holds after a collection was set or removed."""
+    return json.loads(edited(text, lambda value: set_collection(value, alias, entry)))
 
 
 def config(**collections: object) -> str:
@@ -32,37 +38,37 @@ def test_a_bad_entry_is_reported_and_the_others_load() -> None:
         "team": {"url": "a", "shared": "yes"},
         "line\nbreak": {"url": "a"},
     }
-    found = parse_config(config(good=good, **wrong))
-    (entry,) = found.entries
-    assert (entry.alias, entry.url, entry.description, entry.shared) == ("good", "a", "ours", True)
-    assert len(found.problems) == len(wrong)
-    assert all(problem.startswith("context.json: collection '") for problem in found.problems)
-    assert "a repository is git+https://…" in found.problems[2]
+    catalogue = parse_config(config(good=good, **wrong), "context.json", collection)
+    (entry,) = catalogue.collections.values()
+    assert (entry.alias, entry.where.place) == ("good", "a")
+    assert len(catalogue.problems) == len(wrong)
+    assert all(problem.startswith("context.json: collection '") for problem in catalogue.problems)
+    assert "a repository is git+https://…" in catalogue.problems[2]
 
 
 @pytest.mark.clause("DC-01")
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"collections": []}', "[" * 100_000])
 def test_a_file_that_is_no_configuration_is_a_problem_and_is_not_overwritten(text: str) -> None:
-    found = parse_config(text)
-    assert found.entries == ()
-    assert len(found.problems) == 1
-    assert found.problems[0].startswith("context.json: ")
+    catalogue = parse_config(text, "context.json", collection)
+    assert catalogue.collections == {}
+    assert len(catalogue.problems) == 1
+    assert catalogue.problems[0].startswith("context.json: ")
     if text:
         with pytest.raises(Failure, match="mend it first"):
-            edited(text, "a", {"url": "x"})
+            edit(text, "a", {"url": "x"})
 
 
 @pytest.mark.clause("DC-30")
 def test_an_edit_keeps_everything_else() -> None:
     before = json.dumps({"theme": "dark", "collections": {"a": {"url": "x", "mine": 1}}})
-    added = json.loads(edited(before, "b", {"url": "y"}))
+    added = edit(before, "b", {"url": "y"})
     assert added == {"theme": "dark", "collections": {"a": {"url": "x", "mine": 1}, "b": {"url": "y"}}}
-    changed = json.loads(edited(before, "a", {"url": "z"}))
+    changed = edit(before, "a", {"url": "z"})
     assert changed["collections"]["a"] == {"url": "z", "mine": 1}
-    assert json.loads(edited(before, "a", None)) == {"theme": "dark", "collections": {}}
-    assert json.loads(edited(None, "a", {"url": "x"})) == {"collections": {"a": {"url": "x"}}}
+    assert edit(before, "a", None) == {"theme": "dark", "collections": {}}
+    assert edit(None, "a", {"url": "x"}) == {"collections": {"a": {"url": "x"}}}
     with pytest.raises(Failure):
-        edited(None, "x" * 201, {"url": "x"})
+        edit(None, "x" * 201, {"url": "x"})
 
 
 @pytest.mark.clause("DC-03")
@@ -139,4 +145,4 @@ def test_a_url_that_is_no_place_or_looks_like_an_option_is_refused(url: str) -> 
 def test_a_place_is_shown_without_its_credentials(url: str, shown: str, name: str) -> None:
     where = parse_where(url)
     assert (where.shown, where.name) == (shown, name)
-    assert "hidden" not in repr(where) + repr(entry_of("x", {"url": url}))
+    assert "hidden" not in repr(collection("x", {"url": url}))
