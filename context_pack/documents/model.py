@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from attrs import field, frozen
 
 from context_pack.documents.places import SourceAddress
 from context_pack.kernel.text import sha256_hex
-from context_pack.retrieval.upkeep import File, IndexPlan
+from context_pack.retrieval.upkeep import File
 
 
 @frozen
@@ -92,18 +91,6 @@ class Outcome:
     removed: int = 0
     failed: tuple[Failed, ...] = ()
     finished: bool = True
-
-
-@frozen
-class Changes:
-    """What the index of a collection lacks; no survey where the source is as it was."""
-
-    survey: Survey | None = None
-    plan: IndexPlan = field(factory=IndexPlan)
-    failed: Mapping[str, tuple[str, str]] = field(factory=dict)
-    """Documents that failed before and have not changed since: stamp and reason."""
-    facts: Mapping[str, Any] = field(factory=dict)
-    """What was noted of the collection."""
 
 
 ID_DIGITS = 12

@@ -36,7 +36,7 @@ class RankedPassage:
 
 @frozen
 class Answered:
-    """What was found for one question, or why nothing could be."""
+    """The passages for one question, or why nothing could be searched."""
 
     query: str
     hits: tuple[RankedPassage, ...] = ()
@@ -60,33 +60,30 @@ class Finder:
     """Searches the collections of a shelf."""
 
     def __init__(self, shelf: DocumentShelf, monotonic: Callable[[], float]) -> None:
-        ports = shelf.ports
+        ports = self._ports = shelf.ports
         self._shelf = shelf
+        budget = budget_beside(ports.background)
         self._searching = Searching(
-            ports.index,
-            ports.fast,
-            ports.semantic,
-            monotonic=monotonic,
-            budget=budget_beside(ports.background),
+            ports.index, ports.fast, ports.semantic, monotonic=monotonic, budget=budget
         )
         self.fill = self._searching.fill
 
     def search(self, command: SearchDocuments, check: Check = lambda: None) -> SearchAnswers:
         """The passages that answer one question."""
         catalogue = self._shelf.catalogue()
-        asked = (command.query, self._shelf.chosen(command.collections, catalogue))
-        return self._answered([asked], command, check, catalogue)
+        question = (command.query, self._shelf.chosen(command.collections, catalogue))
+        return self._answered([question], command, check, catalogue)
 
     def batch(self, command: SearchBatch, check: Check = lambda: None) -> SearchAnswers:
         """The passages that answer each question; a bad one fails alone."""
-        asked: list[tuple[str, list[Collection] | Failure]] = []
         catalogue = self._shelf.catalogue()
-        for query in command.queries:
+        questions: list[tuple[str, list[Collection] | Failure]] = []
+        for one in command.queries:
             try:
-                asked.append((_checked(query), self._shelf.chosen(query.collections, catalogue)))
+                questions.append((_checked(one), self._shelf.chosen(one.collections, catalogue)))
             except Failure as failure:
-                asked.append((query.query, failure))
-        return self._answered(asked, command, check, catalogue)
+                questions.append((one.query, failure))
+        return self._answered(questions, command, check, catalogue)
 
     def related(
         self, command: FindRelated, check: Check = lambda: None
@@ -96,76 +93,72 @@ class Finder:
         Raises:
             Failure: `not_found`.
         """
-        collection, freshness = self._shelf.current(command.collection, check)
-        document = self._shelf.document(collection, command.document, command.collection).key
+        collection, entry, freshness = self._shelf.document(command.collection, command.document, check)
         ranking = self._searching.related(
-            collection.id, document, command.chunk, command.limit, command.same_document
+            collection.id, entry.key, command.chunk, command.limit, command.same_document
         )
-        answered = Answered("", _hits(ranking.hits, [collection]))
-        return collection, document, self._found((answered,), [ranking], freshness)
+        answered = Answered("", _passages(ranking.hits, [collection]))
+        return collection, entry.key, self._described([answered], [ranking], freshness)
 
     def _answered(
         self,
-        asked: Sequence[tuple[str, list[Collection] | Failure]],
+        questions: Sequence[tuple[str, list[Collection] | Failure]],
         command: SearchDocuments | SearchBatch,
         check: Check,
         catalogue: Catalogue,
     ) -> SearchAnswers:
         """Search the valid questions together; invalid ones keep their error in their place."""
-        good = [(query, where) for query, where in asked if not isinstance(where, Failure)]
-        freshness = self._shelf.bring_up_to_date(
-            list({one.id: one for _, where in good for one in where}.values()), check, catalogue.problems
+        valid = [(query, where) for query, where in questions if not isinstance(where, Failure)]
+        searched = {one.id: one for _, where in valid for one in where}
+        freshness = self._shelf.bring_up_to_date(list(searched.values()), check, catalogue.problems)
+        rankings = self._searching.ask(
+            [
+                Question(
+                    query,
+                    Scope(corpora=tuple(one.id for one in where)),
+                    command.limit * AHEAD,
+                    command.max_distance,
+                    command.hybrid,
+                )
+                for query, where in valid
+            ]
         )
-        questions = [
-            Question(
-                query,
-                Scope(corpora=tuple(one.id for one in where)),
-                command.limit * AHEAD,
-                command.max_distance,
-                command.hybrid,
-            )
-            for query, where in good
-            if where
-        ]
-        rankings = self._searching.ask(questions) if questions else []
-        left, answers = iter(rankings), []
-        for query, where in asked:
+        rest, answers = iter(rankings), []
+        for query, where in questions:
             if isinstance(where, Failure):
                 answers.append(Answered(query, error=where.message))
-            elif not where:
-                answers.append(Answered(query))
             else:
-                ranking = next(left)
-                hits = _hits(_by_section(ranking.hits)[: command.limit], where)
+                ranking = next(rest)
+                hits = _passages(_by_section(ranking.hits)[: command.limit], where)
                 answers.append(Answered(query, hits, embedder=ranking.embedder))
-        return self._found(tuple(answers), rankings, freshness)
+        if not catalogue.collections:
+            freshness = IndexFreshness(freshness.stale, (NOTHING_CONFIGURED, *freshness.warnings))
+        return self._described(answers, rankings, freshness)
 
-    def _found(
-        self, answers: tuple[Answered, ...], rankings: Sequence[Ranking], freshness: IndexFreshness
+    def _described(
+        self, answers: Sequence[Answered], rankings: Sequence[Ranking], freshness: IndexFreshness
     ) -> SearchAnswers:
         """The answers with what is to be said of the index, and every warning in one line."""
-        ports = self._shelf.ports
+        ports = self._ports
         progress = next((one.semantic for one in rankings if one.semantic is not None), None)
         trouble = embed_rest(ports.background, TASK, progress)
-        words = [ports.warning, *(one.warning for one in rankings), trouble, *freshness.warnings]
-        if not rankings and not self._shelf.catalogue().collections:
-            words.insert(1, NOTHING_CONFIGURED)
+        warnings = [ports.warning, *(one.warning for one in rankings), trouble, *freshness.warnings]
         embedder = rankings[0].embedder if rankings else ports.fast.id
-        warning = "; ".join(dict.fromkeys(filter(None, words))) or None
-        return SearchAnswers(answers, embedder, freshness.stale, progress, warning)
+        warning = "; ".join(dict.fromkeys(filter(None, warnings))) or None
+        return SearchAnswers(tuple(answers), embedder, freshness.stale, progress, warning)
 
 
-def _checked(query: BatchQuestion) -> str:
+def _checked(question: BatchQuestion) -> str:
     """The words of a question.
 
     Raises:
         Failure: `invalid_data` for none, or too many.
     """
-    if not query.query.strip():
+    if not question.query.strip():
         raise invalid("'query' must not be blank", "query")
-    if len(query.query) > MAX_QUERY:
+    if len(question.query) > MAX_QUERY:
         raise invalid(f"'query' must have at most {MAX_QUERY} characters", "query")
-    return query.query
+    return question.query
 
 
 def _by_section(hits: Sequence[Ranked]) -> list[Ranked]:
@@ -175,12 +168,13 @@ def _by_section(hits: Sequence[Ranked]) -> list[Ranked]:
     }
     first = {hit.found.piece for hit in best.values()}
     ordered: list[Ranked] = []
-    for hit in sorted(hits, key=lambda each: each.found.piece not in first):
+    for hit in sorted(hits, key=lambda hit: hit.found.piece not in first):
         lowest = min(hit.relevance, ordered[-1].relevance) if ordered else hit.relevance
         ordered.append(hit._replace(relevance=lowest))
     return ordered
 
 
-def _hits(ranked: Sequence[Ranked], collections: Sequence[Collection]) -> tuple[RankedPassage, ...]:
+def _passages(hits: Sequence[Ranked], collections: Sequence[Collection]) -> tuple[RankedPassage, ...]:
+    # A source may have two names: the first one asked for is shown.
     by_id = {collection.id: collection for collection in reversed(collections)}
-    return tuple(RankedPassage(by_id[one.found.corpus], one) for one in ranked)
+    return tuple(RankedPassage(by_id[hit.found.corpus], hit) for hit in hits)

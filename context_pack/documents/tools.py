@@ -16,11 +16,11 @@ from attrs import frozen
 from context_pack.documents import commands
 from context_pack.documents.model import Collection, Outcome
 from context_pack.documents.search import Answered, Finder, RankedPassage, SearchAnswers
-from context_pack.documents.shelf import NOTHING_CONFIGURED, DocumentShelf, sync_all
+from context_pack.documents.shelf import NOTHING_CONFIGURED, DocumentShelf, find_section, outline
 from context_pack.documents.sync import IndexFreshness
 from context_pack.kernel.errors import Code, Failure
 from context_pack.retrieval.headings import is_markdown
-from context_pack.retrieval.model import IndexEntry, Summary
+from context_pack.retrieval.model import Summary
 from context_pack.toolkit.budget import MORE, fit, json_size, room_of, shrunk
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.offers import ResourceEntry, ResourceFamily, ResourceText, best_first
@@ -66,19 +66,19 @@ def outcome_body(outcome: Outcome) -> Body:
 
 def hit_body(hit: RankedPassage) -> Body:
     """A hit as JSON."""
-    found = hit.ranked.found
+    piece, ranked = hit.ranked.found, hit.ranked
     return {
         **named(hit.collection),
-        "documentId": found.key,
-        "documentTitle": found.title,
-        **({"sectionHeading": found.heading[:MOST_HEADING]} if found.heading else {}),
-        "content": found.text,
-        "relevanceScore": round(hit.ranked.relevance, DIGITS),
-        "distance": round(hit.ranked.distance, DIGITS),
-        "chunkIndex": found.index,
-        "totalChunks": found.total,
-        "startLine": found.start,
-        "endLine": found.end,
+        "documentId": piece.key,
+        "documentTitle": piece.title,
+        **({"sectionHeading": piece.heading[:MOST_HEADING]} if piece.heading else {}),
+        "content": piece.text,
+        "relevanceScore": round(ranked.relevance, DIGITS),
+        "distance": round(ranked.distance, DIGITS),
+        "chunkIndex": piece.index,
+        "totalChunks": piece.total,
+        "startLine": piece.start,
+        "endLine": piece.end,
     }
 
 
@@ -181,18 +181,17 @@ class _DocumentAnswers:
         rows = []
         for one in self.shelf.collections():
             row = {**named(one.collection), "documentCount": one.documents}
-            row.update({"description": one.description} if one.description is not None else {})
-            row.update({"version": one.version} if one.version is not None else {})
-            rows.append(row)
+            about = {"description": one.description, "version": one.version}
+            rows.append(row | {name: value for name, value in about.items() if value is not None})
         warnings = freshness.warnings if rows else (NOTHING_CONFIGURED, *freshness.warnings)
-        return json_answer({"collections": rows, **_state(IndexFreshness(freshness.stale, warnings))})
+        return json_answer({"collections": rows, **_state(freshness.stale, "; ".join(warnings))})
 
     def documents(self, command: commands.ListDocuments, call: Call) -> Answer:
         """`documents_list_documents`; a page that is too heavy is cut and says so."""
         collection, freshness = self.shelf.current(command.collection, call.check)
-        listed, total = self.shelf.documents(collection, command.limit, command.offset)
-        rows = [{"id": one.key, "title": one.title, "size": one.size} for one in listed]
-        body = {**named(collection), "documents": rows, "total": total, **_state(freshness)}
+        page, total = self.shelf.documents(collection, command.limit, command.offset)
+        rows = [{"id": one.key, "title": one.title, "size": one.size} for one in page]
+        body = {**named(collection), "documents": rows, "total": total, **_freshness(freshness)}
         body = _fitted(
             body, "documents", call.page_tokens, lambda end: f"continue with offset {command.offset + end}"
         )
@@ -200,36 +199,27 @@ class _DocumentAnswers:
         more = {"nextOffset": end} if end < total and rows else {}
         return json_answer({**body, "hasMore": end < total, **more})
 
-    def _entry(
-        self, command: commands.GetDocument | commands.GetOutline | commands.GetSection, call: Call
-    ) -> tuple[Collection, IndexFreshness, IndexEntry]:
-        """The document that a call names, in its collection, which is brought up to date first."""
-        collection, freshness = self.shelf.current(command.collection, call.check)
-        entry = self.shelf.document(collection, command.document, command.collection, freshness.stale)
-        return collection, freshness, entry
-
     def document(self, command: commands.GetDocument, call: Call) -> Answer:
         """`documents_get_document`."""
-        collection, freshness, entry = self._entry(command, call)
+        collection, entry, freshness = self.shelf.document(command.collection, command.document, call.check)
         body = {**named(collection), "document": entry.key, "title": entry.title, "size": entry.size}
-        return json_answer({**body, "content": entry.text, **_state(freshness)})
+        return json_answer({**body, "content": entry.text, **_freshness(freshness)})
 
     def outline(self, command: commands.GetOutline, call: Call) -> Answer:
         """`documents_get_outline`."""
-        collection, freshness, entry = self._entry(command, call)
+        collection, entry, freshness = self.shelf.document(command.collection, command.document, call.check)
         rows = [
             {"level": one.level, "text": one.text[:MOST_HEADING], "line": one.line}
-            for one in self.shelf.outline(entry, command.max_depth)
+            for one in outline(entry, command.max_depth)
         ]
         body = {**named(collection), "document": entry.key, "title": entry.title, "outline": rows}
-        return json_answer(
-            _fitted({**body, **_state(freshness)}, "outline", call.page_tokens, lambda _: FLATTER)
-        )
+        body |= _freshness(freshness)
+        return json_answer(_fitted(body, "outline", call.page_tokens, lambda _: FLATTER))
 
     def section(self, command: commands.GetSection, call: Call) -> Answer:
         """`documents_get_section`; what is longer than an answer may be ends early, and says so."""
-        collection, freshness, entry = self._entry(command, call)
-        section = self.shelf.section(entry, command.section, command.subsections)
+        collection, entry, freshness = self.shelf.document(command.collection, command.document, call.check)
+        section = find_section(entry, command.section, command.subsections)
         row = {
             **named(collection),
             "document": entry.key,
@@ -238,12 +228,11 @@ class _DocumentAnswers:
             "content": section.content,
             "startLine": section.start,
             "endLine": section.end,
-            **_state(freshness),
+            **_freshness(freshness),
         }
-        body = shrunk(row, room_of(call.page_tokens) - 3 * BESIDE)
-        more = [f"lines {section.start}-{body['endLine']} of {section.end}; {SMALLER}"] * (
-            "truncated" in body
-        )
+        body, more = shrunk(row, room_of(call.page_tokens) - 3 * BESIDE), []
+        if "truncated" in body:
+            more.append(f"lines {section.start}-{body['endLine']} of {section.end}; {SMALLER}")
         if section.others:
             lines = ", ".join(map(str, section.others[:10]))
             more.append(f"the same heading is at line {lines}; one is named by 'Heading above > Heading'")
@@ -251,39 +240,43 @@ class _DocumentAnswers:
 
     def search(self, command: commands.SearchDocuments, call: Call) -> Answer:
         """`documents_search`."""
-        found = self.finder.search(command, call.check)
-        body = {"results": list(map(hit_body, found.answers[0].hits)), **_about(found, command.max_tokens)}
-        return json_answer(_fitted(body, "results", command.max_tokens, lambda _: NARROWER, True))
+        answers = self.finder.search(command, call.check)
+        rows = [hit_body(hit) for hit in answers.answers[0].hits]
+        return json_answer(_hits({"results": rows}, answers, command.max_tokens))
 
     def batch(self, command: commands.SearchBatch, call: Call) -> Answer:
         """`documents_search_batch`; the questions share one budget, so that each shows its best hit."""
-        return json_answer(_batch(self.finder.batch(command, call.check), command.max_tokens))
+        answers = self.finder.batch(command, call.check)
+        tail = _about(answers, command.max_tokens)
+        room = (room_of(command.max_tokens) - json_size(tail) - BESIDE) // len(answers.answers)
+        most = min(max(10, room // 8), commands.MAX_QUERY)
+        bodies = (_answered(one, answers.embedder, most) for one in answers.answers)
+        rows = [fit(body, "results", room - 2, lambda _: NARROWER, cut_last=True) for body in bodies]
+        return json_answer({"results": rows, **tail, **_cut(any(MORE in row for row in rows))})
 
     def related(self, command: commands.FindRelated, call: Call) -> Answer:
         """`documents_find_related`."""
-        collection, document, found = self.finder.related(command, call.check)
-        head = {"source": {**named(collection), "document": document}}
-        rows = [{"document": row.pop("documentId"), **row} for row in map(hit_body, found.answers[0].hits)]
-        body = {**head, "related": rows, **_about(found, command.max_tokens)}
-        return json_answer(_fitted(body, "related", command.max_tokens, lambda _: NARROWER, True))
+        collection, document, answers = self.finder.related(command, call.check)
+        source = {**named(collection), "document": document}
+        rows = [{"document": row.pop("documentId"), **row} for row in map(hit_body, answers.answers[0].hits)]
+        return json_answer(_hits({"source": source, "related": rows}, answers, command.max_tokens))
 
     def sync(self, command: commands.Sync, call: Call) -> Answer:
-        """`documents_sync`."""
-        wanted = () if command.collection is None else (command.collection,)
-        outcomes = sync_all(self.shelf, self.shelf.chosen(wanted), report=_rising(call), check=call.check)
-        problems = self.shelf.catalogue().problems
-        body: Body = {"collections": [outcome_body(one) for one in outcomes]}
-        return json_answer({**body, **({"warning": "; ".join(problems)} if problems else {})})
+        """`documents_sync`; its progress rises over all collections."""
+        names = () if command.collection is None else (command.collection,)
+        numbers = count(1)
+        outcomes = self.shelf.sync_all(
+            self.shelf.chosen(names),
+            report=lambda _, __, document: call.progress(next(numbers), None, document),
+            check=call.check,
+        )
+        rows = [outcome_body(one) for one in outcomes]
+        return json_answer({"collections": rows, **_state(False, "; ".join(self.shelf.catalogue().problems))})
 
 
-def _batch(found: SearchAnswers, tokens: int) -> Body:
-    """The answers to several questions, each with its share of the room."""
-    tail = _about(found, tokens)
-    room = (room_of(tokens) - json_size(tail) - BESIDE) // len(found.answers)
-    most = min(max(10, room // 8), commands.MAX_QUERY)
-    rows = (_answered(one, found.embedder, most) for one in found.answers)
-    answers = [fit(row, "results", room - 2, lambda _: NARROWER, cut_last=True) for row in rows]
-    return {"results": answers, **tail, **_cut(any(MORE in answer for answer in answers))}
+def _hits(body: Body, answers: SearchAnswers, tokens: int) -> Body:
+    """The body, whose last field are hits, with what describes the index, within so many tokens."""
+    return _fitted({**body, **_about(answers, tokens)}, [*body][-1], tokens, lambda _: NARROWER, True)
 
 
 def _fitted(body: Body, rows: str, tokens: int, rest: Callable[[int], str], cut_last: bool = False) -> Body:
@@ -302,29 +295,25 @@ def _answered(answered: Answered, embedder: str, most: int) -> Body:
     return body
 
 
-def _about(found: SearchAnswers, max_tokens: int) -> Body:
+def _about(answers: SearchAnswers, max_tokens: int) -> Body:
     """The fields of an answer that describe the index behind it."""
-    warning = (found.warning or "")[: 2 * max_tokens]
-    body: Body = {"embedder": found.embedder, **({"stale": True} if found.stale else {})}
-    if found.semantic is not None:
-        body["semantic"] = {"done": found.semantic.done, "total": found.semantic.total}
-    return {**body, **({"warning": warning} if warning else {})}
+    body: Body = {"embedder": answers.embedder}
+    if answers.semantic is not None:
+        body["semantic"] = {"done": answers.semantic.done, "total": answers.semantic.total}
+    return {**body, **_state(answers.stale, (answers.warning or "")[: 2 * max_tokens])}
 
 
-def _state(freshness: IndexFreshness) -> Body:
-    """The freshness of the index and the warnings for the caller."""
-    warning = "; ".join(freshness.warnings)
-    return {**({"stale": True} if freshness.stale else {}), **({"warning": warning} if warning else {})}
+def _freshness(freshness: IndexFreshness) -> Body:
+    return _state(freshness.stale, "; ".join(freshness.warnings))
+
+
+def _state(stale: bool, warning: str) -> Body:
+    """Whether the index lags behind, and the warnings for the caller; only what there is to say."""
+    return {**({"stale": True} if stale else {}), **({"warning": warning} if warning else {})}
 
 
 def _cut(was: bool) -> Body:
     return {"truncated": True} if was else {}
-
-
-def _rising(call: Call) -> Callable[[int, int, str], None]:
-    """A report of several collections as one progress that only rises."""
-    numbers = count(1)
-    return lambda _, __, document: call.progress(next(numbers), None, document)
 
 
 PREFIX = "context://document/"
@@ -371,8 +360,7 @@ def _read(shelf: DocumentShelf, uri: str) -> ResourceText | None:
     if not alias or not document:
         return None
     try:
-        collection, _ = shelf.current(unquote(alias))
-        entry = shelf.document(collection, unquote(document))
+        _, entry, _ = shelf.document(unquote(alias), unquote(document))
     except Failure as failure:
         if failure.code is Code.NOT_FOUND:
             return None

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
 
 from context_pack.documents.commands import SearchDocuments
-from context_pack.documents.model import Collection, Failed
+from context_pack.documents.model import Collection
 from context_pack.documents.places import address_in, address_of, without_login
 from context_pack.documents.shelf import DocumentShelf
 from context_pack.documents.tools import named, outcome_body
-from context_pack.kernel.errors import Failure
 from context_pack.retrieval.model import Scope
 from context_pack.retrieval.ports import EmbedderFailed
 from context_pack_adapters.cli import output
@@ -66,7 +65,7 @@ def add(
             f"there is a collection {name!r} already; --replace puts this one in its place"
         )
     if collection.where.is_local:
-        shelf.syncing.look(collection)  # it is refused where nothing can be read
+        sources.open(collection).survey()  # it is refused where nothing can be read
     more: dict[str, Any] = {"description": description, "shared": shared}
     sources.configure(name, {"url": url} | {key: value for key, value in more.items() if value}, user)
     shown = without_login(url)
@@ -212,7 +211,7 @@ def sync(app: App, collections: tuple[str, ...], fast: bool, dry_run: bool) -> i
     chosen = shelf.chosen(collections)
     body: dict[str, Any] = {"dryRun": True} if dry_run else {}
     if dry_run:
-        body["collections"] = [_plan(shelf, one) for one in chosen]
+        body["collections"] = [{**named(one), **outcome_body(shelf.syncing.planned(one))} for one in chosen]
     else:
         with output.progress("documents") as report:
             outcomes = app.workspace.documents.sync(*collections, report=report)
@@ -225,24 +224,6 @@ def sync(app: App, collections: tuple[str, ...], fast: bool, dry_run: bool) -> i
     app.tell(body, *(lines or [NO_COLLECTIONS]))
     failed = any(one["failed"] for one in body["collections"])
     return 1 if failed or shelf.catalogue().problems else 0
-
-
-def _plan(shelf: DocumentShelf, collection: Collection) -> dict[str, Any]:
-    """What a sync would do."""
-    try:
-        changes = shelf.syncing.look(collection)
-    except Failure as failure:
-        failed = [{"document": collection.where.name, "reason": failure.message}]
-        return {"collection": collection.alias, "added": 0, "updated": 0, "removed": 0, "failed": failed}
-    survey, plan = changes.survey, changes.plan
-    assert survey is not None  # `look` always surveys
-    added = len(plan.changed.keys() - plan.known.keys())
-    body = {"added": added, "updated": len(plan.changed) - added, "removed": len(plan.gone)}
-    return {**named(collection), **body, "failed": _bodies(survey.failed)}
-
-
-def _bodies(documents: Iterable[Failed]) -> list[dict[str, str]]:
-    return [{"document": one.document, "reason": one.reason} for one in documents]
 
 
 def _in_words(one: Mapping[str, Any]) -> Iterator[str]:

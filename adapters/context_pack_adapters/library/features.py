@@ -40,7 +40,7 @@ from context_pack.contexts.refresh import FolderOutcome, RefreshRequest
 from context_pack.documents import commands
 from context_pack.documents.model import Outcome
 from context_pack.documents.search import SearchAnswers
-from context_pack.documents.shelf import DocumentSection, sync_all
+from context_pack.documents.shelf import DocumentSection, find_section, outline
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paging import Page
 from context_pack.memory.discovery import Discovery
@@ -140,16 +140,16 @@ class Documents(Feature):
     @asks(commands.GetOutline)
     def outline(self, command: commands.GetOutline) -> Sequence[Heading]:
         """The headings of a document down to a level: `level`, `text` and `line` of each."""
-        return self.shelf.outline(self._entry(command), command.max_depth)
+        return outline(self._entry(command), command.max_depth)
 
     @asks(commands.GetSection)
     def section(self, command: commands.GetSection) -> DocumentSection:
         """One section of a document by its heading: its `content`, from line `start` to `end`."""
-        return self.shelf.section(self._entry(command), command.section, command.subsections)
+        return find_section(self._entry(command), command.section, command.subsections)
 
     def _entry(self, asked: commands.GetDocument | commands.GetOutline | commands.GetSection) -> IndexEntry:
-        stored, _ = self.shelf.current(asked.collection)
-        return self.shelf.document(stored, asked.document, asked.collection)
+        _, entry, _ = self.shelf.document(asked.collection, asked.document)
+        return entry
 
     @asks(commands.SearchDocuments)
     def search(self, command: commands.SearchDocuments) -> DocumentHits:
@@ -165,7 +165,7 @@ class Documents(Feature):
         self, *collections: str, report: Report = lambda _, __, ___: None, stop: Stop = lambda: False
     ) -> Sequence[Outcome]:
         """Bring these collections, or all, up to date; repositories are fetched."""
-        return sync_all(self.shelf, self.shelf.chosen(collections), report=report, stop=stop)
+        return self.shelf.sync_all(self.shelf.chosen(collections), report=report, stop=stop)
 
     def add(self, alias: str, url: str, *, description: str | None = None, user_wide: bool = False) -> None:
         """Configure a collection in `context.json`; the file keeps what else is in it.

@@ -284,7 +284,7 @@ def test_a_large_change_is_left_to_the_background_and_answers_are_stale(
 def test_a_sync_that_was_stopped_goes_on_and_what_cannot_be_indexed_fails_alone(
     tmp_path: Path, desk: Desk
 ) -> None:
-    from context_pack.documents.shelf import DocumentShelf, sync_all
+    from context_pack.documents.shelf import DocumentShelf
 
     class Choking(HashedEmbedder):
         def embed(self, texts: Any, kind: Any) -> Any:
@@ -297,10 +297,10 @@ def test_a_sync_that_was_stopped_goes_on_and_what_cannot_be_indexed_fails_alone(
     index = SqliteIndex(tmp_path / "derived/i.sqlite3", Choking(), chunker="c")
     shelf = DocumentShelf(evolve(desk.documents, index=index))
     seen = list[str]()
-    (first,) = sync_all(
-        shelf, shelf.chosen(()), report=lambda _, __, name: seen.append(name), stop=lambda: len(seen) >= 40
+    (first,) = shelf.sync_all(
+        shelf.chosen(()), report=lambda _, __, name: seen.append(name), stop=lambda: len(seen) >= 40
     )
-    (second,) = sync_all(shelf, shelf.chosen(()))
+    (second,) = shelf.sync_all(shelf.chosen(()))
     assert (first.added, first.finished, second.added, second.finished) == (40, False, 23, True)
     assert [(one.document, one.reason) for one in second.failed] == [
         ("z-odd.md", "it cannot be indexed (FloatingPointError)")
