@@ -94,7 +94,7 @@ class Snapshot(Protocol):
         """How far that embedder has come in the scope."""
 
     def entry(self, corpus: str, key: str) -> IndexEntry | None:
-        """One entry with its text and pieces."""
+        """One entry with its text, without its pieces."""
 
     def summaries(self, corpus: str, offset: int = 0, limit: int | None = None) -> Sequence[Summary]:
         """The entries of a corpus in key order."""

@@ -21,7 +21,7 @@ from context_pack_adapters.files.folder import FILE_MODE, PrivateFolder
 from context_pack_adapters.files.opening import AnyPlace
 
 T = TypeVar("T")
-VERSION = 6
+VERSION = 7
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _BROKEN = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 # A whole text stands last in its row: who asks for the columns before it never reads its pages. Ids and
@@ -37,8 +37,7 @@ CREATE TABLE entries (
 CREATE TABLE pieces (
     id INTEGER PRIMARY KEY AUTOINCREMENT, entry INTEGER NOT NULL REFERENCES entries ON DELETE CASCADE,
     ordinal INTEGER NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL, heading TEXT NOT NULL,
-    facts TEXT NOT NULL, digest TEXT NOT NULL, text TEXT NOT NULL, context TEXT NOT NULL,
-    names TEXT NOT NULL);
+    facts TEXT NOT NULL, digest TEXT NOT NULL, text TEXT NOT NULL, context TEXT NOT NULL);
 CREATE INDEX pieces_entry ON pieces (entry);
 CREATE INDEX pieces_digest ON pieces (digest);
 CREATE VIRTUAL TABLE words USING fts5(names, body, tokenize='ascii');

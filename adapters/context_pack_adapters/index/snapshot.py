@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from context_pack.retrieval.model import FoundPiece, IndexEntry, Piece, PieceHit, Progress, Scope, Summary
+from context_pack.retrieval.model import FoundPiece, IndexEntry, PieceHit, Progress, Scope, Summary
 from context_pack.retrieval.words import tokens
 from context_pack_adapters.index.graph import Graphs
 from context_pack_adapters.index.keyword_search import KeywordQuery, asked, counted, keyword_hits
@@ -27,7 +27,6 @@ _FOUND = """
 SELECT p.id, e.corpus, e.key, e.title, p.ordinal, e.count, p.text, p.start, p.end, p.heading, e.kind,
        e.module, p.facts, e.facts FROM pieces p JOIN entries e ON e.id = p.entry
 WHERE p.id IN (SELECT value FROM json_each(?))"""
-_PIECE = "text, start, end, heading, context, names, facts"
 _HAS_VECTOR = "EXISTS (SELECT 1 FROM vectors v WHERE v.embedder = ? AND v.digest = p.digest)"
 
 
@@ -182,18 +181,18 @@ class SqliteSnapshot:
         return [found[piece] for piece in pieces if piece in found]
 
     def entry(self, corpus: str, key: str) -> IndexEntry | None:
-        """One entry with its text and pieces."""
+        """One entry with its text, without its pieces."""
         row = self._connection.execute(
-            "SELECT id, digest, stamp, title, size, text, kind, module, facts FROM entries"
+            "SELECT digest, stamp, title, size, text, kind, module, facts FROM entries"
             " WHERE corpus = ? AND key = ?",
             (corpus, key),
         ).fetchone()
         if row is None:
             return None
-        sql = f"SELECT {_PIECE} FROM pieces WHERE entry = ? ORDER BY id"
-        told = self._connection.execute(sql, (row[0],))
-        pieces = tuple(Piece(*(*each[:-1], from_facts(each[-1]))) for each in told)
-        return IndexEntry(corpus, key, *(*row[1:-1], pieces, from_facts(row[-1])))
+        digest, stamp, title, size, text, kind, module, facts = row
+        return IndexEntry(
+            corpus, key, digest, stamp, title, size, text, kind, module, facts=from_facts(facts)
+        )
 
     def summaries(self, corpus: str, offset: int = 0, limit: int | None = None) -> Sequence[Summary]:
         """The entries of a corpus in key order."""

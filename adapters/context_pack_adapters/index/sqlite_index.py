@@ -1,21 +1,22 @@
 """The index on disk: one SQLite file per kind of thing searched, read and written by many processes.
 
 Implements `retrieval.ports.SearchIndex`. The greater part of indexing is to compute tokens, digests and
-vectors: it happens outside of transactions, so that a writer holds the file only while it writes.
+vectors: it happens outside of transactions, so that a writer holds the file only while it writes, and writes
+are portioned, so that writers take turns.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple
 
-from context_pack.retrieval.model import IndexEntry, KnownEntry, Scope
-from context_pack.retrieval.ports import OTHER_VECTORS, Embedder, EmbedderFailed, Stop
+from context_pack.retrieval.model import IndexEntry, KnownEntry, Piece, Scope
+from context_pack.retrieval.ports import OTHER_VECTORS, Embedder, Stop
 from context_pack.retrieval.words import TOKENS, tokens
 from context_pack_adapters.files.opening import AnyPlace
 from context_pack_adapters.index.database import IndexFile
@@ -27,8 +28,8 @@ WRITE_SECONDS = 30.0
 """How long a writer waits for the others; each of them is done within about a second."""
 UNUSED_VECTORS = 50_000
 """How many vectors without a piece are kept, should their text come back."""
-BATCH_PIECES, BATCH_CHARACTERS, BATCH_SECONDS = 1000, 4_000_000, 1.0
-EMBED_TEXTS = 256
+BATCH_ENTRIES = 100
+"""Entries that are written at once: one has a dozen pieces as a rule, which takes well under a second."""
 
 
 class SqliteIndex:
@@ -46,6 +47,7 @@ class SqliteIndex:
         self._database = IndexFile(place, f"{fast.id} {fast.dimension} {chunker} {TOKENS}", timeout)
         self._fast = fast
         self._vectors, self._graphs = HeldVectors(), Graphs(self._database.path, graph_at)
+        self.notices = self._database.notices
 
     def close(self) -> None:
         """Give the memory back."""
@@ -81,27 +83,20 @@ class SqliteIndex:
 
     def replace(self, entries: Iterable[IndexEntry]) -> None:
         """Store these entries, each whole or not at all, every piece with a vector of the fast embedder."""
-        for batch in _batches(entries):
-            prepared = [_prepared(entry) for entry in batch]
-            texts = {passage.digest: passage.text for each in prepared for passage in each.passages}
-            vectors = self._new_vectors(texts)
-            self._database.write(partial(_put, prepared, self._fast.id, vectors))
+        rest = iter(entries)
+        while batch := list(islice(rest, BATCH_ENTRIES)):
+            prepared = [(entry, [_passage_of(piece) for piece in entry.pieces]) for entry in batch]
+            texts = {passage.digest: passage.text for _, passages in prepared for passage in passages}
+            self._database.write(partial(_put, prepared, self._fast.id, self._new_vectors(texts)))
 
     def _new_vectors(self, texts: Mapping[str, str]) -> dict[str, bytes]:
-        """Vectors by digest, for those of the texts that have none yet and could be embedded."""
+        """Vectors by digest, for those of the texts that have none yet."""
         sql = "SELECT digest FROM vectors WHERE embedder = ? AND digest IN (SELECT value FROM json_each(?))"
         values = (self._fast.id, json.dumps(list(texts)))
-        known = self._database.read(lambda connection: {row[0] for row in connection.execute(sql, values)})
-        missing = [digest for digest in texts if digest not in known]
-        vectors: dict[str, bytes] = {}
-        for start in range(0, len(missing), EMBED_TEXTS):
-            some = missing[start : start + EMBED_TEXTS]
-            try:
-                made = self._fast.embed([texts[digest] for digest in some], "document")
-            except EmbedderFailed:  # they are found by words, and embedded another time
-                break
-            vectors.update(zip(some, to_blobs(made, self._fast.dimension), strict=True))
-        return vectors
+        stored = self._database.read(lambda connection: {row[0] for row in connection.execute(sql, values)})
+        missing = [digest for digest in texts if digest not in stored]
+        vectors = self._fast.embed([texts[digest] for digest in missing], "document") if missing else []
+        return dict(zip(missing, to_blobs(vectors, self._fast.dimension), strict=True))
 
     def touch(self, corpus: str, stamps: Mapping[str, str]) -> None:
         """New stamps for entries whose content is the same."""
@@ -117,16 +112,15 @@ class SqliteIndex:
         if keys is None:
             self._change_each("DELETE FROM corpora WHERE name = ?", [(corpus,)])
 
-    def _change_each(self, sql: str, rows: Sequence[Sequence[str]]) -> None:
-        # An entry has a dozen pieces as a rule: a portion is written in well under a second.
-        for start in range(0, len(rows), BATCH_PIECES // 10):
-            some = rows[start : start + BATCH_PIECES // 10]
-            self._database.write(lambda connection: connection.executemany(sql, some))  # noqa: B023
-
     def note(self, corpus: str, facts: Mapping[str, Any]) -> None:
         """Remember facts of a corpus."""
         sql = "INSERT OR REPLACE INTO corpora (name, facts) VALUES (?, ?)"
         self._change_each(sql, [(corpus, _json(facts))])
+
+    def _change_each(self, sql: str, rows: Sequence[Sequence[str]]) -> None:
+        for start in range(0, len(rows), BATCH_ENTRIES):
+            some = rows[start : start + BATCH_ENTRIES]
+            self._database.write(lambda connection: connection.executemany(sql, some))  # noqa: B023
 
     def lacking(self, embedder: str, scope: Scope, limit: int) -> Mapping[int, str]:
         """Pieces without a vector of that embedder and what to embed: named ones first, then the newest."""
@@ -162,52 +156,21 @@ class SqliteIndex:
         with self._database.reading() as connection:
             self._graphs.tend(connection, stop)
 
-    def notices(self) -> Sequence[str]:
-        """What the user should hear once: an index that was built anew, in one sentence each."""
-        return self._database.notices()
-
 
 class _Passage(NamedTuple):
-    """What is written for a piece: the tokens of its names and of its text, and what is embedded of it."""
+    """A piece, the tokens of its names and of its text, and what is embedded of it."""
 
+    piece: Piece
     names: str
     body: str
     text: str
     digest: str
 
 
-class _Prepared(NamedTuple):
-    """An entry and what is written for each of its pieces."""
-
-    entry: IndexEntry
-    passages: list[_Passage]
-
-
-def _batches(entries: Iterable[IndexEntry]) -> Iterator[list[IndexEntry]]:
-    """The entries in portions that are written at once: so many pieces, or what came in a second."""
-    batch: list[IndexEntry] = []
-    pieces = characters = 0
-    begun = time.monotonic()
-    for entry in entries:
-        batch.append(entry)
-        pieces += len(entry.pieces)
-        characters += len(entry.text) + sum(len(piece.text) for piece in entry.pieces)
-        late = time.monotonic() - begun > BATCH_SECONDS
-        if pieces >= BATCH_PIECES or characters >= BATCH_CHARACTERS or late:
-            yield batch
-            batch, pieces, characters = [], 0, 0
-            begun = time.monotonic()
-    if batch:
-        yield batch
-
-
-def _prepared(entry: IndexEntry) -> _Prepared:
-    passages = []
-    for piece in entry.pieces:
-        text = embedding_text(piece.context, piece.text)
-        names, body = (" ".join(tokens(each)) for each in (piece.names, piece.text))
-        passages.append(_Passage(names, body, text, digest_of(text)))
-    return _Prepared(entry, passages)
+def _passage_of(piece: Piece) -> _Passage:
+    text = embedding_text(piece.context, piece.text)
+    names, body = (" ".join(tokens(words)) for words in (piece.names, piece.text))
+    return _Passage(piece, names, body, text, digest_of(text))
 
 
 def _json(facts: Mapping[str, Any]) -> str:
@@ -215,23 +178,26 @@ def _json(facts: Mapping[str, Any]) -> str:
 
 
 def _put(
-    batch: Sequence[_Prepared], embedder: str, vectors: Mapping[str, bytes], connection: sqlite3.Connection
+    prepared: Sequence[tuple[IndexEntry, Sequence[_Passage]]],
+    embedder: str,
+    vectors: Mapping[str, bytes],
+    connection: sqlite3.Connection,
 ) -> None:
     """Store entries in place of those of the same name, with vectors by digest."""
-    for entry, passages in batch:
+    for entry, passages in prepared:
         connection.execute("DELETE FROM entries WHERE corpus = ? AND key = ?", (entry.corpus, entry.key))
         (number,) = connection.execute(
             "INSERT INTO entries VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
             (entry.corpus, entry.key, entry.digest, entry.stamp, entry.title, entry.size, entry.kind,
-             entry.module, _json(entry.facts), len(entry.pieces), entry.text),
+             entry.module, _json(entry.facts), len(passages), entry.text),
         ).fetchone()  # fmt: skip
-        for at, (piece, passage) in enumerate(zip(entry.pieces, passages, strict=True), 1):
-            made = connection.execute(
-                "INSERT INTO pieces VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (number, at, piece.start, piece.end, piece.heading, _json(piece.facts), passage.digest,
-                 piece.text, piece.context, piece.names),
+        for at, (piece, names, body, _, digest) in enumerate(passages, 1):
+            row = connection.execute(
+                "INSERT INTO pieces VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (number, at, piece.start, piece.end, piece.heading, _json(piece.facts), digest, piece.text,
+                 piece.context),
             )  # fmt: skip
-            words = (made.lastrowid, passage.names, passage.body)
+            words = (row.lastrowid, names, body)
             connection.execute("INSERT INTO words (rowid, names, body) VALUES (?, ?, ?)", words)
     connection.executemany(
         "INSERT OR IGNORE INTO vectors (embedder, digest, vector) VALUES (?, ?, ?)",
