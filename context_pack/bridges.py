@@ -81,7 +81,7 @@ class AnchoredPlaces:
             file, lines = find_definition(symbol, file, resolver)
         if file is None:
             raise invalid("'path' is required with 'lines'; say which file", "path")
-        ref = resolver.anchored(Ref("code", file, lines or _whole_file(resolver.text(file))))
+        ref = resolver.anchored(Ref("code", file, lines or _whole_file(resolver.file(file))))
         if ref.anchor is None:
             raise invalid(warning_of(ref, resolver) or f"{file} has no such lines", "path")
         text = resolver.anchored_texts.get(ref.anchor.digest, "")

@@ -9,24 +9,41 @@ anchors do not depend on line endings.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from attrs import field, frozen
 
 from context_pack.kernel.errors import invalid
+from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.syntax import Definition
 from context_pack.kernel.text import MAX_LINES, LineRange, is_single_line, sha256_hex
 
 
 class SourceText:
-    """The text of one file with its lines."""
+    """The text of one file with its lines, and its definitions, which are parsed when somebody asks."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(
+        self,
+        path: RelativePath,
+        text: str,
+        parse: Callable[[SourceText], Sequence[Definition]] = lambda _: (),
+    ) -> None:
         # The last line drops a carriage return too when the file ends without a newline.
         normal = text.replace("\r\n", "\n").removesuffix("\r") if "\r" in text else text
         self.text = normal if not text or text.endswith("\n") else f"{normal}\n"
+        self.path, self._parse = path, parse
+
+    @cached_property
+    def definitions(self) -> Sequence[Definition]:
+        """Its definitions, in the order of their lines."""
+        return self._parse(self)
+
+    @property
+    def names(self) -> set[str]:
+        """What its definitions are called, with and without what they are in."""
+        return {name for each in self.definitions for name in (each.qualified, each.name)}
 
     @cached_property
     def lines(self) -> list[str]:
@@ -122,18 +139,17 @@ def _spells(pattern: re.Pattern[str], value: Any) -> bool:
     return isinstance(value, str) and pattern.fullmatch(value) is not None
 
 
-def anchor_of(source: SourceText, lines: LineRange, definitions: Sequence[Definition] = ()) -> Anchor | None:
-    """The anchor of these lines of a file with these definitions; None when it does not have them all."""
+def anchor_of(source: SourceText, lines: LineRange) -> Anchor | None:
+    """The anchor of these lines of a file; None when it does not have them all."""
     text = source.cut(lines.start, lines.end)
-    if text is None:
-        return None
-    return Anchor(digest_of(text), lines.count, symbol_of(definitions, lines, text.split("\n")))
+    return None if text is None else Anchor(digest_of(text), lines.count, symbol_of(source, lines))
 
 
-def symbol_of(definitions: Sequence[Definition], lines: LineRange, text: Sequence[str]) -> Symbol | None:
-    """The innermost definition that covers lines with this text; blank lines at their ends do not count."""
+def symbol_of(source: SourceText, lines: LineRange) -> Symbol | None:
+    """The innermost definition that covers these lines; blank ones at their ends do not count."""
+    text = source.lines[lines.start - 1 : lines.end]
     filled = [number for number, line in enumerate(text, lines.start) if line.strip()]
-    around = innermost(definitions, filled[0], filled[-1]) if filled else None
+    around = innermost(source, filled[0], filled[-1]) if filled else None
     if around is None:
         return None
     first, last = filled[0], filled[-1]
@@ -146,7 +162,7 @@ def symbol_of(definitions: Sequence[Definition], lines: LineRange, text: Sequenc
     return Symbol(around.kind.value, name, signature, part)
 
 
-def innermost(definitions: Sequence[Definition], first: int, last: int) -> Definition | None:
+def innermost(source: SourceText, first: int, last: int) -> Definition | None:
     """The smallest definition around these lines."""
-    around = [each for each in definitions if each.start <= first and last <= each.end]
+    around = [each for each in source.definitions if each.start <= first and last <= each.end]
     return min(around, key=lambda each: (each.end - each.start, -each.depth), default=None)

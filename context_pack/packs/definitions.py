@@ -5,15 +5,14 @@ A name that no definition has, or several, gives no lines and is refused; what i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason, near_paths
 from context_pack.kernel.syntax import Definition, name_parts, named, with_bodies
-from context_pack.kernel.text import MAX_LINES, MOST_NEAR, LineRange, close
+from context_pack.kernel.text import MAX_LINES, MOST_NEAR, LineRange, close, counted
 from context_pack.packs.anchors import SourceText
-from context_pack.packs.following import Text
 from context_pack.packs.model import Ref
 from context_pack.packs.resolving import Resolver
 from context_pack.packs.states import WORDS
@@ -27,34 +26,32 @@ def find_definition(symbol: str, path: RelativePath | None, resolver: Resolver) 
     Raises:
         Failure: `invalid_data`, field `symbol` or `path`; `details.near` names what is near.
     """
-    texts, complete = resolver.defining(symbol) if path is None else ([_text(path, resolver)], True)
-    places = _definitions(symbol, texts)
-    parts = name_parts(symbol)
+    sources, complete = resolver.defining(symbol) if path is None else ([_file(path, resolver)], True)
+    places = _definitions(symbol, sources)
     if not places and complete:
-        names = {name for text in texts for name in text.names}
+        names = {name for source in sources for name in source.names}
         if path is None:
             names |= resolver.names_like(symbol)
-        near = close(symbol, names) or sorted(name for name in names if name_parts(name)[-1] == parts[-1])
+        last = name_parts(symbol)[-1]
+        near = close(symbol, names) or sorted(name for name in names if name_parts(name)[-1] == last)
         raise _refusal(f"nothing called '{symbol}' is defined in {path or 'the project'}", near)
-    near = [f"{each.qualified} in {text.path}, lines {each.start}-{each.end}" for text, each in places]
+    near = [f"{each.qualified} in {source.path}, lines {each.start}-{each.end}" for source, each in places]
     if len(places) > 1:
         raise _refusal(f"'{symbol}' is defined {len(places)} times; give path and lines", near)
     if not complete:
         times = "found once" if places else "not found"
         raise _refusal(f"'{symbol}' was {times} before the time was over, with files left; give 'path'", near)
-    ((text, found),) = places
-    if found.end - found.start >= MAX_LINES:
+    ((source, definition),) = places
+    if definition.end - definition.start >= MAX_LINES:
         raise invalid(f"'{symbol}' has more than {MAX_LINES} lines; give lines of it", "symbol")
-    return text.path, LineRange(found.start, found.end)
+    return source.path, LineRange(definition.start, definition.end)
 
 
-def _definitions(symbol: str, texts: Sequence[Text]) -> list[tuple[Text, Definition]]:
-    places = [(text, each) for text in texts for each in named(text.definitions, symbol)]
+def _definitions(symbol: str, sources: Iterable[SourceText]) -> list[tuple[SourceText, Definition]]:
+    places = [(source, each) for source in sources for each in named(source.definitions, symbol)]
     parts = name_parts(symbol)
-    places = [(text, each) for text, each in places if name_parts(each.qualified) == parts] or places
-    if len(places) < 2:
-        return places
-    doing = with_bodies([(each, text.source.lines) for text, each in places])
+    places = [place for place in places if name_parts(place[1].qualified) == parts] or places
+    doing = with_bodies([(each, source.lines) for source, each in places])
     return [place for place in places if any(place[1] is each for each in doing)]
 
 
@@ -65,26 +62,25 @@ def definition_count(symbol: str, resolver: Resolver) -> int:
 
 def warning_of(ref: Ref, resolver: Resolver) -> str | None:
     """A warning if the lines of a ref do not exist, with near suggestions; else None."""
-    text = resolver.text(ref.path)
-    if isinstance(text, SourceText):
-        if ref.lines.end <= text.count:
+    source = resolver.file(ref.path)
+    if isinstance(source, SourceText):
+        end, lines = source.count, ref.lines
+        if lines.end <= end:
             return None
-        end = text.count
-        start = ref.lines.start if ref.lines.start <= end else max(1, end - ref.lines.count + 1)
-        near = f"; did you mean {start}-{end}?" if end else ""
-        return f"lines {ref.lines} do not exist: {ref.path} has {end} line{'' if end == 1 else 's'}{near}"
-    if text is not Reason.MISSING:
-        return f"{ref.path} cannot be shown: {WORDS[text]}"
+        start = lines.start if lines.start <= end else max(1, end - lines.count + 1)
+        near = [f"{start}-{end}"] if end else []
+        return f"lines {lines} do not exist: {ref.path} has {counted(end, 'line')}{_did_you_mean(near)}"
+    if source is not Reason.MISSING:
+        return f"{ref.path} cannot be shown: {WORDS[source]}"
     return f"{ref.path} does not exist{_did_you_mean(near_paths(ref.path, resolver.names()))}"
 
 
-def _text(path: RelativePath, resolver: Resolver) -> Text:
-    found = resolver.parsed(path)
-    if isinstance(found, Text):
-        return found
-    near = near_paths(path, resolver.names()) if found is Reason.MISSING else []
-    words = f"'path' cannot be read: {WORDS[found]}{_did_you_mean(near)}"
-    raise invalid(words, "path", near=near)
+def _file(path: RelativePath, resolver: Resolver) -> SourceText:
+    source = resolver.file(path)
+    if isinstance(source, SourceText):
+        return source
+    near = near_paths(path, resolver.names()) if source is Reason.MISSING else []
+    raise invalid(f"'path' cannot be read: {WORDS[source]}{_did_you_mean(near)}", "path", near=near)
 
 
 def _did_you_mean(near: Sequence[str]) -> str:

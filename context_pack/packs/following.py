@@ -31,7 +31,7 @@ from attrs import evolve, frozen
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.syntax import Definition, DefinitionKind, name_parts
-from context_pack.kernel.text import MAX_LINES, LineRange
+from context_pack.kernel.text import MAX_LINES, LineRange, counted
 from context_pack.packs.anchors import ALL, BARE, Anchor, SourceText, Symbol, digest_of, innermost, symbol_of
 from context_pack.packs.model import CodeLocation, Ref
 from context_pack.packs.states import CHANGED_SINCE, WORDS, Resolution, State
@@ -71,24 +71,6 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 
 
 @frozen
-class Text:
-    """A file whose text is known, with its definitions."""
-
-    path: RelativePath
-    source: SourceText
-    definitions: Sequence[Definition] = ()
-
-    @property
-    def names(self) -> set[str]:
-        """What its definitions are called, with and without what they are in."""
-        return {name for each in self.definitions for name in (each.qualified, each.name)}
-
-    def lines(self, lines: LineRange) -> Sequence[str]:
-        """Some of its lines."""
-        return self.source.lines[lines.start - 1 : lines.end]
-
-
-@frozen
 class Sought:
     """A ref whose code is looked for, and the text that it is anchored to if that is kept."""
 
@@ -106,7 +88,7 @@ class Sought:
 class Candidate:
     """Lines of a file that changed code may have become, how alike, and the definition that says so."""
 
-    text: Text
+    source: SourceText
     lines: LineRange
     likeness: float
     definition: Definition | None = None
@@ -115,9 +97,9 @@ class Candidate:
     @property
     def resolution(self) -> Resolution:
         """The code as changed."""
-        found = CodeLocation(self.text.path, self.lines)
-        excerpt = self.text.source.cut(self.lines.start, self.lines.end)
-        return Resolution(State.CHANGED, found, CHANGED_SINCE, excerpt, self.signature)
+        place = CodeLocation(self.source.path, self.lines)
+        excerpt = self.source.cut(self.lines.start, self.lines.end)
+        return Resolution(State.CHANGED, place, CHANGED_SINCE, excerpt, self.signature)
 
 
 def where_it_was(ref: Ref, source: SourceText) -> Resolution | None:
@@ -143,149 +125,149 @@ def copies_in(sought: Sought, source: SourceText) -> list[LineRange]:
     return [LineRange(start, start + count - 1) for start in islice(starts, MOST_COPIES)]
 
 
-def of_the_name(symbol: Symbol | None, text: Text, places: Sequence[LineRange]) -> list[LineRange]:
+def of_the_name(symbol: Symbol | None, source: SourceText, places: Sequence[LineRange]) -> list[LineRange]:
     """Those of some places of a file that are in the definition of the anchored name."""
-    definitions = _of_name(symbol, text.definitions) or _retyped(symbol, text.definitions)
-    names = {each.qualified for each in definitions}
-    around = ((place, symbol_of(text.definitions, place, text.lines(place))) for place in places)
+    if symbol is None:
+        return []
+    names = {each.qualified for each in _of_name(symbol, source) or _retyped(symbol, source)}
+    around = ((place, symbol_of(source, place)) for place in places)
     return [place for place, each in around if each is not None and each.name in names]
 
 
-def in_file(sought: Sought, text: Text) -> Resolution | None:
+def in_file(sought: Sought, source: SourceText) -> Resolution | None:
     """What the own file says of a ref."""
     ref, symbol = sought.ref, sought.anchor.symbol
-    places = copies_in(sought, text.source)
-    meant = of_the_name(symbol, text, places)
+    places = copies_in(sought, source)
+    meant = of_the_name(symbol, source, places)
     # Only a definition that has kept its name can be meant although its text stands elsewhere.
-    changed = None if meant or (places and symbol is None) else find_changed(sought, text)
-    if changed is not None and (not places or _was_edited(sought, changed, places)):
-        return changed.resolution
-    found = meant or places
-    newly_decorated = len(found) == 1 and _is_newly_decorated(symbol, text, found[0])
-    if newly_decorated and (definition := namesake(sought, text)) is not None:
-        return definition.resolution
-    if ref.lines in found:
-        return where_it_was(ref, text.source)
-    excerpt = "\n".join(text.lines(found[0])) if found else ""
-    return moved([CodeLocation(text.path, place) for place in found], excerpt, ref.path) if found else None
+    if not meant and (symbol is not None or not places):
+        changed = find_changed(sought, source)
+        if changed is not None and (not places or _was_edited(sought, changed, places)):
+            return changed.resolution
+    places = meant or places
+    if len(places) == 1 and _is_newly_decorated(symbol, source, places[0]):
+        definition = namesake(sought, source)
+        if definition is not None:
+            return definition.resolution
+    if ref.lines in places:
+        return where_it_was(ref, source)
+    excerpt = source.cut(places[0].start, places[0].end) if places else None
+    locations = [CodeLocation(source.path, place) for place in places]
+    return None if excerpt is None else moved(locations, excerpt, ref.path)
 
 
-def _is_newly_decorated(symbol: Symbol | None, text: Text, place: LineRange) -> bool:
+def _is_newly_decorated(symbol: Symbol | None, source: SourceText, place: LineRange) -> bool:
     """Whether a whole definition stands as it was, but decorators were put above it."""
-    around = innermost(text.definitions, place.start, place.end)
-    if (
-        symbol is None
-        or symbol.part != ALL
-        or around is None
-        or not around.start < place.start == around.line
-    ):
+    around = innermost(source, place.start, place.end)
+    if symbol is None or symbol.part != ALL or around is None or around.line != place.start:
         return False
-    above = text.lines(LineRange(around.start, place.start - 1))
+    above = source.lines[around.start - 1 : place.start - 1]
     return any(line.lstrip().startswith(DECORATORS) for line in above)
 
 
 def _was_edited(sought: Sought, changed: Candidate, places: Sequence[LineRange]) -> bool:
     """Whether the definition of the name is still there, much alike, and apart from the text's copies."""
     lines, symbol, definition = changed.lines, sought.anchor.symbol, changed.definition
-    named = symbol is not None and definition is not None and definition.qualified == symbol.name
-    apart = all(place.end < lines.start or lines.end < place.start for place in places)
-    return named and apart and changed.likeness >= MUCH_ALIKE
+    is_named = symbol is not None and definition is not None and definition.qualified == symbol.name
+    is_apart = all(place.end < lines.start or lines.end < place.start for place in places)
+    return is_named and is_apart and changed.likeness >= MUCH_ALIKE
 
 
-def find_changed(sought: Sought, text: Text) -> Candidate | None:
+def find_changed(sought: Sought, source: SourceText) -> Candidate | None:
     """What of a file the anchored code has become: by its definition's name, else the most similar lines."""
     symbol = sought.anchor.symbol
     if symbol is None:
-        return _block(sought, text, LEAST_SHARE)
-    if (named := namesake(sought, text)) is not None:
+        return _block(sought, source, LEAST_SHARE)
+    if (named := namesake(sought, source)) is not None:
         return named
-    retyped = _best(sought, text, _retyped(symbol, text.definitions))
+    retyped = _best(sought, source, _retyped(symbol, source))
     if retyped is not None and retyped.likeness >= RETYPED:
         return retyped
-    if not text.definitions:  # while somebody edits it, code cannot be parsed
-        return _block(sought, text, RETYPED)
-    return _renamed(sought, text)
+    if not source.definitions:  # while somebody edits it, code cannot be parsed
+        return _block(sought, source, RETYPED)
+    return _renamed(sought, symbol, source)
 
 
-def namesake(sought: Sought, text: Text) -> Candidate | None:
+def namesake(sought: Sought, source: SourceText) -> Candidate | None:
     """What is shown of a file that defines the anchored name."""
-    return _best(sought, text, _of_name(sought.anchor.symbol, text.definitions))
+    symbol = sought.anchor.symbol
+    return None if symbol is None else _best(sought, source, _of_name(symbol, source))
 
 
-def _of_name(symbol: Symbol | None, definitions: Sequence[Definition]) -> list[Definition]:
+def _of_name(symbol: Symbol, source: SourceText) -> list[Definition]:
     """The definitions of the anchored name, those of its kind if there are any."""
-    same = [each for each in definitions if symbol is not None and each.qualified == symbol.name]
-    return [each for each in same if symbol is not None and each.kind.value == symbol.kind] or same
+    same = [each for each in source.definitions if each.qualified == symbol.name]
+    return [each for each in same if each.kind.value == symbol.kind] or same
 
 
-def _retyped(symbol: Symbol | None, definitions: Sequence[Definition]) -> list[Definition]:
+def _retyped(symbol: Symbol, source: SourceText) -> list[Definition]:
     """The only definition of the last part of the name, in case its type was renamed."""
-    bare = "" if symbol is None else name_parts(symbol.name)[-1]
-    only = [each for each in definitions if each.name == bare]
-    return only if len(only) == 1 else []
+    same = [each for each in source.definitions if each.name == name_parts(symbol.name)[-1]]
+    return same if len(same) == 1 else []
 
 
-def _best(sought: Sought, text: Text, definitions: Iterable[Definition]) -> Candidate | None:
+def _best(sought: Sought, source: SourceText, definitions: Iterable[Definition]) -> Candidate | None:
     """The most similar of some definitions, or of their parts if only a part was anchored."""
     symbol = sought.anchor.symbol
     become = _whole if symbol is None or symbol.whole else _part
-    places = [become(sought, text, each) for each in definitions]
+    places = [become(sought, source, each) for each in definitions]
     return max(filter(None, places), key=lambda each: each.likeness, default=None)
 
 
-def _renamed(sought: Sought, text: Text) -> Candidate | None:
+def _renamed(sought: Sought, symbol: Symbol, source: SourceText) -> Candidate | None:
     """The one definition of another name that holds nearly all of the text."""
-    symbol = sought.anchor.symbol
-    if symbol is None or sought.text is None:
+    if sought.text is None:
         return None
     if not symbol.whole:
-        block = _block(sought, text, NEARLY_ALL)
-        inside = block is not None and innermost(text.definitions, block.lines.start, block.lines.end)
-        return block if inside else None
+        block = _block(sought, source, NEARLY_ALL)
+        return block if block and innermost(source, block.lines.start, block.lines.end) else None
     kinds = CALLABLE if symbol.kind in CALLABLE else {symbol.kind}
     old = name_parts(symbol.name)[-1]
-    places = [_whole(sought, text, each, renamed=old) for each in text.definitions if each.kind in kinds]
-    alone = [each for each in places if each.likeness >= NEARLY_ALL]
+    same = [_whole(sought, source, each, old) for each in source.definitions if each.kind in kinds]
+    alone = [each for each in same if each.likeness >= NEARLY_ALL]
     return alone[0] if len(alone) == 1 else None
 
 
-def _whole(sought: Sought, text: Text, definition: Definition, renamed: str | None = None) -> Candidate:
+def _whole(
+    sought: Sought, source: SourceText, definition: Definition, renamed: str | None = None
+) -> Candidate:
     """A definition, with what documents and decorates it if that was anchored; compared as if renamed."""
     symbol = sought.anchor.symbol
     start = definition.line if symbol is not None and symbol.part == BARE else definition.start
     place = LineRange(start, min(definition.end, start + MAX_LINES - 1))
-    code = "\n".join(text.lines(place))
+    code = source.cut(place.start, place.end) or ""
     if renamed is not None:
         code = re.sub(rf"\b{re.escape(definition.name)}\b", lambda _: renamed, code)
     likeness = 0.0 if sought.text is None else alike(sought.text, code)
-    return Candidate(text, place, likeness, definition, definition.signature)
+    return Candidate(source, place, likeness, definition, definition.signature)
 
 
-def _part(sought: Sought, text: Text, definition: Definition) -> Candidate | None:
+def _part(sought: Sought, source: SourceText, definition: Definition) -> Candidate | None:
     """The lines of a definition that a part of it has become; all of it if it is not much longer."""
     whole = LineRange(definition.start, min(definition.end, definition.start + MAX_LINES - 1))
-    block = _block(sought, text, LEAST_SHARE, whole)
+    block = _block(sought, source, LEAST_SHARE, whole)
     if block is not None:
         return evolve(block, definition=definition)
     shown = whole.count <= max(SHOWN_WHOLE, longest(sought.anchor.lines))
-    return Candidate(text, whole, 0.0, definition) if shown else None
+    return Candidate(source, whole, 0.0, definition) if shown else None
 
 
-def _block(sought: Sought, text: Text, least: float, within: LineRange | None = None) -> Candidate | None:
+def _block(
+    sought: Sought, source: SourceText, least: float, within: LineRange | None = None
+) -> Candidate | None:
     """The lines of a file, or within some of it, that are most like the anchored ones.
 
     If their end is not known, those of the definition around them, unless it is long.
     """
-    low = 0 if within is None else within.start - 1
-    lines = text.source.lines if within is None else text.lines(within)
-    block = None if sought.text is None else similar_block(sought.text.split("\n"), lines)
+    low, high = (0, source.count) if within is None else (within.start - 1, within.end)
+    block = None if sought.text is None else similar_block(sought.text.split("\n"), source.lines[low:high])
     if block is None or block.share < least:
         return None
     place = LineRange(low + block.start + 1, low + min(block.end, block.start + MAX_LINES - 1) + 1)
-    around = None if block.ended else innermost(text.definitions, place.start, place.end)
+    around = None if block.ended else innermost(source, place.start, place.end)
     if around is not None and around.end - around.start < max(SHOWN_WHOLE, longest(sought.anchor.lines)):
         place = LineRange(around.start, around.end)
-    return Candidate(text, place, block.share)
+    return Candidate(source, place, block.share)
 
 
 def elsewhere(
@@ -309,19 +291,13 @@ def unreadable(reason: Reason) -> Resolution:
     return Resolution(State.UNKNOWN if reason is Reason.IO else State.STALE, reason=WORDS[reason])
 
 
-def unknown(reason: str) -> Resolution:
-    """A ref of which nothing can be said."""
-    return Resolution(State.UNKNOWN, reason=reason)
-
-
 def at(state: State, path: RelativePath, lines: LineRange, excerpt: str) -> Resolution:
     """Code that was found."""
     return Resolution(state, CodeLocation(path, lines), None, excerpt)
 
 
 def _past_end(ref: Ref, source: SourceText) -> Resolution:
-    plural = "" if source.count == 1 else "s"
-    words = f"lines {ref.lines} are past the end of the file ({source.count} line{plural})"
+    words = f"lines {ref.lines} are past the end of the file ({counted(source.count, 'line')})"
     return Resolution(State.STALE, reason=words)
 
 

@@ -26,7 +26,7 @@ from context_pack.packs import following
 from context_pack.packs.anchors import SourceText, anchor_of
 from context_pack.packs.changes import advanced
 from context_pack.packs.difference import ComparedText, difference
-from context_pack.packs.following import Sought, Text
+from context_pack.packs.following import Sought
 from context_pack.packs.model import CodeLocation, Pack, Ref
 from context_pack.packs.ports import ExcerptStore, NoExcerptStore, PackStore
 from context_pack.packs.states import Checked, Resolution, State
@@ -86,20 +86,8 @@ class PackAccess:
 
 
 @define
-class Held:
-    """What the tree holds: places of texts, by their digests; files with the parts of names, by these."""
-
-    copies: dict[str, list[CodeLocation]] = field(factory=dict)
-    defining: dict[str, list[Text]] = field(factory=dict)
-    stopped: bool = False
-    """Whether the search was stopped before everything was looked at."""
-    unread: RelativePath | None = None
-    """A file that could not be read, for a reason that may pass."""
-
-
-@define
-class SourceFiles:
-    """Reads and searches files for one call; `check` raises when nobody wants them any more."""
+class Resolver:
+    """Finds the code of refs for one call; `check` raises when nobody wants the answer any more."""
 
     tree: SourceTree
     max_bytes: int
@@ -108,101 +96,20 @@ class SourceFiles:
     monotonic: Callable[[], float] = lambda: 0.0
     seconds: float = inf
     """How long all searches of the tree together may take."""
-    _texts: dict[RelativePath, SourceText | Reason] = field(factory=dict, init=False)
-    _parsed: dict[RelativePath, Text] = field(factory=dict, init=False)
-    _end: float | None = field(default=None, init=False)
-    _names: FileNames | None = field(default=None, init=False)
-
-    def parsed(self, path: RelativePath) -> Text | Reason:
-        """A file with its definitions."""
-        if path not in self._parsed:
-            text = self.text(path)
-            if isinstance(text, Reason):
-                return text
-            language = language_of(path.value)
-            known = self.syntax.knows(language)
-            found: Sequence[Definition] = self.syntax.parse(language, text.text).definitions if known else ()
-            self._parsed[path] = Text(path, text, found)
-        return self._parsed[path]
-
-    def text(self, path: RelativePath) -> SourceText | Reason:
-        """The text of a file, read once."""
-        self.check()
-        if path not in self._texts:
-            self._texts[path] = self._read(path)
-        return self._texts[path]
-
-    def _read(self, path: RelativePath) -> SourceText | Reason:
-        read = self.tree.read(path, self.max_bytes)
-        return read.reason if isinstance(read, Unreadable) else SourceText(read.text)
-
-    def go_on(self) -> bool:
-        """Whether there is time left to search.
-
-        Raises:
-            Cancelled: the caller does not want the answer any more.
-        """
-        self.check()
-        if self._end is None:
-            self._end = self.monotonic() + self.seconds
-        return self.monotonic() <= self._end
-
-    def names(self) -> FileNames:
-        """Files of the tree, to suggest some: all of them if they are known, else those of a quick look."""
-        return self._names or self.tree.names()
-
-    def sources(self, held: Held) -> Iterator[tuple[RelativePath, SourceText]]:
-        """Every file that can be read, while there is time; those not kept already are not kept now."""
-        if self._names is None or not self._names.complete:
-            self._names = self.tree.names(self.go_on)
-        held.stopped = not self._names.complete
-        for path in (RelativePath(path) for paths in self._names.paths.values() for path in paths):
-            text = self._texts.get(path) or self._read(path)
-            if not self.go_on():
-                held.stopped = True
-                return
-            if isinstance(text, SourceText):
-                yield path, text
-            elif text is Reason.IO:
-                held.unread = held.unread or path
-
-    def holding(self, texts: Mapping[str, str], names: Collection[str]) -> Held:
-        """Where these texts stand, up to a few places, and the parsed files that hold all parts of a name."""
-        held = Held()
-        parts = {name: name_parts(name) for name in names}
-        chosen: list[tuple[RelativePath, SourceText, list[str]]] = []
-        for path, source in self.sources(held):
-            for digest, text in texts.items():
-                places = held.copies.setdefault(digest, [])
-                # A file that is called so is what a store kept of the text, and no source.
-                if len(places) < MOST_COPIES and not path.name.startswith(digest):
-                    starts = islice(source.occurrences(text), MOST_COPIES)
-                    last = text.count("\n")
-                    places += (CodeLocation(path, LineRange(start, start + last)) for start in starts)
-            here = [name for name, words in parts.items() if all(word in source.text for word in words)]
-            if here and self.syntax.knows(language_of(path.value)):
-                chosen.append((path, source, here))
-        parsed = self.syntax.parse_all((language_of(path.value), source.text) for path, source, _ in chosen)
-        for (path, source, here), found in zip(chosen, parsed, strict=False):
-            if not self.go_on():
-                held.stopped = True
-                break
-            for name in here:
-                held.defining.setdefault(name, []).append(Text(path, source, found.definitions))
-        return held
-
-
-@define
-class Resolver(SourceFiles):
-    """Finds the code of refs for one call."""
-
     expected: Sequence[Ref] = ()
     """The refs of the call, which are looked for together."""
     excerpts: ExcerptStore = field(factory=NoExcerptStore)
     anchored_texts: dict[str, str] = field(factory=dict, init=False)
     """The text of every anchor that was made, by its digest."""
+    _files: dict[RelativePath, SourceText | Reason] = field(factory=dict, init=False)
     _resolved: dict[Ref, Resolution] = field(factory=dict, init=False)
-    _defining: dict[str, tuple[Sequence[Text], bool]] = field(factory=dict, init=False)
+    _defining: dict[str, Sequence[SourceText]] = field(factory=dict, init=False)
+    _names: FileNames | None = field(default=None, init=False)
+    _end: float | None = field(default=None, init=False)
+    _stopped: bool = field(default=False, init=False)
+    """Whether the time was over before everything was looked at."""
+    _unread: RelativePath | None = field(default=None, init=False)
+    """A file that could not be read, for a reason that may pass."""
 
     @classmethod
     def over(
@@ -230,13 +137,37 @@ class Resolver(SourceFiles):
         """Every ref of a pack with what became of its code, in stored order."""
         return tuple(Checked(section, ref, self(ref)) for section, ref in pack.refs)
 
+    # -- files, each read once per call
+
+    def file(self, path: RelativePath) -> SourceText | Reason:
+        """A file, read once."""
+        self.check()
+        if path not in self._files:
+            self._files[path] = self._read(path)
+        return self._files[path]
+
+    def _read(self, path: RelativePath) -> SourceText | Reason:
+        read = self.tree.read(path, self.max_bytes)
+        return read.reason if isinstance(read, Unreadable) else SourceText(path, read.text, self._parsed)
+
+    def _parsed(self, source: SourceText) -> Sequence[Definition]:
+        language = language_of(source.path.value)
+        known = self.syntax.knows(language)
+        return self.syntax.parse(language, source.text).definitions if known else ()
+
+    def names(self) -> FileNames:
+        """Files of the tree, to suggest some: all of them if they are known, else those of a quick look."""
+        return self._names or self.tree.names()
+
+    # -- the states of refs
+
     def _look_for(self, refs: Iterable[Ref]) -> None:
         """Decide about refs: by their lines, by their files, then by the tree."""
         elsewhere: list[Sought] = []
         for ref in refs:
-            found = self._where_it_was(ref)
-            if found is not None:
-                self._resolved[ref] = found
+            resolution = self._where_it_was(ref)
+            if resolution is not None:
+                self._resolved[ref] = resolution
             elif ref.anchor is not None:
                 elsewhere.append(Sought(ref, ref.anchor))
         kept = self.excerpts.texts({each.anchor.digest for each in elsewhere})
@@ -244,48 +175,49 @@ class Resolver(SourceFiles):
         for bare in elsewhere:
             self.check()
             sought = evolve(bare, text=kept.get(bare.anchor.digest))
-            text = self.parsed(sought.ref.path)
-            found = None if isinstance(text, Reason) else following.in_file(sought, text)
-            if found is None:
+            source = self.file(sought.ref.path)
+            resolution = None if isinstance(source, Reason) else following.in_file(sought, source)
+            if resolution is None:
                 lost.append(sought)
             else:
-                self._resolved[sought.ref] = self._compared(sought, found)
+                self._resolved[sought.ref] = self._compared(sought, resolution)
         if lost:
             self._search_tree(lost)
 
     def _where_it_was(self, ref: Ref) -> Resolution | None:
         """The state of a ref that its own lines, or their absence, decide; None if it must be looked for."""
-        source = self.text(ref.path)
+        source = self.file(ref.path)
         if isinstance(source, Reason):
             missing = source is Reason.MISSING and ref.anchor is not None
             return None if missing else following.unreadable(source)
-        found = following.where_it_was(ref, source)
+        resolution = following.where_it_was(ref, source)
         symbol = None if ref.anchor is None else ref.anchor.symbol
         # Where the same text stands elsewhere in the file, that may be where the definition went.
-        twice = symbol is not None and found is not None and source.text.count(found.excerpt or "") > 1
-        return None if twice else found
+        twice = symbol and resolution and source.text.count(resolution.excerpt or "") > 1
+        return None if twice else resolution
 
     def _search_tree(self, lost: Sequence[Sought]) -> None:
         """Decide about refs of which their own files say nothing."""
         texts = {each.anchor.digest: each.text for each in lost if each.text is not None}
         symbols = (each.anchor.symbol for each in lost)
-        held = self.holding(texts, {symbol.name for symbol in symbols if symbol is not None})
+        every_copy, defining = self._holding(texts, {symbol.name for symbol in symbols if symbol is not None})
         for each in lost:
             path, symbol = each.ref.path, each.anchor.symbol
-            copies = [place for place in held.copies.get(each.anchor.digest, ()) if place.path != path]
+            copies = [place for place in every_copy.get(each.anchor.digest, ()) if place.path != path]
             if not each.is_telling:
                 copies = [place for place in copies if place.path.name == path.name]
-            defining = () if symbol is None else held.defining.get(symbol.name, ())
-            namesakes = (following.namesake(each, text) for text in defining if text.path != path)
-            found: Resolution | None
-            if held.stopped:
-                found = following.unknown(STOPPED)
+            sources = () if symbol is None else defining.get(symbol.name, ())
+            namesakes = (following.namesake(each, source) for source in sources if source.path != path)
+            resolution: Resolution | None
+            if self._stopped:
+                resolution = Resolution(State.UNKNOWN, reason=STOPPED)
             else:
-                found = following.elsewhere(each, self._meant(each, copies), list(filter(None, namesakes)))
-            if found is None and held.unread is not None:
-                found = following.unknown(f"not found, and {held.unread} could not be read")
-            found = found or following.gone(each.ref, self.text(path))
-            self._resolved[each.ref] = self._compared(each, found)
+                resolution = following.elsewhere(each, self._meant(each, copies), [*filter(None, namesakes)])
+            if resolution is None and self._unread is not None:
+                reason = f"not found, and {self._unread} could not be read"
+                resolution = Resolution(State.UNKNOWN, reason=reason)
+            resolution = resolution or following.gone(each.ref, self.file(path))
+            self._resolved[each.ref] = self._compared(each, resolution)
 
     def _meant(self, sought: Sought, copies: Sequence[CodeLocation]) -> Sequence[CodeLocation]:
         """Of several copies, those in a definition of the anchored name, if there are any."""
@@ -293,8 +225,9 @@ class Resolver(SourceFiles):
             return copies
         meant = []
         for place in copies:
-            text = self.parsed(place.path)
-            if isinstance(text, Text) and following.of_the_name(sought.anchor.symbol, text, [place.lines]):
+            source = self.file(place.path)
+            symbol = sought.anchor.symbol
+            if isinstance(source, SourceText) and following.of_the_name(symbol, source, [place.lines]):
                 meant.append(place)
         return meant or copies
 
@@ -324,18 +257,27 @@ class Resolver(SourceFiles):
         spans = self.syntax.spans(language, text) if self.syntax.knows(language) else None
         return spans if isinstance(spans, Spans) else None
 
-    def defining(self, name: str) -> tuple[Sequence[Text], bool]:
+    def anchored(self, ref: Ref) -> Ref:
+        """The ref with an anchor of its lines as they are now; without one when they cannot be read."""
+        source = self.file(ref.path)
+        ref = evolve(ref, anchor=None if isinstance(source, Reason) else anchor_of(source, ref.lines))
+        if ref.anchor is not None and isinstance(source, SourceText):
+            self.anchored_texts[ref.anchor.digest] = source.cut(ref.lines.start, ref.lines.end) or ""
+        return ref
+
+    # -- the whole tree
+
+    def defining(self, name: str) -> tuple[Sequence[SourceText], bool]:
         """The files that hold the parts of a name and can be parsed, and whether all were looked at."""
         if name not in self._defining:
             self.look_up([name])
-        return self._defining[name]
+        return self._defining[name], not self._stopped
 
-    def look_up(self, names: Iterable[str]) -> None:
+    def look_up(self, names: Collection[str]) -> None:
         """Look for the definitions of several names with one walk over the tree."""
-        asked = list(names)
-        if asked:
-            held = self.holding({}, asked)
-            self._defining |= {name: (held.defining.get(name, ()), not held.stopped) for name in asked}
+        if names:
+            defining = self._holding({}, names)[1]
+            self._defining |= {name: defining.get(name, ()) for name in names}
 
     def names_like(self, name: str) -> set[str]:
         """Names of definitions in files with words like this one; those words too if the time was over."""
@@ -343,22 +285,67 @@ class Resolver(SourceFiles):
         first = re.escape(last[0].lower() + last[0].upper())
         # Looking back from the first letter takes a third of the time of a search for the end of a word.
         pattern = re.compile(rf"[{first}](?<!\w.)\w{{{max(0, len(last) - 3)},{len(last) + 1}}}\b")
-        held, files = Held(), dict[str, list[RelativePath]]()
-        for path, source in self.sources(held):
-            if self.syntax.knows(language_of(path.value)):
+        files: dict[str, list[RelativePath]] = {}
+        for source in self._sources():
+            if self.syntax.knows(language_of(source.path.value)):
                 for word in set(pattern.findall(source.text)):
-                    files.setdefault(word, []).append(path)
+                    files.setdefault(word, []).append(source.path)
         words = close(last, files)
-        texts = map(self.parsed, {path for word in words for path in files[word]})
-        found = {each for text in texts if isinstance(text, Text) for each in text.names}
-        return {*found, *words} if held.stopped else found
+        sources = map(self.file, {path for word in words for path in files[word]})
+        names = {name for source in sources if isinstance(source, SourceText) for name in source.names}
+        return {*names, *words} if self._stopped else names
 
-    def anchored(self, ref: Ref) -> Ref:
-        """The ref with an anchor of its lines as they are now; without one when they cannot be read."""
-        text = self.parsed(ref.path)
-        if isinstance(text, Reason):
-            return evolve(ref, anchor=None)
-        ref = evolve(ref, anchor=anchor_of(text.source, ref.lines, text.definitions))
-        if ref.anchor is not None:
-            self.anchored_texts[ref.anchor.digest] = text.source.cut(ref.lines.start, ref.lines.end) or ""
-        return ref
+    def _holding(
+        self, texts: Mapping[str, str], names: Collection[str]
+    ) -> tuple[Mapping[str, Sequence[CodeLocation]], Mapping[str, Sequence[SourceText]]]:
+        """Where these texts stand, by digest, up to a few places; files with all parts of a name, by name."""
+        copies: dict[str, list[CodeLocation]] = {digest: [] for digest in texts}
+        parts = {name: name_parts(name) for name in names}
+        chosen: list[tuple[SourceText, list[str]]] = []
+        for source in self._sources():
+            for digest, text in texts.items():
+                # A file that is called so is what a store kept of the text, and no source.
+                if len(copies[digest]) < MOST_COPIES and not source.path.name.startswith(digest):
+                    starts = islice(source.occurrences(text), MOST_COPIES)
+                    last = text.count("\n")
+                    copies[digest] += (
+                        CodeLocation(source.path, LineRange(start, start + last)) for start in starts
+                    )
+            here = [name for name, words in parts.items() if all(word in source.text for word in words)]
+            if here and self.syntax.knows(language_of(source.path.value)):
+                chosen.append((source, here))
+        defining: dict[str, list[SourceText]] = {}
+        answers = self.syntax.parse_all((language_of(source.path.value), source.text) for source, _ in chosen)
+        for (source, here), answer in zip(chosen, answers, strict=False):
+            if not self._go_on():
+                break
+            source.definitions = answer.definitions
+            for name in here:
+                defining.setdefault(name, []).append(source)
+        return copies, defining
+
+    def _sources(self) -> Iterator[SourceText]:
+        """Every file that can be read, while there is time; those not kept already are not kept now."""
+        if self._names is None or not self._names.complete:
+            self._names = self.tree.names(self._go_on)
+        self._stopped = self._stopped or not self._names.complete
+        for path in (RelativePath(path) for paths in self._names.paths.values() for path in paths):
+            source = self._files.get(path) or self._read(path)
+            if not self._go_on():
+                return
+            if isinstance(source, SourceText):
+                yield source
+            elif source is Reason.IO:
+                self._unread = self._unread or path
+
+    def _go_on(self) -> bool:
+        """Whether there is time left to search.
+
+        Raises:
+            Cancelled: the caller does not want the answer any more.
+        """
+        self.check()
+        if self._end is None:
+            self._end = self.monotonic() + self.seconds
+        self._stopped = self._stopped or self.monotonic() > self._end
+        return not self._stopped

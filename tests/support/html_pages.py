@@ -52,7 +52,7 @@ def at(state: State, found: CodeLocation | None = None, source: str = SOURCE) ->
             return Resolution(state, reason="ambiguous, lines 3-4, 8-9")
         place = found or CodeLocation(one.path, one.lines)
         reason = "changed" if state is State.CHANGED else None
-        excerpt = SourceText(source).cut(place.lines.start, place.lines.end)
+        excerpt = SourceText(place.path, source).cut(place.lines.start, place.lines.end)
         return Resolution(state, place, reason, excerpt)
 
     return resolve

@@ -44,7 +44,7 @@ file_name = name.map(lambda parts: "".join(parts) + ".py")
 @st.composite
 def packs(draw: st.DrawFn) -> tuple[Pack, SourceText]:
     """A pack whose every text is hostile, and the one source text behind all its refs."""
-    source = SourceText(draw(block) + "\nend")
+    source = SourceText(RelativePath("src/app.py"), draw(block) + "\nend")
     sections = []
     for number in range(draw(st.integers(1, 2))):
         refs = []
