@@ -7,9 +7,9 @@ What a single change of a pack's content is, is in `operations`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
-from attrs import NOTHING, frozen
+from attrs import NOTHING, fields, frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.times import MAX_MINUTES
@@ -19,6 +19,8 @@ from context_pack.packs.render import Mode
 from context_pack.toolkit.arguments import arg, array, choice, integer, text
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 from context_pack.toolkit.schema_errors import Schema
+
+T = TypeVar("T")
 
 LEAST_TOKENS, MOST_TOKENS = 500, 200_000
 MOST_OPERATIONS = 100
@@ -239,11 +241,11 @@ class Batch(PackAtRevision):
     )
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, slots=False)
 class RenderPack(NamedPack):
     """Read a pack with its code."""
 
-    status: str | None = arg(STATUS, "Only if the pack has this status", default=None)
+    status: str | None = arg(STATUS, "Only this status; another is refused", default=None)
     mode: str | None = arg(*MODE, default=None)
     max_tokens: int = arg(*BUDGET, default=DEFAULT_MAX_TOKENS)
     cursor: str | None = arg(*CURSOR, default=None)
@@ -253,7 +255,7 @@ class RenderPack(NamedPack):
 class ListText:
     """Read which packs there are, as Markdown."""
 
-    status: str | None = arg(STATUS, "Only packs of this status", default=None)
+    status: str | None = arg(STATUS, "Only this status", default=None)
     query: str | None = arg(*LIST_QUERY, default=None)
     limit: int = arg(*LIMIT, default=DEFAULT_LIMIT)
     offset: int = arg(*LIST_OFFSET, default=0)
@@ -261,13 +263,15 @@ class ListText:
 
 
 @frozen(kw_only=True)
-class Output(NamedPack):
+class Output(RenderPack):
     """Everything `output` takes: with id, name or cursor it renders, else it lists."""
 
-    status: str | None = arg(STATUS, "Only this status; another is refused", default=None)
-    mode: str | None = arg(*MODE, default=None)
-    max_tokens: int = arg(*BUDGET, default=DEFAULT_MAX_TOKENS)
-    cursor: str | None = arg(*CURSOR, default=None)
     query: str | None = arg(*LIST_QUERY, default=None)
     limit: int = arg(*LIMIT, default=DEFAULT_LIMIT)
     offset: int = arg(*LIST_OFFSET, default=0)
+
+
+def by_action(*kinds: type[T]) -> dict[str, type[T]]:
+    """Commands by the actions that they stand for."""
+    every: Any = kinds
+    return {fields(kind).action.default: kind for kind in every}

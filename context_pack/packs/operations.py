@@ -27,10 +27,11 @@ from context_pack.packs.commands import (
     TTL,
     WANTED_TITLE,
     WHY,
+    by_action,
     checked,
     ttl_required,
 )
-from context_pack.packs.definitions import find_definition
+from context_pack.packs.definitions import Place, find_definition
 from context_pack.packs.model import Diagram, Pack, Ref, Section
 from context_pack.packs.resolving import Resolver
 from context_pack.toolkit.arguments import arg, integer, text
@@ -53,9 +54,15 @@ class Operation:
         """The pack after it."""
         raise NotImplementedError
 
-    def part(self, _: Pack) -> Part | None:
+    def part(self, pack: Pack) -> Part | None:
         """The part of the changed pack that it is about; None if it is gone, or it is about none."""
-        return None
+        section_key, ref_key, diagram_key = (
+            getattr(self, name, "") for name in ("section_key", "ref_key", "diagram_key")
+        )
+        section = pack.section(section_key)
+        if section is None or not (ref_key or diagram_key):
+            return section
+        return section.ref(ref_key) if ref_key else section.diagram(diagram_key)
 
 
 @frozen(kw_only=True)
@@ -80,10 +87,6 @@ class UpsertSection(Operation):
         rest = without(pack.sections, section.key)
         at = max(0, min(self.section_order, len(rest)))
         return evolve(pack, sections=[*rest[:at], section, *rest[at:]])
-
-    def part(self, pack: Pack) -> Part | None:
-        """The section."""
-        return pack.section(self.section_key)
 
 
 @frozen(kw_only=True)
@@ -128,14 +131,13 @@ class UpsertRef(Operation):
             raise invalid("give either 'symbol' or lines, not both", "symbol")
         if self.symbol is None and missing:
             raise invalid(f"'{missing[0]}' is required, or a 'symbol'", missing[0])
-        _ = self._lines  # refuses lines that cannot be
+        self._place()  # refuses lines that cannot be
 
-    @property
-    def _lines(self) -> LineRange | None:
-        """The lines that are given; None for those of a definition."""
-        if self.line_start is None or self.line_end is None:
+    def _place(self) -> Place | None:
+        """The place that is given; None for that of a definition."""
+        if self.path is None or self.line_start is None or self.line_end is None:
             return None
-        return LineRange(self.line_start, self.line_end)
+        return values.path(self.path), LineRange(self.line_start, self.line_end)
 
     def planned(self, resolver: Resolver, _: datetime, /) -> Change:
         """Put the anchored ref; a definition is looked for, and words that are not given stay.
@@ -143,18 +145,12 @@ class UpsertRef(Operation):
         Raises:
             Failure: `invalid_data` for a name that no definition has, or several.
         """
-        path, lines = None if self.path is None else values.path(self.path), self._lines
-        if path is None or lines is None:
-            path, lines = find_definition((self.symbol or "").strip(), path, resolver)
+        file = None if self.path is None else values.path(self.path)
+        path, lines = self._place() or find_definition((self.symbol or "").strip(), file, resolver)
         words: dict[str, Any] = {"title": self.ref_title, "why": self.ref_why, "group": self.group}
         ref = resolver.anchored(Ref(self.ref_key, path, lines, **words))
         kept = [name for name, text in words.items() if text is None]
         return lambda pack: put_ref(pack, self.section_key, ref, kept)
-
-    def part(self, pack: Pack) -> Part | None:
-        """The ref."""
-        section = pack.section(self.section_key)
-        return section and section.ref(self.ref_key)
 
 
 @frozen(kw_only=True)
@@ -188,11 +184,6 @@ class UpsertDiagram(Operation):
         why = old.why if self.diagram_why is None else self.diagram_why
         diagram = evolve(old, title=self.title, mermaid=self.mermaid, why=why)
         return with_section(pack, evolve(section, diagrams=put(section.diagrams, diagram)))
-
-    def part(self, pack: Pack) -> Part | None:
-        """The diagram."""
-        section = pack.section(self.section_key)
-        return section and section.diagram(self.diagram_key)
 
 
 @frozen(kw_only=True)
@@ -257,13 +248,6 @@ def touch_required() -> Failure:
     return ttl_required("give it to set the time to live, or 'extend_minutes' to add to it")
 
 
-OPERATIONS: Mapping[str, type[Operation]] = {
-    "upsert_section": UpsertSection,
-    "delete_section": DeleteSection,
-    "upsert_ref": UpsertRef,
-    "delete_ref": DeleteRef,
-    "upsert_diagram": UpsertDiagram,
-    "delete_diagram": DeleteDiagram,
-    "set_meta": SetMeta,
-    "touch_ttl": TouchTtl,
-}
+OPERATIONS: Mapping[str, type[Operation]] = by_action(
+    UpsertSection, DeleteSection, UpsertRef, DeleteRef, UpsertDiagram, DeleteDiagram, SetMeta, TouchTtl
+)

@@ -62,22 +62,21 @@ def _on_a_pack(operation: type) -> type:
     return frozen(type(name, bases, {}), kw_only=True, slots=False)
 
 
-_OPERATIONS = {name: _on_a_pack(operation) for name, operation in OPERATIONS.items()}
-COMMANDS: Mapping[str, type] = {
-    "create": commands.Create,
-    "get": commands.Get,
-    "list": commands.ListPacks,
-    "write": commands.Write,
-    "draft": commands.Draft,
-    **_OPERATIONS,
-    "set_status": commands.SetStatus,
-    "delete_pack": commands.DeletePack,
-    "batch": commands.Batch,
-    "verify": commands.Verify,
-    "diff": commands.Diff,
-    "repair": commands.Repair,
-    "accept": commands.Accept,
-}
+COMMANDS: Mapping[str, type] = commands.by_action(
+    commands.Create,
+    commands.Get,
+    commands.ListPacks,
+    commands.Write,
+    commands.Draft,
+    *map(_on_a_pack, OPERATIONS.values()),
+    commands.SetStatus,
+    commands.DeletePack,
+    commands.Batch,
+    commands.Verify,
+    commands.Diff,
+    commands.Repair,
+    commands.Accept,
+)
 ANSWER_SCHEMA = shape(
     action="text", payload="object", error="flag", kind="text", code="text", message="text", details="object"
 )
