@@ -65,9 +65,9 @@ def answer_of(
             verified = cases.verifier.verify(command, check)
             return verified_payload(verified, diagram_faults(cases, verified.pack))
         case commands.Diff():
-            found = cases.reader.diff(command)
-            steps = [step._asdict() for step in found.steps]
-            return {"id": found.pack.id, "from": found.old, "to": found.new, "changes": steps}
+            compared = cases.reader.diff(command)
+            steps = [step._asdict() for step in compared.steps]
+            return {"id": compared.pack.id, "from": compared.old, "to": compared.new, "changes": steps}
         case commands.Repair():
             repaired = cases.verifier.repair(command, check)
             return {**_mutation(repaired.pack, clock), "repaired": list(map(repair_record, repaired.refs))}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from attrs import evolve
 
@@ -21,15 +21,7 @@ from context_pack.packs.model import FIRST, Diagram, Pack, Ref, Section, Status
 SOME_ID = "pk_aaaaaaaa"
 
 
-class Keyed(Protocol):
-    """A part of a pack that has a key."""
-
-    @property
-    def key(self) -> str:
-        """The part's key among its siblings."""
-
-
-K = TypeVar("K", bound=Keyed)
+K = TypeVar("K", bound=Section | Ref | Diagram)
 
 
 def new_pack(now: datetime, ttl_minutes: int, name: str | None, **words: Any) -> Pack:
@@ -101,12 +93,11 @@ def put_ref(pack: Pack, section_key: str, ref: Ref, kept: Iterable[str] = ()) ->
 def drop_part(pack: Pack, section_key: str, kind: Literal["ref", "diagram"], key: str) -> Pack:
     """Remove a ref or a diagram."""
     section = section_of(pack, section_key)
-    parts: Sequence[Ref | Diagram] = section.refs if kind == "ref" else section.diagrams
-    rest = without(parts, key)
-    if len(rest) == len(parts):
-        raise _absent(kind, **{f"{kind}_key": key}, section_key=section_key)
-    changed: Mapping[str, Any] = {f"{kind}s": rest}
-    return with_section(pack, evolve(section, **changed))
+    if kind == "ref" and section.ref(key):
+        return with_section(pack, evolve(section, refs=without(section.refs, key)))
+    if kind == "diagram" and section.diagram(key):
+        return with_section(pack, evolve(section, diagrams=without(section.diagrams, key)))
+    raise _absent(kind, **{f"{kind}_key": key}, section_key=section_key)
 
 
 def rename(pack: Pack, section_key: str, ref_key: str | None, new_key: str) -> Pack:
@@ -124,7 +115,7 @@ def rename(pack: Pack, section_key: str, ref_key: str | None, new_key: str) -> P
     return with_section(pack, evolve(section, refs=_renamed(section.refs, ref, new_key)))
 
 
-def _renamed(parts: Iterable[Any], part: Any, key: str) -> list[Any]:
+def _renamed(parts: Iterable[K], part: K, key: str) -> list[K]:
     if any(each.key == key for each in parts if each is not part):
         raise invalid(f"the key '{key}' is taken; choose another", "new_key")
     return [evolve(part, key=key) if each is part else each for each in parts]

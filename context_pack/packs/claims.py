@@ -35,6 +35,7 @@ _PLACE = re.compile(
 )
 _TELLING = re.compile(r"\w(?:::|\.|#)\w|[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]|^`_[A-Za-z0-9]|\(\)`$")
 """What makes a name in backticks more than a word: `chain` may be anything, `split_arg` is a definition."""
+_WORD = re.compile(r"\w")
 _LINE_NUMBER = re.compile(r"\blines? \d+", re.IGNORECASE)
 
 
@@ -71,35 +72,35 @@ def blocks_of(text: str | None) -> Iterator[Statement]:
         if before.type == "paragraph_open" and token.type == "inline":
             lines = [line.strip() for line in token.content.split("\n")]
             rows = lines if all(line.startswith("|") for line in lines) else [" ".join(lines)]
-            yield from (Statement(row, tuple(places_in(row))) for row in rows if re.search(r"\w", row))
+            for row in filter(_WORD.search, rows):
+                yield Statement(row, tuple(place for place, _ in _places_in(row)))
 
 
-def places_in(text: str) -> Iterator[NamedPlace]:
-    """The places that a text names, in order."""
-    yield from (place for place, _ in _matches(text))
-
-
-def _matches(text: str) -> Iterator[tuple[NamedPlace, re.Match[str]]]:
-    for found in _PLACE.finditer(text):
-        if found["bare"] is not None:
-            if _TELLING.search(found[0]):
-                yield NamedPlace(found["bare"], symbol=found["bare"]), found
-        elif found["symbol"] is not None:
-            yield NamedPlace(found[0].lstrip("`"), found["path"], symbol=found["symbol"]), found
+def _places_in(text: str) -> Iterator[tuple[NamedPlace, re.Match[str]]]:
+    """The places that a text names, in order, each with where it stands in the text."""
+    for match in _PLACE.finditer(text):
+        spelling = match[0].lstrip("`")
+        if match["bare"] is not None:
+            if _TELLING.search(match[0]):
+                yield NamedPlace(match["bare"], symbol=match["bare"]), match
+        elif match["symbol"] is not None:
+            yield NamedPlace(spelling, match["path"], symbol=match["symbol"]), match
         else:
-            start = int(found["start"] or found["start2"])
-            end = int(found["end"] or found["end2"] or start)
-            yield NamedPlace(found[0].lstrip("`"), found["path"], start, end), found
+            start = int(match["start"] or match["start2"])
+            yield (
+                NamedPlace(spelling, match["path"], start, int(match["end"] or match["end2"] or start)),
+                match,
+            )
 
 
 def with_places(text: str, today: Callable[[str], str | None]) -> str:
     """The text with what `today` says behind each place, given its spelling; None says nothing."""
     parts, seen = [], 0
-    for place, found in _matches(text):
+    for place, match in _places_in(text):
         words = today(place.spelling)
         if words is not None:
-            end = found.end() + (text[found.end() : found.end() + 1] == "`")
-            if text[: found.start()].endswith("](") and (close := text.find(")", end)) >= 0:
+            end = match.end() + (text[match.end() : match.end() + 1] == "`")
+            if text[: match.start()].endswith("](") and (close := text.find(")", end)) >= 0:
                 end = close + 1  # the address of a link stays one
             parts += [text[seen:end], f" ({words})"]
             seen = end

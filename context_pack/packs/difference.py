@@ -75,11 +75,12 @@ def _tokens(text: str, spans: Spans, language: str) -> list[str]:
     """The tokens of a text without comments, each string one of them, without commas before a bracket."""
     tokens: list[str] = []
     seen = 0
+    strings = set(spans.strings)
     for start, end in sorted((*spans.comments, *spans.strings, (len(text), len(text)))):
         if start >= seen:
             code = text[seen:start]
             tokens += _TOKEN.findall(_LIFETIME.sub(" 'lifetime ", code) if language == "rust" else code)
-            tokens += [f'"{text[start:end]}'] if (start, end) in spans.strings else []
+            tokens += [f'"{text[start:end]}'] if (start, end) in strings else []
             seen = end
     pairs = pairwise([*tokens, ""])
     return [token for token, after in pairs if token != "," or after not in (")", "]", "}", ">")]
@@ -96,27 +97,26 @@ def _renamed(old: Sequence[str], new: Sequence[str]) -> bool:
     if len(old) != len(new):
         return False
     names = {one: two for one, two in zip(old, new, strict=True) if one != two}
-    if not names or len(set(names.values())) < len(names):
+    renames = set(names.values())
+    if not names or len(renames) < len(names):
         return False
     if any(names.get(one, one) != two for one, two in zip(old, new, strict=True)):
         return False
-    return all(_is_local(one, old) and _is_local(two, new) and two not in old for one, two in names.items())
+    return names.keys() <= _locals(old) and renames <= _locals(new) - set(old)
 
 
-def _is_local(name: str, tokens: Sequence[str]) -> bool:
-    """Whether a name is declared by these tokens, and is never a member, a field or something called."""
-    declared = False
-    for index, token in enumerate(tokens):
-        if token != name:
-            continue
-        before, after = tokens[index - 1] if index else "", tokens[index + 1 : index + 3]
-        declares = before in _DECLARING or after == [":", "="]
-        if not _WORD.fullmatch(name) or before in (".", ":", ">") or after[:1] in (["("], ["!"]):
-            return False
-        if after[:1] == [":"] and not declares:
-            return False
-        declared = declared or declares
-    return declared
+def _locals(tokens: Sequence[str]) -> set[str]:
+    """The names that these tokens declare, and that are nowhere a member, a field or something called."""
+    declared, others = set[str](), set[str]()
+    for before, token, after, next_but_one in zip(
+        ["", *tokens], tokens, [*tokens[1:], ""], [*tokens[2:], "", ""], strict=False
+    ):
+        declares = before in _DECLARING or (after, next_but_one) == (":", "=")
+        if before in (".", ":", ">") or after in ("(", "!") or (after == ":" and not declares):
+            others.add(token)
+        elif declares and _WORD.fullmatch(token):
+            declared.add(token)
+    return declared - others
 
 
 def _nesting(text: str) -> float:

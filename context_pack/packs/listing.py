@@ -54,27 +54,27 @@ def _holds(pack: Pack, needle: str) -> bool:
     return any(needle in text.casefold() for text in texts if text is not None)
 
 
-def list_text(found: Page[Pack], offset: int, now: datetime, most: int) -> str:
+def list_text(packs: Page[Pack], offset: int, now: datetime, most: int) -> str:
     """The list as Markdown in at most `most` bytes; when packs are left, top and end say how to go on."""
-    if not found.items:
+    if not packs.items:
         return NOTHING
-    lines = [_line(pack, now) for pack in found.items]
+    lines = [_line(pack, now) for pack in packs.items]
     whole = "\n".join([TITLE, "", *lines])
-    if not found.has_more and size(whole) <= most:
+    if not packs.has_more and size(whole) <= most:
         return whole
-    used = list(accumulate((size(line) + 1 for line in lines), initial=size(TITLE) + 2 * _REST_BYTES))
-    fitting = max(1, sum(each <= most for each in used[1:]))
-    left = found.total - offset - fitting
+    used = accumulate((size(line) + 1 for line in lines), initial=size(TITLE) + 2 * _REST_BYTES)
+    fitting = max(1, sum(each <= most for each in used) - 1)
+    left = packs.total - offset - fitting
     if left <= 0:
         return whole
     rest = f'> truncated: {left} packs left; continue with output {{"offset": {offset + fitting}}}'
     return "\n".join([TITLE, "", rest, "", *lines[:fitting], "", rest])
 
 
-def listed(found: Page[Pack], now: datetime) -> dict[str, Any]:
+def listed(packs: Page[Pack], now: datetime) -> dict[str, Any]:
     """The list as JSON: how many packs there are, and those of this page without their sections."""
-    packs = [_summary(pack, now) for pack in found.items]
-    return {"count": len(packs), "total": found.total, "has_more": found.has_more, "packs": packs}
+    rows = [_summary(pack, now) for pack in packs]
+    return {"count": len(rows), "total": packs.total, "has_more": packs.has_more, "packs": rows}
 
 
 def _summary(pack: Pack, now: datetime) -> dict[str, Any]:
@@ -116,8 +116,9 @@ class PackLister:
         packs, failure = self.store.readable()
         if failure is not None and failure.code is not Code.UNAVAILABLE:
             raise failure
-        found = chosen(packs, command)
-        text = list_text(found, command.offset, self.clock.now(), room_of(command.max_tokens))
+        text = list_text(
+            chosen(packs, command), command.offset, self.clock.now(), room_of(command.max_tokens)
+        )
         return text if failure is None else f"{text}\n\n> {single_line(failure.message)}"
 
 

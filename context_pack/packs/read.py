@@ -9,11 +9,9 @@ from attrs import evolve, field, frozen
 from context_pack.kernel.errors import Code, Failure, clip, invalid
 from context_pack.packs.anchors import digest_of
 from context_pack.packs.changes import Step, check_editable, put_ref, steps_between, untrustworthy
-from context_pack.packs.claims import Remark, remarks_on
 from context_pack.packs.commands import Accept, Diff, NamedPack, PackAtRevision, RenderPack, Repair
-from context_pack.packs.handover import markdown_of
 from context_pack.packs.listing import located
-from context_pack.packs.model import Pack, Ref
+from context_pack.packs.model import Pack
 from context_pack.packs.ports import PackHistory
 from context_pack.packs.render import Bookmark, Mode, Rendered, render
 from context_pack.packs.resolving import PackAccess, Resolver
@@ -59,13 +57,13 @@ class PackReader(PackAccess):
             old = max((revision for revision in kept if revision < new), default=new)
 
         def at(revision: int) -> Pack:
-            found = pack if revision == pack.revision else None
-            if found is None and history is not None:
-                found = history.get(pack.id, revision)
-            if found is None:
+            if revision == pack.revision:
+                return pack
+            former = None if history is None else history.get(pack.id, revision)
+            if former is None:
                 words = f"revision {revision} of the pack is not kept; there are {', '.join(map(str, kept))}"
                 raise Failure(Code.NOT_FOUND, words, {"revision": revision, "revisions": kept})
-            return found
+            return former
 
         return Compared(pack, old, new, tuple(steps_between(at(old), at(new))))
 
@@ -98,14 +96,6 @@ class PackReader(PackAccess):
         if mode not in set(Mode):
             raise invalid(f"'mode' must be one of: {', '.join(Mode)}", "mode")
         return self._rendered(self.get(named), Mode(mode), WITHOUT_END).text
-
-    def markdown(self, named: NamedPack) -> str:
-        """The pack as a text that can be edited and written back."""
-        return markdown_of(self.get(named))
-
-    def lint(self, named: NamedPack) -> list[Remark]:
-        """What whoever wrote the pack should look at again."""
-        return remarks_on(self.get(named))
 
     def _rendered(
         self,
@@ -174,13 +164,20 @@ class PackVerifier(PackAccess):
         pack.check_revision(command.expected_revision)
         check_editable(pack)
         resolver = Resolver.over(self, check, (ref for _, ref in pack.refs))
+        checked = resolver.checked(pack)
+        if names is None:
+            chosen = [one for one in checked if wants(one.resolution)]
+        else:
+            chosen = _named(checked, names)
         done: list[Checked] = []
         after = pack
-        checked = resolver.checked(pack)
-        wanted = [one for one in checked if wants(one.resolution)]
-        for one in wanted if names is None else _named(checked, names):
-            ref = _followed(one, resolver)
-            if ref is not None:
+        for one in chosen:
+            place, excerpt = one.resolution.found, one.resolution.excerpt
+            if one.resolution.state not in (State.MOVED, State.CHANGED) or place is None or excerpt is None:
+                continue
+            ref = resolver.anchored(evolve(one.ref, path=place.path, lines=place.lines))
+            # A file may have changed again between the search of the tree and this look at it.
+            if ref.anchor is not None and ref.anchor.digest == digest_of(excerpt):
                 done.append(one)
                 after = put_ref(after, one.section.key, ref)
         self.excerpts.put(resolver.anchored_texts)
@@ -191,23 +188,14 @@ def _named(checked: Sequence[Checked], names: Sequence[str]) -> list[Checked]:
     """The refs of these names, each a key or `section/key`; each must mean one whose code is found."""
     chosen: dict[str, Checked] = {}
     for name in names:
-        found = [one for one in checked if name in (one.ref.key, f"{one.section.key}/{one.ref.key}")]
-        if len(found) > 1:
+        same = [one for one in checked if name in (one.ref.key, f"{one.section.key}/{one.ref.key}")]
+        if len(same) > 1:
             raise invalid(f"'{clip(name)}' is in several sections; say section/ref", "refs")
-        if not found:
+        if not same:
             words = f"the pack has no ref '{clip(name)}'; get the pack to see its keys"
             raise Failure(Code.NOT_FOUND, words, {"ref": clip(name)})
-        chosen[f"{found[0].section.key}/{found[0].ref.key}"] = found[0]
+        chosen[f"{same[0].section.key}/{same[0].ref.key}"] = same[0]
     lost = [problem_record(one) for one in chosen.values() if one.resolution.found is None]
     if lost:
         raise untrustworthy(lost)
     return list(chosen.values())
-
-
-def _followed(one: Checked, resolver: Resolver) -> Ref | None:
-    """The ref at the place where its code was found; None if it is where it was, or no longer there."""
-    found, excerpt = one.resolution.found, one.resolution.excerpt
-    if one.resolution.state not in (State.MOVED, State.CHANGED) or found is None or excerpt is None:
-        return None
-    ref = resolver.anchored(evolve(one.ref, path=found.path, lines=found.lines))
-    return ref if ref.anchor is not None and ref.anchor.digest == digest_of(excerpt) else None

@@ -191,18 +191,19 @@ class PackWriter(PackAccess):
         faults = dict(zip(map(id, diagrams), self._faults(diagrams), strict=True))
 
         def written(operation: Operation, part: Part | None) -> WrittenPart | None:
+            if part is None:
+                return None
             if isinstance(part, Ref):
-                found = resolver(part)
+                resolution = resolver(part)
                 # Of lines that are as they were anchored there is nothing to warn.
-                return WrittenPart(
-                    part, found, None if found.state is State.EXACT else warning_of(part, resolver)
-                )
+                exact = resolution.state is State.EXACT
+                return WrittenPart(part, resolution, None if exact else warning_of(part, resolver))
             warning = None
             if isinstance(part, Section) and isinstance(operation, UpsertSection):
                 warning = places_note(pack, part) if operation.section_description else None
             elif fault := faults.get(id(part)):
                 warning = f"the diagram is stored, but cannot be drawn: {fault}"
-            return None if part is None else WrittenPart(part, warning=warning)
+            return WrittenPart(part, warning=warning)
 
         return WrittenPack(pack, tuple(map(written, operations, parts)))
 

@@ -14,9 +14,10 @@ import attrs
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.paging import Page
 from context_pack.packs import commands, operations
-from context_pack.packs.claims import Remark
+from context_pack.packs.claims import Remark, remarks_on
 from context_pack.packs.commands import NamedPack, PackAtRevision
 from context_pack.packs.draft import Drafted
+from context_pack.packs.handover import markdown_of
 from context_pack.packs.model import Pack
 from context_pack.packs.operations import Operation
 from context_pack.packs.read import Compared, Repaired, Verified
@@ -89,11 +90,11 @@ class Packs(Feature):
 
     def markdown(self, pack: Which) -> str:
         """The pack as a Markdown text; given back to `write` unchanged, it changes nothing."""
-        return self.cases.packs.reader.markdown(_named(pack))
+        return markdown_of(self.get(pack))
 
     def lint(self, pack: Which) -> Sequence[Remark]:
         """Sentences without code behind them, line numbers in prose, places that are huge."""
-        return self.cases.packs.reader.lint(_named(pack))
+        return remarks_on(self.get(pack))
 
     def expired(self) -> Sequence[Pack]:
         """Packs whose time is over and which can still be restored, the last that expired first."""

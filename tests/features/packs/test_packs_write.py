@@ -14,7 +14,8 @@ from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.text import LineRange
 from context_pack.packs.changes import new_pack
-from context_pack.packs.commands import NamedPack, Rename, Write
+from context_pack.packs.claims import remarks_on
+from context_pack.packs.commands import Rename, Write
 from context_pack.packs.handover import markdown_of
 from context_pack.packs.model import Diagram, Pack, Ref, Section
 from context_pack.packs.write_text import write_text
@@ -148,7 +149,7 @@ def test_a_pack_written_as_markdown_and_given_back_changes_nothing_and_an_edit_o
         pack, "upsert_ref", section_key="totals", ref_key="read_total", symbol="read_total", ref_why="sums"
     )
     before = shop.store.get(pack)
-    text = shop.cases.packs.reader.markdown(NamedPack(id=pack))
+    text = markdown_of(shop.store.get(pack))
     assert write(shop, text, expected_revision=before.revision)["revision"] == before.revision
     edited = text.replace("A table of discounts", "A list of discounts").replace(
         "- why: first", "- why: second"
@@ -193,7 +194,7 @@ def test_lint_names_sentences_without_code_line_numbers_and_huge_places(shop: An
     shop.files["src/long.py"] = "x = 1\n" * 300
     text = "# T\n\nNobody checks this.\n\nSee line 7 of `read_total`.\n\nAll of src/long.py:1-250 counts.\n"
     pack = write(shop, text, ttl_minutes=60)["id"]
-    remarks = shop.cases.packs.reader.lint(NamedPack(id=pack))
+    remarks = remarks_on(shop.store.get(pack))
     assert [(each.what, each.text) for each in remarks] == [
         ("without_code", "Nobody checks this."),
         ("line_number", "See line 7 of `read_total`."),
