@@ -1,7 +1,7 @@
 """The ports of the core, and the use cases over them in straight lines, feature by feature.
 
-Every feature is loaded with its first use, but for lists of packs: a command that lists packs does not wait
-for searches by meaning.
+Loaded with the first use are only those features that need a large library (`jsonschema`) or half of the
+searches: a command that lists packs waits for none of it.
 """
 
 from __future__ import annotations
@@ -13,37 +13,36 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from attrs import evolve, field, frozen
 
+from context_pack import bridges
+from context_pack.bundles.ports import BundleStore
+from context_pack.code.access import AccessLog
+from context_pack.code.grep import CodeSearch
+from context_pack.code.outline import Outliner
+from context_pack.code.reading import FileReader
+from context_pack.code.usages import UsageFinder
+from context_pack.contexts.ports import Projects
+from context_pack.contexts.queries import ContextQueries
+from context_pack.contexts.refresh import ContextRefresher
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.kernel.syntax import NoSyntax, Syntax
 from context_pack.knowledge.about import ChangesSince, Gate, KnownHere, KnownSource
+from context_pack.memory.ports import DiscoveryStore, MemoryPorts, SessionLog
+from context_pack.memory.record import Recorder
+from context_pack.packs.answers import PackUseCases
+from context_pack.packs.draft import PackDrafter
 from context_pack.packs.listing import PackLister
-from context_pack.packs.ports import (
-    DiagramCheck,
-    Excerpted,
-    ExcerptStore,
-    NoExcerptStore,
-    PackHistory,
-    PackStore,
-)
-from context_pack.toolkit.call import Check, never_cancelled
+from context_pack.packs.ports import DiagramCheck, ExcerptStore, NoExcerptStore, PackHistory, PackStore
+from context_pack.packs.read import PackReader, PackVerifier
+from context_pack.packs.write import PackWriter
 
 if TYPE_CHECKING:
-    from context_pack.bridges import AnchoredPlaces
     from context_pack.bundles.loading import BundleShelf
-    from context_pack.bundles.ports import BundleStore
-    from context_pack.code import outline, reading, usages
-    from context_pack.code.access import AccessLog
-    from context_pack.code.grep import CodeSearch
-    from context_pack.contexts import queries, refresh
-    from context_pack.contexts.ports import Projects
-    from context_pack.documents import search, shelf
     from context_pack.documents.ports import DocumentPorts
+    from context_pack.documents.search import Finder
+    from context_pack.documents.shelf import DocumentShelf
     from context_pack.draft_sources import DraftSources
-    from context_pack.memory.ports import DiscoveryStore, MemoryPorts, SessionLog
-    from context_pack.memory.record import Recorder
     from context_pack.memory.search import MemorySearcher
-    from context_pack.packs.answers import PackUseCases
 
 T = TypeVar("T")
 
@@ -91,24 +90,24 @@ class Ports:
 class CodeCases(NamedTuple):
     """What is done with code; the last two need a search."""
 
-    reader: reading.FileReader
-    outliner: outline.Outliner
+    reader: FileReader
+    outliner: Outliner
     search: CodeSearch | None
-    usages: usages.UsageFinder | None
+    usages: UsageFinder | None
 
 
 class ContextCases(NamedTuple):
     """What is done with directory contexts."""
 
-    queries: queries.ContextQueries
-    refresher: refresh.ContextRefresher
+    queries: ContextQueries
+    refresher: ContextRefresher
 
 
 class DocumentCases(NamedTuple):
     """What is done with documents."""
 
-    shelf: shelf.DocumentShelf
-    finder: search.Finder
+    shelf: DocumentShelf
+    finder: Finder
 
 
 @frozen(slots=False)
@@ -126,11 +125,6 @@ class UseCases:
     @cached_property
     def packs(self) -> PackUseCases:
         """Packs; a draft asks every search that there is."""
-        from context_pack.packs.answers import PackUseCases
-        from context_pack.packs.draft import PackDrafter
-        from context_pack.packs.read import PackReader, PackVerifier
-        from context_pack.packs.write import PackWriter
-
         ports = self.ports
         own = (
             ports.packs, ports.source, ports.clock, self.max_source_bytes, ports.syntax, ports.excerpts,
@@ -144,7 +138,7 @@ class UseCases:
             PackReader(*readable, ports.history),
             PackWriter(*own, ports.diagrams),
             PackVerifier(*own),
-            PackDrafter(*own, passages=_OtherFeatures(self)),
+            PackDrafter(*own, passages=lambda: self.passages),
         )
 
     @cached_property
@@ -160,22 +154,18 @@ class UseCases:
     @cached_property
     def code(self) -> CodeCases:
         """Code."""
-        from context_pack.code import outline, reading, usages
-
         ports, monotonic = self.ports, self.ports.clock.monotonic
         search = None if ports.search is None else ports.search()
         return CodeCases(
-            reading.FileReader(ports.source, ports.syntax),
-            outline.Outliner(ports.source, ports.syntax, monotonic),
+            FileReader(ports.source, ports.syntax),
+            Outliner(ports.source, ports.syntax, monotonic),
             search,
-            None if search is None else usages.UsageFinder(ports.source, ports.syntax, search, monotonic),
+            None if search is None else UsageFinder(ports.source, ports.syntax, search, monotonic),
         )
 
     @cached_property
     def knowledge(self) -> KnownHere:
         """What is known of a place, from all that is written down about code."""
-        from context_pack import bridges
-
         ports, reader = self.ports, self.packs.reader
         discoveries = ports.discoveries if ports.readable is None else ports.readable.discoveries
         sources: list[KnownSource] = [bridges.KnownByPacks(reader)]
@@ -188,8 +178,6 @@ class UseCases:
     @cached_property
     def gate(self) -> Gate:
         """The one gate over everything that there is; of packs only those of this worktree."""
-        from context_pack import bridges
-
         ports = self.ports
         own = evolve(self.packs.reader, store=ports.packs)
         sources: dict[str, KnownSource] = {"packs": bridges.KnownByPacks(own, drafted=True)}
@@ -211,11 +199,8 @@ class UseCases:
     @cached_property
     def contexts(self) -> ContextCases:
         """Directory contexts."""
-        from context_pack.contexts import queries, refresh
-
         projects = _there(self.ports.contexts, "contexts")()
-        refresher = refresh.ContextRefresher(self.ports.clock, self.ports.syntax)
-        return ContextCases(queries.ContextQueries(projects), refresher)
+        return ContextCases(ContextQueries(projects), ContextRefresher(self.ports.clock, self.ports.syntax))
 
     @cached_property
     def documents(self) -> DocumentCases:
@@ -226,17 +211,13 @@ class UseCases:
         return DocumentCases(documents, search.Finder(documents, self.ports.clock.monotonic))
 
     @cached_property
-    def places(self) -> AnchoredPlaces:
+    def places(self) -> bridges.AnchoredPlaces:
         """The code that discoveries are about."""
-        from context_pack.bridges import AnchoredPlaces
-
-        return AnchoredPlaces(self.packs.reader)
+        return bridges.AnchoredPlaces(self.packs.reader)
 
     @cached_property
     def recorder(self) -> Recorder:
         """Writes discoveries down."""
-        from context_pack.memory.record import Recorder
-
         ports = self.ports
         discoveries, sessions = _there(ports.discoveries, "memory"), _there(ports.sessions, "memory")
         return Recorder(discoveries, sessions, ports.clock, self.places)
@@ -244,7 +225,6 @@ class UseCases:
     @cached_property
     def memory(self) -> MemorySearcher:
         """Searches code, discoveries, sessions and packs."""
-        from context_pack import bridges
         from context_pack.memory import refresh, search
 
         memory, monotonic = _there(self.ports.memory, "memory")(), self.ports.clock.monotonic
@@ -276,22 +256,3 @@ def _there(port: T | None, feature: str) -> T:
     if port is None:
         raise Failure(Code.NOT_FOUND, f"these ports have no {feature}")
     return port
-
-
-@frozen
-class _OtherFeatures:
-    """What packs ask of the other features, which are loaded by who asks first."""
-
-    cases: UseCases
-
-    def best(self, query: str, limit: int, check: Check = never_cancelled, /) -> Excerpted:
-        """The passages of all searches that there are, the best first."""
-        return self.cases.passages.best(query, limit, check)
-
-    def changed(self, diff: str, check: Check = never_cancelled, /) -> Excerpted:
-        """What a diff, or what changed since a revision, touches."""
-        return self.cases.passages.changed(diff, check)
-
-    def traced(self, trace: str, check: Check = never_cancelled, /) -> Excerpted:
-        """The functions that a stack trace goes through."""
-        return self.cases.passages.traced(trace, check)

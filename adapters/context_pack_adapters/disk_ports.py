@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from attrs import frozen
 
+from context_pack.code.grep import CodeSearch
 from context_pack.composition import Ports, Readable
 from context_pack.kernel.paths import PathPolicy
 from context_pack.memory.discovery import uuid_of
@@ -35,7 +36,6 @@ from context_pack_adapters.postgres.opening import open_team
 from context_pack_adapters.private_places import PrivatePlaces, check_settings, open_places, storage_place
 from context_pack_adapters.settings import Settings
 from context_pack_adapters.source.changes import GitChanges
-from context_pack_adapters.source.grep import FileTreeSearch
 from context_pack_adapters.source.tree import DiskSourceTree
 from context_pack_adapters.syntax import shared_syntax
 from context_pack_adapters.system import SystemClock, SystemIds
@@ -121,7 +121,12 @@ def open_ports(
         closing.callback(opened.close)
         return opened
 
-    copies = [Path(settings.root, name) for name in ("excerpts", "packs")]  # of code that is there itself
+    def search() -> CodeSearch:
+        from context_pack_adapters.source.grep import FileTreeSearch  # with `regex`, a tenth of a start
+
+        copies = [Path(settings.root, name) for name in ("excerpts", "packs")]  # of code that is there itself
+        return FileTreeSearch(root, policy, copies=copies, storage=Path(settings.root))
+
     return DiskPorts(
         clock=clock,
         source=DiskSourceTree(root, policy, own=(Path(settings.root), *places.every_project)),
@@ -135,7 +140,7 @@ def open_ports(
         changes=GitChanges(root),
         discoveries=stores.discoveries,
         sessions=activity,
-        search=lambda: FileTreeSearch(root, policy, copies=copies, storage=Path(settings.root)),
+        search=search,
         bundles=lambda: FileBundleStore(root, policy, settings.bundles),
         contexts=lambda: DiskProjects(settings.source_root, settings.allowed_roots, policy),
         documents=lambda: searches().documents,

@@ -26,16 +26,16 @@ _DETAILS = re.compile(r"<(/?)details\b", re.IGNORECASE)
 
 
 @cache
-def commonmark(*without: str) -> Any:
-    """A reader of CommonMark without these of its rules; loaded with the first text that needs one."""
+def commonmark(more: tuple[str, ...] = (), without: tuple[str, ...] = ()) -> Any:
+    """A reader of CommonMark with and without some rules; loaded with the first text that needs one."""
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark").disable(list(without))
+    return MarkdownIt("commonmark").enable(list(more)).disable(list(without))
 
 
 def block_parser() -> Any:
     """A reader of CommonMark's blocks."""
-    return commonmark("inline")
+    return commonmark(without=("inline",))
 
 
 def escape_structure(description: str) -> str:

@@ -12,7 +12,7 @@ again here; once somebody has put others in their place, those are the pack's ow
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from attrs import define, evolve, field, frozen
 
@@ -116,7 +116,8 @@ class Drafted:
 class PackDrafter(PackAccess):
     """Makes packs from questions."""
 
-    passages: Excerpts = field(kw_only=True)
+    passages: Callable[[], Excerpts] = field(kw_only=True)
+    """Opens what answers questions; it needs all searches, and is loaded by the first draft."""
 
     def draft(self, command: commands.Draft, check: Check = never_cancelled) -> Drafted:
         """Search, choose, store.
@@ -143,13 +144,13 @@ class PackDrafter(PackAccess):
         """What the pack is to be called, and what it is made of."""
         if command.diff is not None:
             revision = "" if "\n" in command.diff.strip() else f" since {command.diff.strip()}"
-            return f"Changes{revision or ' of a diff'}", self.passages.changed(command.diff, check)
+            return f"Changes{revision or ' of a diff'}", self.passages().changed(command.diff, check)
         if command.trace is not None:
             lines = [single_line(line) for line in command.trace.strip().split("\n")]
             said = [line for line in lines if _FAILED.search(line)] or lines[-1:]
-            return f"Trace: {said[0]}", self.passages.traced(command.trace, check)
+            return f"Trace: {said[0]}", self.passages().traced(command.trace, check)
         query = " ".join((command.query or "").split())
-        found = self.passages.best(query, MOST_EXCERPTS, check)
+        found = self.passages().best(query, MOST_EXCERPTS, check)
         if not found.items:
             raise _nothing(found.notes)
         return query, found

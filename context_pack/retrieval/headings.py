@@ -13,14 +13,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+from context_pack.kernel.markdown import commonmark
 from context_pack.kernel.text import split_lines, toml_of
 from context_pack.kernel.yaml_documents import Malformed, load
-
-if TYPE_CHECKING:
-    from markdown_it.token import Token
 
 MARKDOWN = (".md", ".mdx", ".markdown")
 _MARKUP = re.compile(r"[*_`\[\]<>&\\!]")
@@ -87,12 +84,9 @@ class Heading(NamedTuple):
     line: int
 
 
-@cache
 def _reader() -> Any:
     """A reader of CommonMark and of tables: without those a rule below one would underline it."""
-    from markdown_it import MarkdownIt
-
-    return MarkdownIt("commonmark").enable("table")
+    return commonmark(more=("table",))
 
 
 def is_markdown(name: str) -> bool:
@@ -114,14 +108,14 @@ def document(text: str) -> Structure:
     first, _ = front_matter(lines)
     # A lone carriage return ends a line for the package, but not for us.
     body = "\n".join((*[""] * first, *lines[first:])).replace("\r", " ")
-    tokens: list[Token] = []
+    tokens: list[Any] = []
     known: dict[str, Any] = {}
     reader = _reader()
     reader.block.parse(body, reader, known, tokens)
     return Structure(lines, list(_leaves(tokens)), known.get("references", {}))
 
 
-def _leaves(tokens: list[Token]) -> Iterator[Block]:
+def _leaves(tokens: list[Any]) -> Iterator[Block]:
     depth, begins_item = 0, False
     for at, token in enumerate(tokens):
         name, _, end = token.type.rpartition("_")
@@ -186,7 +180,7 @@ def _plain(source: str, references: Mapping[str, Any]) -> str:
     return _seen(inline.children or []).strip()
 
 
-def _seen(tokens: list[Token]) -> str:
+def _seen(tokens: list[Any]) -> str:
     """The visible text of the tokens."""
     shown: list[str] = []
     for token in tokens:

@@ -52,7 +52,7 @@ def doctor(app: App) -> int:
       context-pack doctor --json | jq .settings
     """
     settings = app.settings
-    findings = list(_findings(settings))
+    findings = list(_findings(app))
     broken = any(finding.state == "broken" for finding in findings)
     if app.json:
         checks = [finding._asdict() for finding in findings]
@@ -87,12 +87,13 @@ def _without_secrets(address: str) -> str:
     return f"{scheme}{slashes}{rest.partition('/')[0].rpartition('@')[2]}"
 
 
-def _findings(settings: Settings) -> Iterator[Finding]:
+def _findings(app: App) -> Iterator[Finding]:
     """Everything that is not as it should be in this installation and with these settings."""
+    settings = app.settings
     yield from _packages()
     yield from _variables(settings)
     yield from _folders(settings)
-    yield from _packs(settings)
+    yield from _packs(app)
     for program, without, mend in (
         ("rg", "searches use the built-in engine", install_command("ripgrep")),
         ("git", "nothing here needs it, version history does", "install git"),
@@ -165,14 +166,12 @@ def _folders(settings: Settings) -> Iterator[Finding]:
         yield Finding("cache and state", "warn", found, mend)
 
 
-def _packs(settings: Settings) -> Iterator[Finding]:
+def _packs(app: App) -> Iterator[Finding]:
     """Pack files that are not sound."""
-    if settings.refusals:
+    if app.settings.refusals:
         return
     try:
-        from context_pack_adapters.disk_ports import open_ports
-
-        open_ports(settings).packs.all()
+        app.ports.packs.all()
     except ImportError:  # a package is missing, which is told already
         return
     except Failure as failure:

@@ -83,14 +83,13 @@ def table(rows: Iterable[Iterable[object]], *heads: str) -> None:
         for row in ([*heads], *cells):
             line("  ".join(map(str.ljust, row, widths)).rstrip())
         return
-    from rich.table import Table
-    from rich.text import Text
+    from rich import table, text
 
-    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    grid = table.Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for number, head in enumerate(heads):
         grid.add_column(head, no_wrap=number == 0 and len(heads) > 1, overflow="fold")
     for row in cells:
-        grid.add_row(*(Text(harmless(cell)) for cell in row))
+        grid.add_row(*(text.Text(harmless(cell)) for cell in row))
     _console(sys.stdout).print(grid)
 
 
@@ -99,12 +98,10 @@ def markdown(document: str) -> None:
     if not interactive() or _plain():
         raw(document.rstrip("\n") + "\n")
         return
-    from pygments import highlight
-    from pygments.formatters import TerminalFormatter
-    from pygments.lexers import get_lexer_by_name
+    from pygments import formatters, highlight, lexers
 
-    lexer = get_lexer_by_name("markdown", stripnl=False, ensurenl=True)
-    sys.stdout.write(highlight(harmless(document), lexer, TerminalFormatter()))
+    lexer = lexers.get_lexer_by_name("markdown", stripnl=False, ensurenl=True)
+    sys.stdout.write(highlight(harmless(document), lexer, formatters.TerminalFormatter()))
 
 
 def _console(stream: TextIO) -> Any:

@@ -19,6 +19,8 @@ from context_pack.packs.listing import listed
 from context_pack.packs.model import Pack
 from context_pack.packs.ports import last_expired
 from context_pack.packs.states import place_now
+from context_pack.packs.tools import choose_input, payload_of
+from context_pack.toolkit.arguments import parse
 from context_pack.toolkit.call import never_cancelled
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
@@ -51,9 +53,6 @@ def ask(app: App, action: str, **arguments: Any) -> dict[str, Any]:
     Raises:
         Failure: the use case refused.
     """
-    from context_pack.packs.tools import choose_input, payload_of
-    from context_pack.toolkit.arguments import parse
-
     given = {"action": action, **{name: value for name, value in arguments.items() if value is not None}}
     asked: Any = parse(choose_input(given), given)
     return payload_of(app.cases.packs, app.ports.clock, asked, never_cancelled)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum, auto
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from context_pack.kernel.paths import RelativePath
-    from context_pack.packs.model import Pack
+from context_pack.kernel.paths import RelativePath
+from context_pack.packs.model import Pack
 
 
 class EventKind(Enum):

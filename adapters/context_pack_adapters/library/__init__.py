@@ -17,6 +17,7 @@ from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 from context_pack.toolkit.registry import Registry
 from context_pack.toolkit.spec import Answer
 from context_pack_adapters.disk_ports import open_ports
+from context_pack_adapters.library.packs import Packs
 from context_pack_adapters.settings import (
     DEFAULT_MAX_SOURCE_BYTES,
     Settings,
@@ -28,7 +29,6 @@ from context_pack_adapters.settings import (
 
 if TYPE_CHECKING:
     from context_pack_adapters.library.features import Bundles, Contexts, Documents, Memory, SourceCode
-    from context_pack_adapters.library.packs import Packs
 
 __all__ = ["Workspace", "open_workspace"]
 
@@ -62,8 +62,6 @@ class Workspace:
     @property
     def packs(self) -> Packs:
         """Packs: create, draft, change, render, verify, repair."""
-        from context_pack_adapters.library.packs import Packs
-
         return Packs(self.cases)
 
     @property

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
-from context_pack.kernel.errors import clip
+from context_pack.kernel.errors import Failure, clip
 from context_pack_adapters.server import catalog
 from context_pack_adapters.server import protocol_versions as versions
 from context_pack_adapters.server.catalog import PROMPTS, TEMPLATES, TOOLS, Page, RegistryLoader
@@ -24,9 +23,6 @@ from context_pack_adapters.server.jsonrpc import (
 )
 from context_pack_adapters.server.protocol_versions import RequestContext, Results, ServerFacts, string_map
 from context_pack_adapters.server.subscriptions import Listener, Subscriptions, honoured_filter
-
-if TYPE_CHECKING:
-    from context_pack.kernel.errors import Failure
 
 Handler = Callable[[RequestContext], Job | None]
 Families = Callable[[], Collection[str]]

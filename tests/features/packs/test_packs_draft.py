@@ -47,7 +47,7 @@ class Desk:
         self.store = MemoryPackStore(self.clock, SeededIds())
         tree = MemorySourceTree(FILES)
         self.given = Given(items, **notes)
-        self.drafter = PackDrafter(self.store, tree, self.clock, passages=self.given)
+        self.drafter = PackDrafter(self.store, tree, self.clock, passages=lambda: self.given)
         self.reader = PackReader(self.store, tree, self.clock)
 
     def tokens(self, pack_id: str) -> int:
