@@ -57,10 +57,6 @@ class Hooks(NamedTuple):
     events: Mapping[str, str]
     note: str = ""
 
-    def place(self, project: bool) -> str:
-        """Where they are."""
-        return self.project if project else self.user
-
 
 class Client(NamedTuple):
     """Where a client keeps its servers, for a user and in a project, and how it spells one.
@@ -147,15 +143,6 @@ context-pack tools (sub-agents often have none), the command does the same:
 """
 
 
-class SetupOptions(NamedTuple):
-    """What is asked of every client."""
-
-    project: bool
-    show: bool
-    remove: bool
-    hooks: bool
-
-
 @command("setup", anywhere=True)
 @click.argument("clients", nargs=-1, type=click.Choice(list(CLIENTS)), metavar="[CLIENT]...")
 @flag("--project", "For this project, in files to share, instead of for all projects of yours.")
@@ -182,31 +169,122 @@ def setup(
       context-pack setup --agents-md            ten lines in AGENTS.md
       context-pack setup --remove               take it out of all of them
     """
-    options = SetupOptions(project, show, remove, hooks)
+    run = SetupRun(app.settings.source_root, project, show, remove, hooks)
     without = [name for name in clients if hooks and CLIENTS[name].hooks is None]
     if without:
         raise click.UsageError(f"{without[0]} has no hooks that we know")
     if agents_md:
-        file = ClientFile.in_project(app.settings.source_root, AGENTS_FILE)
-        done = _change(AGENTS_FILE, file, block_edit(AGENTS_BLOCK), options)
+        file = ClientFile.in_project(run.source_root, AGENTS_FILE)
+        done = run.change(AGENTS_FILE, file, block_edit(AGENTS_BLOCK))
         if not clients:
             return 0 if done else 1
-    chosen = clients or [name for name, client in CLIENTS.items() if _is_meant(client, options)]
+    chosen = clients or [name for name, client in CLIENTS.items() if run.means(client)]
     if not chosen:
         output.complain(f"no client was found; name one of: {', '.join(CLIENTS)}")
         return 1
-    results = [_set_up(CLIENTS[name], options, app.settings.source_root) for name in chosen]
+    results = [run.set_up(CLIENTS[name]) for name in chosen]
     if any(results) and not (remove or show):
         output.note((SHARED if project else "") + NEXT)
     return 0 if all(results) else 1
 
 
-def _is_meant(client: Client, options: SetupOptions) -> bool:
-    """Whether an unnamed client is meant: one that is installed; for removal, any that may have the entry."""
-    if options.remove:
-        return client.project is not None or not options.project
-    signs = client.signs or (os.path.dirname(client.user),)
-    return any(os.path.lexists(user_place(sign)) for sign in signs)
+class SetupRun(NamedTuple):
+    """What is done to every client."""
+
+    source_root: str
+    project: bool
+    show: bool
+    remove: bool
+    hooks: bool
+
+    def means(self, client: Client) -> bool:
+        """Whether an unnamed client is meant: one that is here; for removal, any that may have the entry."""
+        if self.remove:
+            return client.project is not None or not self.project
+        signs = client.signs or (os.path.dirname(client.user),)
+        return any(os.path.lexists(user_place(sign)) for sign in signs)
+
+    def set_up(self, client: Client) -> bool:
+        """Change the configuration of one client and report it; False if that failed."""
+        place = client.project if self.project else client.user
+        if place is None:
+            output.complain(f"{client.title} has no configuration of a project; leave --project out")
+            return False
+        start = [NAME] if self.project else command_line()
+        file, entry = self._file(place), client.entry(start)
+        edit, hooks = server_edit(place, client.section, entry), client.hooks
+        if hooks is not None and (self.hooks or self.remove):
+            hooks_place = hooks.project if self.project else hooks.user
+            if hooks_place == place:
+                edit = edit.then(_hooks_edit(hooks, start))
+            elif not self.change(
+                f"{client.title}, hooks", self._file(hooks_place), _hooks_edit(hooks, start)
+            ):
+                return False
+            if hooks.note and not (self.remove or self.show):
+                output.note(hooks.note)
+        asked = self._ask(client, entry, file, edit)
+        return self.change(client.title, file, edit, " by its own command" if asked else "")
+
+    def _file(self, place: str) -> ClientFile:
+        if self.project:
+            return ClientFile.in_project(self.source_root, place)
+        return ClientFile.of_user(user_place(place))
+
+    def change(self, title: str, file: ClientFile, edit: Edit, done: str = "") -> bool:
+        """Change one file, or print what would be changed, and say so; False if that failed.
+
+        `done` says who has changed it already; what that left undone is done here.
+        """
+        try:
+            if self.show and not self.remove:
+                output.line(f"# {title}: {file.path}")
+                output.raw(edit.put(""))
+            elif self.show:
+                if file.has_part(edit):
+                    output.line(f"{title}: would be removed from {file.path}")
+            elif file.change(edit, remove=self.remove) or done:
+                output.line(f"{title}: {'removed from' if self.remove else 'written to'} {file.path}{done}")
+            elif not self.remove:
+                output.line(f"{title}: {file.path} is as it should be")
+        except UnreadableConfig as fault:
+            output.complain(f"{title}: {file.path} cannot be changed: {fault}")
+            if not self.remove:
+                output.line(f"# put this into {file.path} by hand:")
+                output.raw(edit.put(""))
+            return False
+        except OSError as error:
+            output.complain(f"{title}: {file.path}: {error.strerror or error}; see --print")
+            return False
+        return True
+
+    def _ask(self, client: Client, entry: Mapping[str, Any], file: ClientFile, edit: Edit) -> bool:
+        """Let a client that is installed change its own file; whether it did: if not, we do it."""
+        own = (client.remove if self.remove else client.add).split()
+        installed = shutil.which(own[0]) if own else None
+        if installed is None or self.show or (self.project and "SCOPE" not in own):
+            return False
+        values = {
+            "SCOPE": ["project" if self.project else "user"],
+            "COMMAND": [entry["command"], *entry["args"]],
+            "ENTRY": [json.dumps(entry)],
+            "NAMED_ENTRY": [json.dumps({"name": NAME, **entry})],
+        }
+        # What it cannot do, for whatever reason, is done and told by `change`.
+        with suppress(UnreadableConfig, OSError, subprocess.TimeoutExpired):
+            text = file.read()
+            if (edit.drop if self.remove else edit.put)(text) == text:
+                return False
+            subprocess.run(
+                [installed, *(word for part in own[1:] for word in values.get(part, [part]))],
+                cwd=self.source_root if self.project else os.path.expanduser("~"),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=CLIENT_SECONDS,
+                check=False,
+            )
+            return file.has_part(edit) is not self.remove
+        return False
 
 
 def command_line() -> list[str]:
@@ -224,94 +302,8 @@ def user_place(relative: str) -> str:
     return os.path.join(given if os.path.isabs(given) else os.path.expanduser(f"~/{top}"), rest).rstrip("/")
 
 
-def _set_up(client: Client, options: SetupOptions, source_root: str) -> bool:
-    """Change the configuration of one client and report it; False if that failed."""
-
-    def file_at(place: str) -> ClientFile:
-        if options.project:
-            return ClientFile.in_project(source_root, place)
-        return ClientFile.of_user(user_place(place))
-
-    place = client.project if options.project else client.user
-    if place is None:
-        output.complain(f"{client.title} has no configuration of a project; leave --project out")
-        return False
-    start = [NAME] if options.project else command_line()
-    entry = client.entry(start)
-    edit = server_edit(place, client.section, entry)
-    if client.hooks is not None and (options.hooks or options.remove):
-        hooks_place, more = client.hooks.place(options.project), _hooks_edit(client.hooks, start)
-        if hooks_place == place:
-            edit = edit.then(more)
-        elif not _change(f"{client.title}, hooks", file_at(hooks_place), more, options):
-            return False
-        if client.hooks.note and not options.remove:
-            output.note(client.hooks.note)
-    file, own = file_at(place), client.remove if options.remove else client.add
-    asked = False
-    if own and not options.show and ("SCOPE" in own or not options.project):
-        where = source_root if options.project else os.path.expanduser("~")
-        with suppress(UnreadableConfig, OSError):
-            asked = _ask_client(own, entry, file, edit, options, where)
-    return _change(client.title, file, edit, options, " by its own command" if asked else "")
-
-
 def _hooks_edit(hooks: Hooks, start: list[str]) -> Edit:
     if hooks.events:
         return hooks_edit({event: f"{shlex.join(start)} hook {ours}" for event, ours in hooks.events.items()})
     plugin = files(__package__).joinpath("opencode.js").read_text("utf-8")
     return Edit(lambda _: plugin.replace("COMMAND", json.dumps(start)), lambda _: "")
-
-
-def _change(title: str, file: ClientFile, edit: Edit, options: SetupOptions, done: str = "") -> bool:
-    """Change one file, or print what would be changed, and say so; False if that failed.
-
-    `done` says who has changed it already; what that left undone is done here.
-    """
-    try:
-        if options.show and not options.remove:
-            output.line(f"# {title}: {file.path}")
-            output.raw(edit.put(""))
-        elif options.show:
-            if file.has_part(edit):
-                output.line(f"{title}: would be removed from {file.path}")
-        elif file.change(edit, remove=options.remove) or done:
-            output.line(f"{title}: {'removed from' if options.remove else 'written to'} {file.path}{done}")
-        elif not options.remove:
-            output.line(f"{title}: {file.path} is as it should be")
-    except UnreadableConfig as fault:
-        output.complain(f"{title}: {file.path} cannot be changed: {fault}")
-        if not options.remove:
-            output.line(f"# put this into {file.path} by hand:")
-            output.raw(edit.put(""))
-        return False
-    except OSError as error:
-        output.complain(f"{title}: {file.path}: {error.strerror or error}; see --print")
-        return False
-    return True
-
-
-def _ask_client(
-    own: str, entry: Mapping[str, Any], file: ClientFile, edit: Edit, options: SetupOptions, where: str
-) -> bool:
-    """Let a client that is installed change its own file; whether it did: if not, we do it."""
-    program, *template = own.split()
-    installed, text = shutil.which(program), file.read()
-    if installed is None or (edit.drop(text) == text if options.remove else edit.put(text) == text):
-        return False
-    values = {
-        "SCOPE": ["project" if options.project else "user"],
-        "COMMAND": [entry.get("command"), *entry.get("args", ())],
-        "ENTRY": [json.dumps(entry)],
-        "NAMED_ENTRY": [json.dumps({"name": NAME, **entry})],
-    }
-    with suppress(OSError, subprocess.TimeoutExpired):
-        subprocess.run(
-            [installed, *(word for part in template for word in values.get(part, [part]))],
-            cwd=where,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=CLIENT_SECONDS,
-            check=False,
-        )
-    return file.has_part(edit) is not options.remove
