@@ -110,6 +110,12 @@ def test_the_doctor_names_places_that_cannot_be_used(cli: CommandLine) -> None:
 
 
 @pytest.mark.clause("CLI-21")
+def test_the_doctor_warns_where_a_server_would_refuse_to_serve(cli: CommandLine) -> None:
+    code, findings = checks(cli, HOME=str(cli.folder))
+    assert (code, "your home folder is no project" in findings["source root"]["found"]) == (0, True)
+
+
+@pytest.mark.clause("CLI-21")
 def test_the_doctor_warns_of_unknown_variables(cli: CommandLine) -> None:
     done = cli(
         "doctor", CONTEXT_PACK_SORCE_ROOT="x", CONTEXT_PACK_MAX_SOURCE_BYTES="big", CONTEXT_PACK_LOG="off"

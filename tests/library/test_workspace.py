@@ -105,7 +105,7 @@ def test_a_change_needs_the_revision_that_is_stored(workspace: Workspace) -> Non
         workspace.packs.set_meta(old, title="Older")
     assert refused.value.code is Code.REVISION_CONFLICT
     with pytest.raises(Failure) as refused:
-        workspace.packs.set_meta("shared", title="x")
+        workspace.packs.set_meta("shared", title="x")  # type: ignore[arg-type]
     assert refused.value.details["field"] == "expected_revision"
     assert workspace.packs.apply("shared", SetMeta(title="x"), expected_revision=2).revision == 3
 

@@ -25,7 +25,7 @@ from context_pack_adapters.cli.app import App, command
 from context_pack_adapters.cli.output import nearest, words_for
 from context_pack_adapters.postgres.opening import load_team
 from context_pack_adapters.private_places import open_places, project_folders
-from context_pack_adapters.settings import VARIABLES, Settings
+from context_pack_adapters.settings import VARIABLES, Settings, no_project
 
 COLOURS: Mapping[str, str] = {"warn": "yellow", "broken": "red"}
 
@@ -151,12 +151,14 @@ def _folders(settings: Settings) -> Iterator[Finding]:
         yield Finding("source root", "broken", f"{source} {what}", mend)
     elif not os.access(source, os.R_OK | os.X_OK):
         yield Finding("source root", "broken", f"{source} cannot be read", f"make it readable, or {mend}")
+    elif place := no_project(settings):
+        yield Finding("source root", "warn", f"{place} is no project: a server started here refuses", mend)
     mend = "mend that, or set CONTEXT_PACK_ROOT"
-    place = next(each for each in (root, *root.parents) if each.exists())
-    writable = all(os.access(each, os.W_OK | os.X_OK) for each in (place, root / "packs") if each.exists())
-    if not place.is_dir():
-        yield Finding("storage root", "broken", f"{place} is not a folder", mend)
-    elif not os.access(place, os.R_OK | os.X_OK) or (place != root and not writable):
+    above = next(each for each in (root, *root.parents) if each.exists())
+    writable = all(os.access(each, os.W_OK | os.X_OK) for each in (above, root / "packs") if each.exists())
+    if not above.is_dir():
+        yield Finding("storage root", "broken", f"{above} is not a folder", mend)
+    elif not os.access(above, os.R_OK | os.X_OK) or (above != root and not writable):
         yield Finding("storage root", "broken", f"{root} cannot be made or read", mend)
     elif not writable:
         yield Finding("storage root", "warn", "read-only: packs can be read, not changed", mend)

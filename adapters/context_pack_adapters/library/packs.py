@@ -1,7 +1,8 @@
 """Packs for library callers: the pack use cases under their contract names, with packs as values.
 
 A change takes the pack as it was last seen, which carries its id and revision, and returns the pack as it now
-is, so that calls chain. A pack may also be named by its id or name; then a change needs `expected_revision`.
+is, so that calls chain. Where a method has `expected_revision`, which says what the pack must still be
+at, it may also be named by its id or name.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ Which = Pack | str
 """A pack as last seen, or its id or name."""
 
 
-def _change(operation: Callable[P, Operation]) -> Callable[Concatenate[Packs, Which, P], Pack]:
+def _change(operation: Callable[P, Operation]) -> Callable[Concatenate[Packs, Pack, P], Pack]:
     """The method that carries out one operation, with the operation's own arguments and words."""
 
-    def change(self: Packs, pack: Which, /, *args: P.args, **fields: P.kwargs) -> Pack:
+    def change(self: Packs, pack: Pack, /, *args: P.args, **fields: P.kwargs) -> Pack:
         return self.apply(pack, operation(*args, **fields))
 
     kind: Any = operation
@@ -44,10 +45,7 @@ def _change(operation: Callable[P, Operation]) -> Callable[Concatenate[Packs, Wh
 
 
 class Packs(Feature):
-    """Packs of anchored code; each method raises `Failure` where the tools would refuse.
-
-    `pack` is a pack as it was last seen, or its id or name.
-    """
+    """Packs of anchored code; each method raises `Failure` where the tools would refuse."""
 
     # -- reading
 
