@@ -116,13 +116,13 @@ def _packages() -> Iterator[Finding]:
         for package in packages if not module.startswith("_") else ():
             modules.setdefault(re.sub(r"[-_.]+", "-", package).lower(), []).append(module)
     try:
-        needed = [each for each in requires(INDEX_NAME or NAME) or () if "extra ==" not in each]
+        rules = [rule for rule in requires(INDEX_NAME or NAME) or () if "extra ==" not in rule]
     except PackageNotFoundError:  # run from a checkout that is not installed
-        needed = []
-    for name in (re.split(r"[^\w.-]", each)[0] for each in needed):
+        rules = []
+    for name in (re.split(r"[^\w.-]", rule)[0] for rule in rules):
         try:
-            found = [import_module(module) for module in modules.get(name.lower(), ())]
-            fault = "" if found else "it is not installed"
+            loaded = [import_module(module) for module in modules.get(name.lower(), ())]
+            fault = "" if loaded else "it is not installed"
         except (ImportError, OSError) as error:
             fault = str(error)
         if fault:
@@ -154,8 +154,9 @@ def _folders(settings: Settings) -> Iterator[Finding]:
     elif place := no_project(settings):
         yield Finding("source root", "warn", f"{place} is no project: a server started here refuses", mend)
     mend = "mend that, or set CONTEXT_PACK_ROOT"
-    above = next(each for each in (root, *root.parents) if each.exists())
-    writable = all(os.access(each, os.W_OK | os.X_OK) for each in (above, root / "packs") if each.exists())
+    above = next(folder for folder in (root, *root.parents) if folder.exists())
+    folders = [folder for folder in (above, root / "packs") if folder.exists()]
+    writable = all(os.access(folder, os.W_OK | os.X_OK) for folder in folders)
     if not above.is_dir():
         yield Finding("storage root", "broken", f"{above} is not a folder", mend)
     elif not os.access(above, os.R_OK | os.X_OK) or (above != root and not writable):
@@ -163,9 +164,9 @@ def _folders(settings: Settings) -> Iterator[Finding]:
     elif not writable:
         yield Finding("storage root", "warn", "read-only: packs can be read, not changed", mend)
     if trouble := open_places(settings).trouble:
-        found = f"temporary, so that every server indexes anew: {trouble}"
+        words = f"temporary, so that every server indexes anew: {trouble}"
         mend = "mend that, or set CONTEXT_PACK_CACHE to another folder"
-        yield Finding("cache and state", "warn", found, mend)
+        yield Finding("cache and state", "warn", words, mend)
 
 
 def _packs(app: App) -> Iterator[Finding]:
@@ -191,8 +192,8 @@ def _embedder(settings: Settings) -> Iterator[Finding]:
             mend = granite.INSTALL if chosen.warning.startswith(granite.MISSING) else "correct the setting"
             yield Finding("embedder", "warn", chosen.warning, mend)
         elif chosen.semantic is None and settings.embedder != "fast":
-            found = "searches go by words alone; those by meaning need a model"
-            yield Finding("embedder", "warn", found, granite.INSTALL)
+            words = "searches go by words alone; those by meaning need a model"
+            yield Finding("embedder", "warn", words, granite.INSTALL)
         elif chosen.semantic is not None and not settings.embedder.startswith("http"):
             chosen.semantic.embed(["probe"], "query")
     except ImportError:  # a package is missing, which is told already

@@ -26,9 +26,9 @@ def fetch(app: App, name: str | None, hub: str | None) -> None:
     """
     models = models_folder(app.settings.cache)
     if name is None:
-        places = {each: str(models / each) if is_fetched(each, models) else None for each in KNOWN}
-        bodies = [{"name": each, "extra": KNOWN[each].extra, "folder": places[each]} for each in KNOWN]
-        rows = [(each["name"], each["extra"], each["folder"] or "not fetched") for each in bodies]
+        places = {name: str(models / name) if is_fetched(name, models) else None for name in KNOWN}
+        bodies = [{"name": name, "extra": KNOWN[name].extra, "folder": places[name]} for name in KNOWN]
+        rows = [(body["name"], body["extra"], body["folder"] or "not fetched") for body in bodies]
         app.table({"models": bodies}, rows, ("NAME", "EXTRA", "FOLDER"), "No models are known.")
         return
     folder = fetch_model(name, models, hub=hub or HUB, report=lambda file: output.note(f"fetching {file}"))

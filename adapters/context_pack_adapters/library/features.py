@@ -114,21 +114,21 @@ class Documents(Feature):
         self.shelf.bring_up_to_date(self.shelf.chosen(()))
         return [
             ListedCollection(
-                each.collection.alias,
-                each.collection.where.place,
-                each.documents,
-                each.description,
-                each.version,
+                listed.collection.alias,
+                listed.collection.where.place,
+                listed.documents,
+                listed.description,
+                listed.version,
             )
-            for each in self.shelf.collections()
+            for listed in self.shelf.collections()
         ]
 
     @asks(commands.ListDocuments)
     def list(self, command: commands.ListDocuments) -> Page[StoredDocument]:
         """A page of the documents of a collection, in the order of their paths, without their texts."""
         stored, _ = self.shelf.current(command.collection)
-        listed, total = self.shelf.documents(stored, command.limit, command.offset)
-        rows = tuple(StoredDocument(command.collection, each.key, each.title, each.size) for each in listed)
+        entries, total = self.shelf.documents(stored, command.limit, command.offset)
+        rows = tuple(StoredDocument(command.collection, row.key, row.title, row.size) for row in entries)
         return Page(rows, total, command.offset + len(rows) < total)
 
     @asks(commands.GetDocument)
@@ -147,8 +147,8 @@ class Documents(Feature):
         """One section of a document by its heading: its `content`, from line `start` to `end`."""
         return find_section(self._entry(command), command.section, command.subsections)
 
-    def _entry(self, asked: commands.GetDocument | commands.GetOutline | commands.GetSection) -> IndexEntry:
-        _, entry, _ = self.shelf.document(asked.collection, asked.document)
+    def _entry(self, command: commands.GetDocument | commands.GetOutline | commands.GetSection) -> IndexEntry:
+        _, entry, _ = self.shelf.document(command.collection, command.document)
         return entry
 
     @asks(commands.SearchDocuments)
@@ -174,7 +174,7 @@ class Documents(Feature):
             alias: what to call it.
             url: a folder of the project, or the URL of a repository.
             description: what it holds, for those who search.
-            user_wide: for all projects of the user, in the file that `open_workspace` was told.
+            user_wide: for all projects of the user, in the `user_config` of `open_workspace`.
         """
         sources = self.shelf.ports.sources
         sources.resolve(alias, url, user_wide)
@@ -190,15 +190,15 @@ class Documents(Feature):
             self.shelf.ports.index.forget(collection.id)
 
 
-def _document_hits(found: SearchAnswers) -> DocumentHits:
+def _document_hits(search: SearchAnswers) -> DocumentHits:
     """The answer to one question without what only the index knows."""
-    (answer,) = found.answers
+    (answer,) = search.answers
     hits = []
     for hit in answer.hits:
         piece, alias, relevance = hit.ranked.found, hit.collection.alias, hit.ranked.relevance
         lines = (piece.start, piece.end)
         hits.append(DocumentHit(alias, piece.key, *lines, piece.text, piece.title, piece.heading, relevance))
-    return DocumentHits(tuple(hits), found.stale, found.warning)
+    return DocumentHits(tuple(hits), search.stale, search.warning)
 
 
 class Memory(Feature):

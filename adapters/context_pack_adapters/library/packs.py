@@ -39,8 +39,9 @@ def _change(operation: Callable[P, Operation]) -> Callable[Concatenate[Packs, Pa
         return self.apply(pack, operation(*args, **fields))
 
     kind: Any = operation
-    name = attrs.fields(kind).action.default
-    describe(change, kind, name, kind.__doc__, {"pack": "as it was last seen."})
+    change.__name__, change.__doc__ = attrs.fields(kind).action.default, kind.__doc__
+    change.__qualname__ = f"Packs.{change.__name__}"
+    describe(change, kind, pack="as it was last seen.")
     return change
 
 
@@ -60,18 +61,18 @@ class Packs(Feature):
 
     def diff(self, pack: Which, from_revision: int | None = None, to_revision: int | None = None) -> Compared:
         """What changed between two revisions: the last two, from one to the present, or between two."""
-        asked = commands.Diff(id=_handle(pack), from_revision=from_revision, to_revision=to_revision)
-        return self.cases.packs.reader.diff(asked)
+        command = commands.Diff(id=_handle(pack), from_revision=from_revision, to_revision=to_revision)
+        return self.cases.packs.reader.diff(command)
 
     def pages(
         self, pack: Which, *, mode: str | None = None, max_tokens: int = DEFAULT_MAX_TOKENS
     ) -> Iterator[Rendered]:
         """Markdown with the code in it (`text`) page by page, `full` or `compact` (without the code)."""
-        asked = commands.RenderPack(id=_handle(pack), mode=mode, max_tokens=max_tokens)
-        page = self.cases.packs.reader.render(asked)
+        command = commands.RenderPack(id=_handle(pack), mode=mode, max_tokens=max_tokens)
+        page = self.cases.packs.reader.render(command)
         yield page
         while page.cursor is not None:
-            page = self.cases.packs.reader.render(attrs.evolve(asked, mode=None, cursor=page.cursor))
+            page = self.cases.packs.reader.render(attrs.evolve(command, mode=None, cursor=page.cursor))
             yield page
 
     def document(self, pack: Which, *, mode: str = Mode.FULL) -> str:
