@@ -32,8 +32,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def hook(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Hook:
     """Runs the hook of an event as a client does; gives what the model is told."""
 
-    def told(event: str, session: str = "one", stdin: str | None = None) -> str:
-        words = {"session_id": session, "transcript_path": str(tmp_path / f"{session}.jsonl")}
+    def told(event: str, session: str = "one", stdin: str | None = None, **more: str) -> str:
+        words = {"session_id": session, "transcript_path": str(tmp_path / f"{session}.jsonl"), **more}
         stream = io.TextIOWrapper(io.BytesIO((json.dumps(words) if stdin is None else stdin).encode()))
         monkeypatch.setattr(sys, "stdin", stream)
         assert run(["hook", event]) == 0
@@ -79,6 +79,31 @@ def test_a_start_tells_of_packs_and_of_notes_whose_code_changed(project: Path, h
     assert "and 55 more" in text
     assert "rule: Times are never negative here [read again: its code is changed]" in text
     assert len(text.encode()) <= 2048
+
+
+@pytest.mark.clause("CLI-70", "ENV-02")
+def test_the_folder_of_the_session_says_which_project_is_meant(
+    project: Path, hook: Hook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_workspace(project) as workspace:
+        workspace.packs.create(ttl_minutes=60, name="times")
+    monkeypatch.chdir(tmp_path)
+    assert "`times`" in hook("start", cwd=str(project / "src"))
+    assert hook("start", cwd=str(tmp_path)) == ""
+
+
+@pytest.mark.clause("CLI-71", "ENV-18")
+def test_nothing_is_kept_of_a_session_in_the_home_folder(
+    hook: Hook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "notes.md").write_text("# Notes\n")
+    (tmp_path / "one.jsonl").write_text(calls(("Read", home / "notes.md")))
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(home)
+    assert hook("end") == hook("start") == ""
+    assert [path.name for path in home.iterdir()] == ["notes.md"]
 
 
 @pytest.mark.clause("CLI-71")

@@ -40,6 +40,7 @@ from context_pack.toolkit.budget import cut_text
 from context_pack_adapters.cli.app import App, command
 from context_pack_adapters.files.folder import PrivateFolder
 from context_pack_adapters.private_places import open_places
+from context_pack_adapters.settings import no_project, read_settings
 
 START, COMPACT, END = "start", "compact", "end"
 MOST_INPUT, MOST_RECORD = 1 << 20, 1 << 16
@@ -98,10 +99,10 @@ def hook(app: App, event: str) -> None:
     """
     with suppress(Exception):  # an agent must never fail because of its notes
         words = json.loads(sys.stdin.buffer.read(MOST_INPUT) or b"{}")
-        named = app.source_root or "CONTEXT_PACK_SOURCE_ROOT" in os.environ
-        if isinstance(words.get("cwd"), str) and not named:
-            app.source_root = words["cwd"]
-        answer(app, event, words)
+        if isinstance(words.get("cwd"), str) and not (app.source_root or app.root):
+            app.settings = read_settings(os.environ, words["cwd"])
+        if not no_project(app.settings):
+            answer(app, event, words)
 
 
 def answer(app: App, event: str, words: Mapping[str, Any]) -> None:
