@@ -121,7 +121,7 @@ def test_each_place_has_a_key_of_its_own_and_the_same_place_keeps_it(cli: Login)
         ("src/logn.py:1-2", "did you mean src/login.py?", 1),
         ("logn.py", "did you mean src/login.py?", 1),
         ("Sesion", "did you mean Session?", 1),
-        ("src/login.py:6-9", "there is no line 9: src/login.py has 7 lines", 1),
+        ("src/login.py:6-9", "lines 6-9 do not exist: src/login.py has 7 lines; did you mean 6-7?", 1),
         (".env:1", "cannot be shown", 1),
         ("picture.bin:1", "cannot be shown", 1),
         ("../other.py:1", "", 1),

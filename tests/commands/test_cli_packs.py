@@ -42,7 +42,8 @@ class Shop(CommandLine):
     def expire(self, pack: Pack) -> None:
         """Let the time of a pack be over."""
         (file,) = self.folder.rglob(f"{pack.id}.md")
-        file.write_text(re.sub("expires_at: .*", "expires_at: '2020-01-01T00:00:00Z'", file.read_text()))
+        text = re.sub("updated_at: .*", "updated_at: '2019-01-01T00:00:00Z'", file.read_text())
+        file.write_text(re.sub("expires_at: .*", "expires_at: '2020-01-01T00:00:00Z'", text))
 
     def break_one(self) -> str:
         """The path of a file that is named like a pack and holds none."""

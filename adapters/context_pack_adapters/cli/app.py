@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 NAME, COMPLETE = "context-pack", "_CONTEXT_PACK_COMPLETE"
 """Our name, and the variable by which a shell asks for completions."""
 Run = Callable[..., int | None]
+F = TypeVar("F", bound=Run)
 WITHOUT_END = 10**9
 """A budget in tokens that no answer reaches: a command prints all, unless it is told otherwise."""
 REGISTERED: dict[str, click.Command] = {}
@@ -42,20 +43,24 @@ REGISTERED: dict[str, click.Command] = {}
 
 
 class Outcomes(NamedTuple):
-    """What became of several things that a command was to do something with."""
+    """What became of several packs or discoveries that a command was to do something with."""
 
     results: list[Any]
     failures: dict[str, Failure]
+    """By the name that was given; by none, what names the files that could not be read."""
+    noun: str
 
-    def failed(self, noun: str) -> list[dict[str, str]]:
+    @property
+    def failed(self) -> list[dict[str, str]]:
         """What failed and why, as JSON; each file that could not be read is one."""
         rows = []
         for name, why in self.failures.items():
-            files = [] if name else why.details.get("files", ())
+            files = () if name else why.details.get("files", ())
+            pairs = [(each["file"].partition(".")[0], each["reason"]) for each in files]
             rows += [
-                {noun: file["file"].partition(".")[0], "code": why.code, "message": file["reason"]}
-                for file in files
-            ] or [{noun: name, "code": why.code, "message": why.message}]
+                {self.noun: subject, "code": why.code, "message": words}
+                for subject, words in pairs or [(name, why.message)]
+            ]
         return rows
 
 
@@ -100,52 +105,71 @@ class App:
 
     def call(self, tool: str, **arguments: Any) -> Answer:
         """Call a tool and return its answer, which no page cuts; arguments that are None are left out."""
-        given = {name: each for name, each in arguments.items() if each is not None}
+        given = {name: value for name, value in arguments.items() if value is not None}
         return self.workspace.call(tool, given, page_tokens=WITHOUT_END)
+
+    def answer(self, tool: str, *, failing: int = 1, **arguments: Any) -> dict[str, Any]:
+        """The answer of a tool as JSON; a refusal ends the command with the exit code `failing`."""
+        return output.body_of(self.call(tool, **arguments), failing)
 
     def close(self) -> None:
         """Close what this run has opened."""
         if "workspace" in self.__dict__:
             self.workspace.close()
 
-    def tell(self, body: Any, *lines: str) -> None:
-        """Print a result: as JSON if that is asked for, else in these lines."""
+    def tell(
+        self,
+        body: Any,
+        *lines: output.Line,
+        notes: Iterable[str] = (),
+        failures: Mapping[str, Failure] | None = None,
+        code: int = 0,
+    ) -> int:
+        """Print a result, as JSON or in lines, and on stderr what failed; returns the exit code.
+
+        `notes` are said beside what people read, on stderr.
+        """
+        self.complain(failures or {})
         if self.json:
             output.value(body)
         else:
             for line in lines:
-                output.line(line)
-
-    def table(self, body: Any, rows: Iterable[Iterable[object]], heads: Sequence[str], none: str) -> None:
-        """Print a result: as JSON if that is asked for, else as a table; `none` is said of an empty one."""
-        rows = list(rows)
-        if self.json or not rows:
-            self.tell(body, none)
-        else:
-            output.table(rows, *heads)
-
-    def note(self, text: str) -> None:
-        """Say something beside a result that people read."""
-        if not self.json:
-            output.note(text)
-
-    def each(
-        self, handles: Iterable[str], work: Callable[[str], Any], broken: Failure | None = None
-    ) -> Outcomes:
-        """Do something with packs or discoveries one by one; `broken` names files that could not be read."""
-        done = Outcomes([], {} if broken is None else {"": broken})
-        for handle in handles:
-            try:
-                done.results.append(work(handle))
-            except Failure as failure:
-                done.failures[handle] = failure
-        return done
+                output.line(*([line] if isinstance(line, str) else line))
+            for note in notes:
+                output.note(note)
+        return code or (1 if failures else 0)
 
     def complain(self, failures: Mapping[str, Failure]) -> None:
         """Print failures on stderr, each with its subject."""
-        for about, failure in failures.items():
-            for line in output.words_for(failure, self.settings.root):
-                output.complain(f"{about}: {line}" if about else line)
+        for subject, failure in failures.items():
+            for words in output.words_for(failure, self.settings.root):
+                output.complain(f"{subject}: {words}" if subject else words)
+
+    def table(
+        self,
+        body: Any,
+        rows: Sequence[Iterable[object]],
+        heads: Sequence[str],
+        none: str,
+        notes: Iterable[str] = (),
+    ) -> int:
+        """Print a result, as JSON or as a table; `none` is said of an empty one."""
+        if self.json or not rows:
+            return self.tell(body, none, notes=notes)
+        output.table(rows, *heads)
+        return self.tell(body, notes=notes)
+
+    def each(
+        self, noun: str, names: Iterable[str], work: Callable[[str], Any], broken: Failure | None = None
+    ) -> Outcomes:
+        """Do something with packs or discoveries one by one; `broken` names files that could not be read."""
+        done = Outcomes([], {} if broken is None else {"": broken}, noun)
+        for name in names:
+            try:
+                done.results.append(work(name))
+            except Failure as failure:
+                done.failures[name] = failure
+        return done
 
     def prepare(self, command: Command, parameters: Mapping[str, Any]) -> None:
         """Check that the command can work in these places.
@@ -179,7 +203,8 @@ def _remember(context: click.Context, parameter: click.Parameter, value: Any) ->
 
 
 def _shared(name: str, **rules: Any) -> click.Option:
-    return click.Option([name], expose_value=False, callback=_remember, **rules)
+    # eager: paths among the arguments are read from these places
+    return click.Option([name], expose_value=False, callback=_remember, is_eager=True, **rules)
 
 
 ROOT = _shared("--root", metavar="DIR", help="Where packs are kept; wins over CONTEXT_PACK_ROOT.")
@@ -231,20 +256,25 @@ class Command(click.Command):
         return super().invoke(ctx)
 
 
-def command(name: str, **rules: Any) -> Callable[[Run], Run]:
-    """Make a command of a function, whose docstring is the help."""
+def command(
+    name: str, params: Iterable[click.Parameter] = (), about: str = "", **rules: Any
+) -> Callable[[F], F]:
+    """Make a command of a function, whose docstring is the help if `about` is not; `params` come first."""
 
-    def register(run: Run) -> Run:
-        params = list(reversed(getattr(run, "__click_params__", [])))
-        make = Command(
-            name.split()[-1], params=params, callback=click.pass_obj(run), help=run.__doc__, **rules
+    def register(run: F) -> F:
+        own = reversed(getattr(run, "__click_params__", []))
+        REGISTERED[name] = Command(
+            name.split()[-1],
+            params=[*params, *own],
+            callback=click.pass_obj(run),
+            help=about or run.__doc__,
+            **rules,
         )
-        REGISTERED[name] = make
         return run
 
     return register
 
 
-def flag(name: str, about: str, *more: str) -> Callable[[Run], Run]:
+def flag(name: str, about: str, *more: str) -> Callable[[F], F]:
     """An option without a value."""
     return click.option(name, *more, is_flag=True, help=about)

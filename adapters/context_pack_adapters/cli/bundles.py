@@ -7,12 +7,14 @@ from typing import Any
 
 import click
 
+from context_pack.bundles.exports import ExportContext
 from context_pack.bundles.model import Bundle, Diagnostic, Unloadable
 from context_pack.bundles.ports import BundlePlace
 from context_pack.toolkit.call import QuietCall
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
-from context_pack_adapters.cli.output import body_of, nearest
+from context_pack_adapters.cli.generated import tool_command
+from context_pack_adapters.cli.output import nearest
 
 NO_BUNDLE = """\
 A bundle is a folder with an sdd-bundle.yaml: the source root or one below it, or one that bundles.yaml or \
@@ -44,17 +46,16 @@ def check(app: App, bundles: tuple[str, ...], allow_orphans: bool) -> int:
             raise click.UsageError(f"there is no bundle {name!r}{nearest(name, list(reports))}")
     chosen = [reports[name] for name in dict.fromkeys(bundles or reports)]
     ok = bool(chosen) and not wrong and all(report["ok"] for report in chosen)
-    if app.json:
-        output.value({"ok": ok, "bundles": chosen, "diagnostics": list(map(_record, wrong))})
-        return 0 if ok else 1
-    for one in wrong:
+    for one in wrong if not app.json else ():
         output.complain(f"{one.file or 'bundles'}: {one.message}")
-    for report in chosen:
-        _print_report(report)
-    if not chosen:
-        output.line("No bundles found.")
-        output.note(NO_BUNDLE)
-    return 0 if ok else 1
+    lines = [line for report in chosen for line in _report_lines(report)]
+    body = {"ok": ok, "bundles": chosen, "diagnostics": list(map(_record, wrong))}
+    return app.tell(
+        body,
+        *(lines or ["No bundles found."]),
+        notes=[] if chosen else [NO_BUNDLE],
+        code=0 if ok else 1,
+    )
 
 
 def _report(place: BundlePlace, bundle: Bundle | Unloadable, allow_orphans: bool) -> dict[str, Any]:
@@ -77,26 +78,28 @@ def _record(diagnostic: Diagnostic) -> dict[str, Any]:
     return {"kind": diagnostic.sort.value, **diagnostic.record()}
 
 
-def _print_report(report: Mapping[str, Any]) -> None:
-    """Print one bundle: a line for itself, then its findings."""
-    verdict = ("green", "ok") if report["ok"] else ("red", "not sound")
-    count = f"{report['entities']} entities, {report['references']} references"
-    output.line(("bold", report["id"]), f"  {count}: ", verdict)
+def _report_lines(report: Mapping[str, Any]) -> list[output.Line]:
+    """A line for the bundle, and one for each finding."""
+    count = f"  {report['entities']} entities, {report['references']} references: "
+    lines: list[output.Line] = [
+        [("bold", report["id"]), count, output.state("ok" if report["ok"] else "not sound")]
+    ]
     for one in report["findings"]:
         who = " ".join(filter(None, (one.get("entityType"), one.get("entityId"))))
         place = ": ".join(filter(None, (one.get("filePath"), who)))
-        kind = ("red" if one["severity"] == "error" else "yellow", one["kind"].ljust(9))
-        output.line("  ", kind, f"  {place}: {one['message']}")
+        kind = (output.COLOURS.get(one["severity"], ""), one["kind"].ljust(9))
+        lines.append(["  ", kind, f"  {place}: {one['message']}"])
+    return lines
 
 
-@command("bundles export")
-@click.argument("targets", nargs=-1, required=True, metavar="[TYPE/]ID...")
-@click.option("--bundle", metavar="ID", help="The bundle, where there are several.")
-@click.option(
-    "--depth", type=click.IntRange(0), default=3, show_default=True, help="How far to follow references."
+@tool_command(
+    "bundles export",
+    ExportContext,
+    fixed=("targets", "includeSchemas", "includeRelationMetadata"),
+    spelled={"dependencyDepth": "--depth", "bundleId": "--bundle"},
 )
-@click.option("--format", "kind", type=click.Choice(["json", "yaml"]), default="json", show_default=True)
-def export(app: App, targets: tuple[str, ...], bundle: str | None, depth: int, kind: str) -> int:
+@click.argument("targets", nargs=-1, required=True, metavar="[TYPE/]ID...")
+def export(app: App, targets: Sequence[str], **asked: Any) -> None:
     """Export entities of a bundle with everything they depend on.
 
     The same as the tool export_context: one complete JSON or YAML snapshot, with relations and schemas.
@@ -106,19 +109,11 @@ def export(app: App, targets: tuple[str, ...], bundle: str | None, depth: int, k
       context-pack bundles export ride-start ride-end --depth 1 --format yaml
       context-pack bundles export ride-start > snapshot.json
     """
-    opened = app.cases.bundles.open(bundle, QuietCall()).bundle
-    answer = app.call(
-        "export_context",
-        targets=_addresses(opened, targets),
-        dependencyDepth=depth,
-        format=kind,
-        bundleId=bundle or None,
-    )
+    bundle = app.cases.bundles.open(asked.get("bundleId"), QuietCall()).bundle
+    answer = app.call("export_context", targets=_addresses(bundle, targets), **asked)
     if answer.is_error:
-        output.complain(body_of(answer)["error"]["message"])
-        return 1
+        output.body_of(answer)
     output.raw(answer.text.rstrip("\n") + "\n")
-    return 0
 
 
 def _addresses(bundle: Bundle, targets: Sequence[str]) -> list[dict[str, str]]:

@@ -14,32 +14,27 @@ from context_pack.knowledge.about import ContextFor, Report
 from context_pack.knowledge.model import COSMETIC, Known, Verdict
 from context_pack.knowledge.tools import report_record
 from context_pack.packs.model import Pack
-from context_pack.packs.ports import last_expired
+from context_pack.packs.ports import is_deleted, last_expired
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
-from context_pack_adapters.cli.names import place_of
+from context_pack_adapters.cli.names import PLACE, WrittenPlace
 from context_pack_adapters.cli.packs import SEVERAL, ask, called, change
 
 UNDECIDED = 3
 """The exit code where nothing is known not to hold, and something could not be decided."""
 HOLDS = frozenset({"exact", "moved", "unanchored", COSMETIC})
-STATE_COLOURS: Mapping[str, str] = {
-    "exact": "green",
-    **dict.fromkeys(("unanchored", "moved", COSMETIC), "blue"),
-    **dict.fromkeys(("changed", "unknown"), "yellow"),
-    **dict.fromkeys(("ambiguous", "stale"), "red"),
-}
 CODES = {Verdict.HOLDS: 0, Verdict.FAILS: 1, Verdict.UNKNOWN: UNDECIDED}
-COLOURS = {Verdict.HOLDS: "green", Verdict.FAILS: "red", Verdict.UNKNOWN: "yellow"}
+LEVELS = {Verdict.FAILS: "error", Verdict.UNKNOWN: "warning"}
 SETTLED = "What is cosmetic holds: 'packs repair' settles it in packs, 'memory accept ID' in discoveries."
 GITHUB = flag("--github", "Print what does not hold as annotations of GitHub Actions.")
 SENTENCE_CHARS = 100
+STATE_CHARS = 10
 DIFF = flag("--diff", "Print what changed in the code, too.")
 
 
 @command("about")
-@click.argument("place", metavar="FILE[:LINES|#SYMBOL]")
-def about(app: App, place: str) -> int:
+@click.argument("place", type=PLACE, metavar="FILE[:LINES|#SYMBOL]")
+def about(app: App, place: WrittenPlace) -> int:
     """Say what is known of a file, lines or a definition: rules, decisions, claims, and how they stand.
 
     What is written in discoveries, packs and the contexts of folders about this place, the most binding
@@ -50,14 +45,12 @@ def about(app: App, place: str) -> int:
       context-pack about src/login.py:10-40
       context-pack about src/login.py#Session.renew
     """
-    meant = place_of(place, app.settings.source_root)
-    lines = None if meant.start is None else f"{meant.start}-{meant.end}"
-    asked = ContextFor(path=meant.path, lines=lines, symbol=meant.symbol)
-    known = app.cases.knowledge.about(asked).known
-    app.tell({"known": [_record(each) for each in known]}, *(each.sentence for each in known))
-    if not known:
-        output.note(f"Nothing is written down about {meant}; 'context-pack memory add' records something.")
-    return 0 if known else 1
+    lines = None if place.start is None else f"{place.start}-{place.end}"
+    known = app.cases.knowledge.about(ContextFor(path=place.path, lines=lines, symbol=place.symbol)).known
+    nothing = f"Nothing is written down about {place}; 'context-pack memory add' records something."
+    notes = [] if known else [nothing]
+    body = {"known": [_record(each) for each in known]}
+    return app.tell(body, *(each.sentence for each in known), notes=notes, code=0 if known else 1)
 
 
 def _record(known: Known) -> dict[str, Any]:
@@ -108,38 +101,39 @@ def affected(app: App, base: str, github: bool, diff: bool) -> int:
 
 def _tell(app: App, report: Report, github: bool, diff: bool) -> int:
     """Print a report; its exit code."""
-    if app.json:
-        output.value(report_record(report))
-        return CODES[report.verdict]
+    lines: list[output.Line] = []
     for row in report.told:
-        output.line((COLOURS[row.verdict], row.state.ljust(10)), f"  {_words(row)}")
-        output.difference(row.diff if diff else ())
-    for row in report.told if github else ():
-        if not row.holds:
-            level = "error" if row.verdict is Verdict.FAILS else "warning"
-            lines = None if row.lines is None else (row.lines.start, row.lines.end)
-            output.line(output.annotation(level, row.path, lines, row.sentence))
+        reason = f" ({row.reason})" if row.reason else ""
+        words = f"{row.where}  {row.kind}: {one_line(row.text, SENTENCE_CHARS)} — {row.source}{reason}"
+        lines.append([(output.COLOURS[row.verdict], row.state.ljust(STATE_CHARS)), f"  {words}"])
+        lines += output.difference(row.diff if diff else ())
+    if github:
+        lines += [_annotation(LEVELS[row.verdict], row) for row in report.told if not row.holds]
     counts = []
     for family, count in report.counts.items():
         failing = f" ({count['failing']} {'does' if count['failing'] == 1 else 'do'} not hold)"
         if count["checked"]:
             counts.append(f"{count['checked']} of {family}{failing if count['failing'] else ''}")
     checked = "touched" if report.is_of_a_change else "checked"
-    output.line(
-        f"{counted(len(report.rows), 'statement')} {checked}: {', '.join(counts) or 'none'}; ",
-        (COLOURS[report.verdict], report.verdict.value if report.rows else "nothing to check"),
-    )
+    statements = f"{counted(len(report.rows), 'statement')} {checked}: {', '.join(counts) or 'none'}; "
+    lines.append([statements, output.state(report.verdict) if report.rows else "nothing to check"])
+    notes = []
     if report.verdict is Verdict.FAILS and not (diff or github):
-        output.note("--diff shows what changed; 'packs accept' and 'memory accept' say what still holds.")
+        notes.append("--diff shows what changed; 'packs accept' and 'memory accept' say what still holds.")
     if any(row.state == COSMETIC for row in report.told):
-        output.note(SETTLED)
-    return CODES[report.verdict]
+        notes.append(SETTLED)
+    return app.tell(report_record(report), *lines, notes=notes, code=CODES[report.verdict])
 
 
-def _words(row: Known) -> str:
-    """Where a sentence is about and written, what it says, and what changed."""
-    reason = f" ({row.reason})" if row.reason else ""
-    return f"{row.where}  {row.kind}: {one_line(row.text, SENTENCE_CHARS)} — {row.source}{reason}"
+def _annotation(level: str, row: Known) -> str:
+    """One workflow command of GitHub Actions."""
+
+    def data(text: str) -> str:
+        return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+    file = data(row.path).replace(":", "%3A").replace(",", "%2C")
+    place = f",line={row.lines.start},endLine={row.lines.end}" if row.lines else ""
+    return f"::{level} file={file}{place},title=context-pack::{data(row.sentence)}"
 
 
 def _packs(app: App, named: tuple[str, ...], status: str | None = None) -> tuple[list[str], Failure | None]:
@@ -178,62 +172,58 @@ def verify_packs(app: App, packs: tuple[str, ...], strict: bool) -> int:
         return {**verified, "name": pack.name, "title": pack.title, "ok": ok, "undecided": undecided}
 
     handles, broken = _packs(app, packs)
-    done = app.each(handles, check, broken)
+    done = app.each("pack", handles, check, broken)
     over = _expired(app, packs, done.failures)
-    app.complain(done.failures)
+    nothing = not done.results and not done.failures
     sound = not done.failures and all(pack["ok"] for pack in done.results)
     undecided = not done.failures and all(pack["ok"] or pack["undecided"] for pack in done.results)
-    nothing = not done.results and not done.failures
+    code = 0 if sound else UNDECIDED if undecided else 1
     if strict and (nothing or over):
-        sound = undecided = False
-    if app.json:
-        body = {"ok": sound, "packs": done.results, "failed": done.failed("pack")}
-        output.value({**body, "expired": [pack.id for pack in over]} if over else body)
-    else:
-        for pack in done.results:
-            _print_verified(pack)
-        for old in over:
-            words = f"  {called(old)}: expired; packs restore {old.id} brings it back"
-            output.line(("bold", old.id), words)
-        for name in [pack["name"] or pack["id"] for pack in done.results if not pack["ok"]][:1]:
-            what = f"What changed: context-pack packs show {quote(name)} --diff"
-            output.note(f"{what}; if its words still hold: context-pack packs accept {quote(name)}")
-        if nothing and not over:
-            output.line("No context packs found.")
-    return 0 if sound else UNDECIDED if undecided else 1
+        code = 1
+    body = {"ok": code == 0, "packs": done.results, "failed": done.failed}
+    body |= {"expired": [pack.id for pack in over]} if over else {}
+    lines = [line for pack in done.results for line in _verified_lines(pack)]
+    gone = "  {}: expired; packs restore {} brings it back"
+    lines += [[("bold", pack.id), gone.format(called(pack), pack.id)] for pack in over]
+    show, accept = "context-pack packs show {} --diff", "context-pack packs accept {}"
+    wrong = [quote(pack["name"] or pack["id"]) for pack in done.results if not pack["ok"]]
+    advice = "What changed: {}; if its words still hold: {}"
+    notes = [advice.format(show.format(name), accept.format(name)) for name in wrong]
+    none = ["No context packs found."] if nothing and not over else []
+    return app.tell(body, *none, *lines, notes=notes[:1], failures=done.failures, code=code)
 
 
 def _expired(app: App, handles: tuple[str, ...], failures: dict[str, Failure]) -> list[Pack]:
     """The expired packs, or those of them that were asked for; these have not failed."""
-    # One that was deleted ended when it was last changed: nobody misses it.
-    packs = [pack for pack in app.workspace.packs.expired() if pack.expires_at != pack.updated_at]
+    packs = [pack for pack in app.workspace.packs.expired() if not is_deleted(pack)]
     if not handles:
         return packs
     missing = [handle for handle, why in failures.items() if why.code is Code.NOT_FOUND]
-    asked = {handle: pack for handle in missing if (pack := last_expired(packs, handle)) is not None}
-    for handle in asked:
+    expired = {handle: pack for handle in missing if (pack := last_expired(packs, handle)) is not None}
+    for handle in expired:
         del failures[handle]
-    return list(asked.values())
+    return list(expired.values())
 
 
-def _print_verified(pack: Mapping[str, Any]) -> None:
+def _verified_lines(pack: Mapping[str, Any]) -> list[output.Line]:
     """A line for the pack, and one for each ref that is not exact and each diagram that cannot be drawn."""
-    verdict = ("yellow", "could not be decided") if pack["undecided"] else ("red", "does not hold")
-    verdict = ("green", "ok") if pack["ok"] else verdict
-    output.line(("bold", pack["id"]), f"  {called(pack)}: {counted(pack['count'], 'ref')}, ", verdict)
+    verdict = "ok" if pack["ok"] else "could not be decided" if pack["undecided"] else "does not hold"
+    head = f"  {called(pack)}: {counted(pack['count'], 'ref')}, "
+    lines: list[output.Line] = [[("bold", pack["id"]), head, output.state(verdict)]]
     for ref in pack["refs"]:
-        kind = ref.get("change")
-        much = f": {kind['lines']} of {counted(kind['of'], 'line')}, {kind['kind']}" if kind else ""
+        change = ref.get("change")
+        much = f": {change['lines']} of {counted(change['of'], 'line')}, {change['kind']}" if change else ""
         reason = f" ({ref['reason']}{much})" if ref["reason"] else ""
         if ref["state"] == COSMETIC:
             reason += "; packs repair settles it"
-        state = (STATE_COLOURS[ref["state"]], ref["state"].ljust(10))
-        output.line("  ", state, f"  {ref['section']}/{ref['ref']}  {output.way_of(ref)}{reason}")
+        words = f"  {ref['section']}/{ref['ref']}  {output.way_of(ref)}{reason}"
+        lines.append(["  ", output.state(ref["state"], STATE_CHARS), words])
         for claim in ref.get("claims", ()) if ref["state"] not in HOLDS else ():
-            output.line("  ", ("yellow", "read again"), f"  {one_line(claim, SENTENCE_CHARS)}")
+            lines.append(["  ", ("yellow", "read again"), f"  {one_line(claim, SENTENCE_CHARS)}"])
     for each in pack.get("diagrams", ()):
         words = f"  {each['section']}/{each['diagram']}  cannot be drawn: {each['fault']}"
-        output.line("  ", ("yellow", "diagram   "), words)
+        lines.append(["  ", ("yellow", "diagram   "), words])
+    return lines
 
 
 @command("packs repair")
@@ -250,17 +240,12 @@ def repair(app: App, packs: tuple[str, ...]) -> int:
       context-pack packs repair                    every draft
     """
     handles, broken = _packs(app, packs, "draft")
-    done = app.each(handles, lambda handle: change(app, handle, "repair"), broken)
-    app.complain(done.failures)
+    done = app.each("pack", handles, lambda handle: change(app, handle, "repair"), broken)
     lines = []
     for pack in done.results:
         repaired = pack["repaired"]
         count = f"{counted(len(repaired), 'ref')} repaired" if repaired else "nothing to repair"
         lines.append(f"{pack['id']}  {count}, revision {pack['revision']}")
-        lines += [
-            f"  {ref['section']}/{ref['ref']}  {output.place_text(ref['from'])} → {output.place_text(ref)}"
-            for ref in repaired
-        ]
-    body = {"ok": not done.failures, "packs": done.results, "failed": done.failed("pack")}
-    app.tell(body, *(lines or ["No drafts found."]))
-    return 1 if done.failures else 0
+        lines += [f"  {ref['section']}/{ref['ref']}  {output.way(ref['from'], ref)}" for ref in repaired]
+    body = {"ok": not done.failures, "packs": done.results, "failed": done.failed}
+    return app.tell(body, *(lines or ["No drafts found."]), failures=done.failures)

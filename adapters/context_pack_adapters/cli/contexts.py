@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
@@ -12,25 +12,15 @@ from attrs import asdict
 from context_pack.contexts.fingerprint import Method
 from context_pack.contexts.model import CONTEXT_SCHEMA
 from context_pack.contexts.ports import Project
-from context_pack.contexts.queries import (
-    CheckFreshness,
-    ListContexts,
-    QueryContext,
-    folder_at,
-    opened,
-    refusal,
-)
-from context_pack.contexts.refresh import FolderOutcome, RefreshRequest
+from context_pack.contexts.queries import folder_at, opened, refusal
+from context_pack.contexts.refresh import RefreshRequest
 from context_pack.contexts.tools import listing_body
 from context_pack.kernel.ports import Reason
+from context_pack.kernel.text import one_line
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
 
-COLOURS: Mapping[str, str] = {
-    **dict.fromkeys(("made", "updated", "fresh"), "green"),
-    **dict.fromkeys(("left", "stale"), "yellow"),
-    **dict.fromkeys(("failed", "missing", "corrupt"), "red"),
-}
+STATE_CHARS, SUMMARY_CHARS = 8, 100
 
 
 def _project(app: App) -> Project:
@@ -89,32 +79,26 @@ def refresh(app: App, scope: str | None, adopt: bool, fingerprint: str | None, a
 
 
 def _carry_out(app: App, fingerprint: str | None, **rest: Any) -> int:
-    """Make or refresh contexts, and print the outcome of each folder."""
+    """Make or refresh contexts; a line for every changed folder, and one with the counts."""
     method = None if fingerprint is None else Method(fingerprint)
     project, order = _project(app), RefreshRequest(method=method, **rest)
     with output.progress("contexts") as report:
         outcomes = app.cases.contexts.refresher.refresh(project, order, progress=report)
-    if app.json:
-        output.value({"root": project.root, "folders": [asdict(each) for each in outcomes]})
-    else:
-        _print_outcomes(outcomes)
-    return 1 if any(outcome.result == "failed" for outcome in outcomes) else 0
-
-
-def _print_outcomes(outcomes: Sequence[FolderOutcome]) -> None:
-    """A line for every changed folder, and one with the counts."""
+    lines = []
     for outcome in outcomes:
         if outcome.result != "unchanged":
             why = f"  {outcome.reason}" if outcome.reason else ""
             theirs = f"  yours from now on: {', '.join(outcome.released)}" if outcome.released else ""
-            _print_state(outcome.result, f"{outcome.scope}{why}{theirs}")
-    output.line(_tally(("made", "updated", "unchanged"), [outcome.result for outcome in outcomes]))
-    if not outcomes:
-        output.note("no folder there is worth a context; see min_tokens in .context.config.yaml")
+            lines.append(_state_line(outcome.result, f"{outcome.scope}{why}{theirs}"))
+    lines.append(_tally(("made", "updated", "unchanged"), [outcome.result for outcome in outcomes]))
+    body = {"root": project.root, "folders": [asdict(each) for each in outcomes]}
+    nothing = "no folder there is worth a context; see min_tokens in .context.config.yaml"
+    code = 1 if any(outcome.result == "failed" for outcome in outcomes) else 0
+    return app.tell(body, *lines, notes=() if outcomes else [nothing], code=code)
 
 
-def _print_state(state: str, text: str) -> None:
-    output.line((COLOURS.get(state, ""), state.ljust(8)), f"  {text}")
+def _state_line(state: str, text: str) -> output.Line:
+    return [output.state(state, STATE_CHARS), f"  {text}"]
 
 
 def _tally(usual: Sequence[str], states: Iterable[str]) -> str:
@@ -140,24 +124,24 @@ def status(app: App, quiet: bool, schema: bool) -> int:
     if schema:
         output.value(CONTEXT_SCHEMA)
         return 0
-    listing = app.cases.contexts.queries.list(ListContexts())
+    listing = app.workspace.contexts.list()
     states = {each.scope: "corrupt" if each.reason else each.state.value for each in listing.entries}
     fresh = all(state == "fresh" for state in states.values())
-    if app.json:
-        output.value({"ok": fresh, **listing_body(listing)})
-        return 0 if fresh else 1
     width = max(map(len, states), default=0)
+    lines = []
     for each in listing.entries:
         if not quiet or states[each.scope] != "fresh":
-            told = " ".join((each.reason or each.summary or "").split())[:100]
-            _print_state(states[each.scope], f"{each.scope.ljust(width)}  {told}")
+            words = one_line(each.reason or each.summary or "", SUMMARY_CHARS)
+            lines.append(_state_line(states[each.scope], f"{each.scope.ljust(width)}  {words}".rstrip()))
     more = f"; {listing.skipped} folders below the threshold" if listing.skipped else ""
-    output.line(_tally(("fresh", "stale", "missing"), states.values()) + more)
+    lines.append(_tally(("fresh", "stale", "missing"), states.values()) + more)
+    notes = []
     if listing.warnings:
-        output.note(f"{listing.warnings} folders, names or settings could not be used")
+        notes.append(f"{listing.warnings} folders, names or settings could not be used")
     if not {"stale", "missing"}.isdisjoint(states.values()):
-        output.note("'context-pack contexts refresh' mends what is stale or missing.")
-    return 0 if fresh else 1
+        notes.append("'context-pack contexts refresh' mends what is stale or missing.")
+    body = {"ok": fresh, **listing_body(listing)}
+    return app.tell(body, *lines, notes=notes, code=0 if fresh else 1)
 
 
 @command("contexts show")
@@ -170,10 +154,9 @@ def show(app: App, scope: str) -> None:
       context-pack contexts show src/core --json       the parsed context, with its state
     """
     if app.json:
-        queries = app.cases.contexts.queries
-        context = queries.query(QueryContext(scope=scope)).context
-        state = queries.check(CheckFreshness(scope=scope)).freshness.state.value
-        output.value({"scope": scope, "state": state, "context": context})
+        contexts = app.workspace.contexts
+        state = contexts.check(scope=scope).freshness.state
+        output.value({"scope": scope, "state": state, "context": contexts.query(scope=scope).context})
         return
     data = folder_at(_project(app), scope).context()
     if isinstance(data, Reason):

@@ -274,6 +274,11 @@ def run(argv: Sequence[str]) -> int:
     except click.UsageError as wrong:
         _complain_of_usage(wrong)
         return WRONG_USAGE
+    except output.Refused as refusal:
+        output.complain(str(refusal))
+        if app.json:
+            output.value(refusal.body)
+        return refusal.code
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except Failure as failure:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -18,9 +18,8 @@ from context_pack.retrieval.model import Scope
 from context_pack.retrieval.ports import EmbedderFailed
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
-from context_pack_adapters.cli.generated import generate, parameters
+from context_pack_adapters.cli.generated import tool_command
 from context_pack_adapters.cli.names import COLLECTION
-from context_pack_adapters.cli.output import body_of
 from context_pack_adapters.settings import working_directory
 
 NO_COLLECTIONS = "No collections. Add one: context-pack docs add NAME PLACE"
@@ -97,7 +96,7 @@ def _url(app: App, written: str, user: bool) -> str:
 @click.argument("url", required=False)
 @flag("--with-credentials", "Also with your keys and passwords.")
 @flag("--remove", "Allow it no more.")
-def allow(app: App, url: str | None, with_credentials: bool, remove: bool) -> int | None:
+def allow(app: App, url: str | None, with_credentials: bool, remove: bool) -> int:
     """Let a repository be fetched that a project's context.json names; without a URL, list what is allowed.
 
     A project is not trusted to choose whom this machine talks to: a repository that it names is fetched only
@@ -116,8 +115,7 @@ def allow(app: App, url: str | None, with_credentials: bool, remove: bool) -> in
         bodies = [{"address": address, "credentials": given} for address, given in allowed.items()]
         rows = [[address, "yes" if given else "no"] for address, given in allowed.items()]
         none = "Nothing is allowed. Allow a repository: context-pack docs allow URL"
-        app.table({"allowed": bodies}, rows, ("ADDRESS", "CREDENTIALS"), none)
-        return None
+        return app.table({"allowed": bodies}, rows, ("ADDRESS", "CREDENTIALS"), none)
     address = address_in(url)
     if remove and address not in allowed:
         output.complain(f"{address} was not allowed")
@@ -126,8 +124,8 @@ def allow(app: App, url: str | None, with_credentials: bool, remove: bool) -> in
     sources.allow(address, credentials)
     how = "with" if credentials else "without"
     done = "allowed no more" if remove else f"allowed, {how} your credentials"
-    app.tell({"address": address, "allowed": not remove, "credentials": credentials}, f"{address} is {done}")
-    return None
+    body = {"address": address, "allowed": not remove, "credentials": credentials}
+    return app.tell(body, f"{address} is {done}")
 
 
 @command("docs remove")
@@ -175,16 +173,8 @@ def list_collections(app: App) -> int:
         }
         for one in shelf.collections()
     ]
-    rows = [
-        (
-            one["collection"],
-            one["documentCount"],
-            one["version"] or "-",
-            one["place"],
-            one["description"] or "",
-        )
-        for one in bodies
-    ]
+    fields = ("collection", "documentCount", "version", "place", "description")
+    rows = [["-" if body[name] is None else body[name] for name in fields] for body in bodies]
     problems = list(shelf.catalogue().problems)
     heads = ("NAME", "DOCUMENTS", "VERSION", "PLACE", "DESCRIPTION")
     app.table({"collections": bodies, "problems": problems}, rows, heads, NO_COLLECTIONS)
@@ -209,29 +199,23 @@ def sync(app: App, collections: tuple[str, ...], fast: bool, dry_run: bool) -> i
     """
     shelf = _shelf(app)
     chosen = shelf.chosen(collections)
-    body: dict[str, Any] = {"dryRun": True} if dry_run else {}
+    body: dict[str, Any] = {}
     if dry_run:
-        body["collections"] = [{**named(one), **outcome_body(shelf.syncing.planned(one))} for one in chosen]
+        body, outcomes = {"dryRun": True}, [shelf.syncing.planned(one) for one in chosen]
     else:
         with output.progress("documents") as report:
-            outcomes = app.workspace.documents.sync(*collections, report=report)
-        body["collections"] = list(map(outcome_body, outcomes))
+            outcomes = [*app.workspace.documents.sync(*collections, report=report)]
         if chosen and not fast:
-            body |= _embed(app, chosen)
+            body = _embed(app, chosen)
         for notice in shelf.ports.index.notices():
             output.note(notice)
-    lines = [line for one in body["collections"] for line in _in_words(one)]
-    app.tell(body, *(lines or [NO_COLLECTIONS]))
-    failed = any(one["failed"] for one in body["collections"])
-    return 1 if failed or shelf.catalogue().problems else 0
-
-
-def _in_words(one: Mapping[str, Any]) -> Iterator[str]:
-    """A collection: its counts, then what failed."""
-    counts = ", ".join(f"{one[name]} {name}" for name in ("added", "updated", "removed"))
-    yield f"{one['collection']}: {counts}"
-    for each in one["failed"]:
-        yield f"  failed  {each['document']}: {each['reason']}"
+    lines = []
+    for one in outcomes:
+        lines.append(f"{one.collection}: {one.added} added, {one.updated} updated, {one.removed} removed")
+        lines += [f"  failed  {each.document}: {each.reason}" for each in one.failed]
+    failed = shelf.catalogue().problems or any(one.failed for one in outcomes)
+    body["collections"] = list(map(outcome_body, outcomes))
+    return app.tell(body, *(lines or [NO_COLLECTIONS]), code=1 if failed else 0)
 
 
 def _embed(app: App, chosen: list[Collection]) -> dict[str, Any]:
@@ -248,31 +232,8 @@ def _embed(app: App, chosen: list[Collection]) -> dict[str, Any]:
     return {} if done is None else {"semantic": {"done": done.done, "total": done.total}}
 
 
-def _search(app: App, asked: dict[str, Any]) -> int:
-    _shelf(app)
-    answer = app.call("documents_search", **asked)
-    if answer.is_error:
-        output.complain(answer.text)
-        return 1
-    body = body_of(answer)
-    if app.json:
-        output.value(body)
-        return 0 if body["results"] else 1
-    for note in output.notes_in_words({"warning": body.get("warning"), "documents": body.get("semantic")}):
-        output.note(note)
-    if not body["results"]:
-        output.note("Nothing found.")
-    for hit in body["results"]:
-        place = f"{hit['collection']}/{hit['documentId']}:{hit['startLine']}"
-        heading = hit.get("sectionHeading") or hit["documentTitle"]
-        output.line(("green", f"{hit['relevanceScore']:.2f}"), "  ", ("cyan", place), f"  {heading}")
-        for line in [line for line in hit["content"].split("\n") if line.strip()][:SHOWN_LINES]:
-            output.line(f"      {line[:SHOWN_CHARS]}")
-    return 0 if body["results"] else 1
-
-
-generate(
-    "docs search",
+@tool_command("docs search", SearchDocuments, "query", fixed=("hybridSearch",))
+def search(app: App, **asked: Any) -> int:
     """Search the document collections by meaning and by words; what has changed is indexed first.
 
     The exit code is 0 if something was found, 1 if nothing was.
@@ -281,7 +242,18 @@ generate(
       context-pack docs search "how to rotate keys"
       context-pack docs search parse_http_header --collections handbook --collections api --limit 3
       context-pack docs search "retry policy" --json | jq '.results[0]'
-    """,
-    parameters(SearchDocuments, ("query",), fixed=("hybridSearch",)),
-    _search,
-)
+    """
+    _shelf(app)
+    body = app.answer("documents_search", **asked)
+    hits: list[dict[str, Any]] = body["results"]
+    lines: list[output.Line] = []
+    for hit in hits:
+        place = f"{hit['collection']}/{hit['documentId']}:{hit['startLine']}"
+        heading = hit.get("sectionHeading") or hit["documentTitle"]
+        lines.append([("green", f"{hit['relevanceScore']:.2f}"), "  ", ("cyan", place), f"  {heading}"])
+        shown = [line for line in hit["content"].split("\n") if line.strip()][:SHOWN_LINES]
+        lines += [f"      {line[:SHOWN_CHARS]}" for line in shown]
+    notes = [*output.notes_in_words({"warning": body.get("warning"), "documents": body.get("semantic")})]
+    if not hits:
+        notes.append("Nothing found.")
+    return app.tell(body, *lines, notes=notes, code=0 if hits else 1)

@@ -1,75 +1,73 @@
 """Commands made of a tool's own schema: names, types, bounds and help of their arguments.
 
-What only asks something of a tool is a row of a table in the module of its group; the row says which
-arguments need no option, what is fixed, and how the answer is told.
+`tool_command` stands above a function as `command` does, and says which class of arguments it is made of;
+the function gets those that were given. What only asks an action of packs is a row of `packs_write.ACTIONS`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
+from functools import wraps
 from typing import Any
 
 import click
 
 from context_pack.toolkit.arguments import schema_of
-from context_pack_adapters.cli.app import REGISTERED, App, Command
-from context_pack_adapters.cli.names import TYPES
+from context_pack_adapters.cli.app import App, F, command
+from context_pack_adapters.cli.names import TYPES, Minutes
 
 FILLED_IN = ("action", "expected_revision", "cursor")
 """What the commands of packs know by themselves: the action, the revision of now, all pages."""
-OPTIONAL = {"path", "refs", "query", "from_revision", "to_revision"}
+OPTIONAL = {"path", "refs", "query"}
+"""Words that need not be given, unless the tool requires them."""
+SHOWN = {"id": "PACK", "refs": "SECTION/REF", "section_key": "SECTION"}
 BUDGET = "Budget of the answer"
+WHOLE = "Most tokens of the answer; without it, all of it"
+Kinds = Mapping[str, click.ParamType[Any]]
 
 
-class Minutes(click.ParamType[int]):
-    """A time to live, written as 90 (minutes), 12h or 7d."""
-
-    name = "time"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """The minutes."""
-        match = re.fullmatch(r"(\d{1,9})([mhd]?)", str(value), re.ASCII)
-        if match is None:
-            self.fail("it is a number of minutes, or of hours or days as in 12h and 7d", param, ctx)
-        return int(match[1]) * {"h": 60, "d": 24 * 60}.get(match[2], 1)
-
-
-def parameters(
+def tool_command(
+    name: str,
     kind: type,
-    words: Sequence[str] = (),
-    fixed: Sequence[str] = (),
+    *words: str,
+    fixed: Collection[str] = (),
     defaults: Mapping[str, Any] | None = None,
     spelled: Mapping[str, str] | None = None,
-    named: Mapping[str, click.ParamType[Any]] | None = None,
-) -> list[click.Parameter]:
-    """A parameter for each argument of a tool's command; `words` are those without an option, in order, which
-    must be given but for the `OPTIONAL` ones that the tool does not require.
+    named: Kinds | None = None,
+    **rules: Any,
+) -> Callable[[F], F]:
+    """Make a command of a function whose arguments are those of a class, but for the `fixed` ones.
 
-    `fixed` arguments get no parameter, `spelled` ones another option than their name;
-    `named` are names of something that a shell completes, other than `TYPES` has it.
+    `words` are those without an option, in order; a default of None makes an argument optional; `spelled`
+    gives options another name, `named` what a shell completes them with, other than `TYPES` has it.
     """
     schema, defaults, spelled = schema_of(kind), defaults or {}, spelled or {}
-    rules = {
-        name: rule
-        for name, rule in schema["properties"].items()
-        if name not in FILLED_IN and name not in fixed
+    properties = {
+        each: rule for each, rule in schema["properties"].items() if each not in (*FILLED_IN, *fixed)
     }
-    kinds = {**TYPES, **(named or {})}
-    if "id" in rules and "id" not in (named or {}):  # a pack by its name or by its id
-        rules.pop("name", None)
+    if "id" in properties and "id" not in (named or {}):  # a pack by its name or by its id
+        properties.pop("name", None)
         words = ("id", *words)
     required = {*schema.get("required", ()), *({*words} - OPTIONAL)} - defaults.keys()
-    given: dict[str, click.Parameter] = {
-        name: _parameter(name, rule, kinds, name in required, defaults.get(name), spelled.get(name))
-        for name, rule in rules.items()
-    }
-    for name in words:
-        given[name] = _argument(name, rules[name], kinds, name in required)
-    return [*(given[name] for name in words), *(each for name, each in given.items() if name not in words)]
+    kinds = {**TYPES, **(named or {})}
+    params: list[click.Parameter] = [
+        _argument(each, properties.pop(each), kinds, each in required) for each in words
+    ]
+    for each, rule in properties.items():
+        params.append(_option(each, rule, kinds, each in required, defaults.get(each), spelled.get(each)))
 
+    def register(run: F) -> F:
+        @wraps(run)
+        def with_given(app: App, **values: Any) -> int | None:
+            given = {each: value for each, value in values.items() if value is not None and value != ()}
+            lists = {each: list(value) for each, value in given.items() if isinstance(value, tuple)}
+            return run(app, **{**given, **lists})
 
-Kinds = Mapping[str, click.ParamType[Any]]
+        command(name, params, **rules)(with_given)
+        return run
+
+    return register
 
 
 def _type(name: str, rule: Mapping[str, Any], kinds: Kinds) -> Any:
@@ -78,7 +76,7 @@ def _type(name: str, rule: Mapping[str, Any], kinds: Kinds) -> Any:
     if name.endswith("_minutes"):
         return Minutes()
     if "enum" in rule:
-        return click.Choice([str(each) for each in rule["enum"]])
+        return click.Choice([str(value) for value in rule["enum"]])
     low, high = rule.get("minimum"), rule.get("maximum")
     if rule["type"] == "integer":
         return click.IntRange(low, high)
@@ -87,56 +85,40 @@ def _type(name: str, rule: Mapping[str, Any], kinds: Kinds) -> Any:
 
 def _argument(name: str, rule: Mapping[str, Any], kinds: Kinds, required: bool) -> click.Argument:
     many = rule["type"] == "array"
-    shown = {"id": "PACK", "refs": "SECTION/REF"}.get(name, name.upper())
+    shown = SHOWN.get(name, name.upper())
     metavar = f"[{shown}]..." if many else shown if required else f"[{shown}]"
     kind = _type(name, rule["items"] if many else rule, kinds)
-    return click.Argument([name], type=kind, nargs=-1 if many else 1, required=required, metavar=metavar)
+    return click.Argument(
+        ["pack" if name == "id" else name],
+        type=kind,
+        nargs=-1 if many else 1,
+        required=required,
+        metavar=metavar,
+    )
 
 
-def _parameter(
+def _option(
     name: str, rule: Mapping[str, Any], kinds: Kinds, required: bool, default: Any, option: str | None
 ) -> click.Option:
     option = option or "--" + re.sub(r"(?<=[a-z])(?=[A-Z])|_", "-", name.removesuffix("_minutes")).lower()
     about = re.sub("^[a-z]+: ", "", rule["description"])  # the action that it is for
-    about = (about[:1].upper() + about[1:]).replace(
-        BUDGET, "Most tokens of the answer; without it, all of it"
-    )
+    about = (about[:1].upper() + about[1:]).replace(BUDGET, WHOLE)
     if rule["type"] == "boolean":
         return click.Option([option, name], is_flag=True, default=None, help=f"{about}.")
     many = rule["type"] == "array"
     kind = _type(name, rule["items"] if many else rule, kinds)
-    shown = "N" if rule["type"] in ("integer", "number") else None
+    metavar = "N" if rule["type"] in ("integer", "number") else None
     if isinstance(kind, Minutes):
-        shown, about = "TIME", "How long: 90 (minutes), 12h, 7d."
-    told = rule.get("default") if default is None and BUDGET not in rule["description"] else default
-    if told is not None:
-        about += f" [default: {told}]"
+        metavar, about = "TIME", "How long: 90 (minutes), 12h, 7d."
+    shown = rule.get("default") if default is None and BUDGET not in rule["description"] else default
+    if shown is not None:
+        about += f" [default: {shown}]"
     return click.Option(
         [option, name],
         type=kind,
         multiple=many,
         required=required,
         default=default,
-        metavar=shown,
+        metavar=metavar,
         help=about,
     )
-
-
-def generate(
-    name: str,
-    about: str,
-    params: Sequence[click.Parameter],
-    run: Callable[[App, dict[str, Any]], int | None],
-    **rules: Any,
-) -> None:
-    """Register a command of these parameters; `run` gets those that were given."""
-
-    def callback(**given: Any) -> int | None:
-        asked = {
-            key: list(each) if isinstance(each, tuple) else each
-            for key, each in given.items()
-            if each is not None and each != ()
-        }
-        return run(click.get_current_context().ensure_object(App), asked)
-
-    REGISTERED[name] = Command(name.split()[-1], params=list(params), callback=callback, help=about, **rules)

@@ -81,9 +81,10 @@ def index(app: App, dry_run: bool) -> int:
         output.complain(f"{each['path']}: {each['reason']}")
     for notice in memory.index.notices():
         output.note(notice)
-    spent = f"{time.monotonic() - start:.1f} s"
-    app.tell(body, f"{counted(len(held), 'file')} indexed, {len(skipped)} skipped, in {spent}")
-    return 1 if "warning" in body else 0
+    words = (
+        f"{counted(len(held), 'file')} indexed, {len(skipped)} skipped, in {time.monotonic() - start:.1f} s"
+    )
+    return app.tell(body, words, code=1 if "warning" in body else 0)
 
 
 def _skipped(memory: MemoryPorts, plan: IndexPlan) -> dict[str, str]:

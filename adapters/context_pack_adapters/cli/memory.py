@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -19,9 +19,9 @@ from context_pack.memory.entries import DISCOVERY as DISCOVERIES
 from context_pack.memory.record import ContextRecord
 from context_pack.memory.search import ContextSearch
 from context_pack_adapters.cli import output
-from context_pack_adapters.cli.app import App, command
-from context_pack_adapters.cli.generated import generate, parameters
-from context_pack_adapters.cli.names import DISCOVERY, MODULE, in_project
+from context_pack_adapters.cli.app import App, Outcomes, command
+from context_pack_adapters.cli.generated import tool_command
+from context_pack_adapters.cli.names import DISCOVERY, MODULE
 
 SHOWN_CHARS = 100
 SHORT_ID = 8
@@ -32,20 +32,10 @@ TYPE = click.option(
 IDS = click.argument("ids", nargs=-1, required=True, type=DISCOVERY, metavar="ID...")
 
 
-def _record(app: App, asked: dict[str, Any]) -> None:
-    if asked.get("path"):
-        asked["path"] = in_project(asked["path"], app.settings.source_root)
-    for name in ("id", "supersedes"):
-        if name in asked:
-            asked[name] = _meant(app, asked[name]).id
-    recorded = app.cases.recorder.record(ContextRecord(**asked))
-    done = "corrected" if "id" in asked else "merged with" if recorded.merged else "recorded"
-    body = {**_as_json(recorded.discovery), "merged": recorded.merged}
-    app.tell(body, f"{done} {recorded.discovery.id[:SHORT_ID]}")
-
-
-generate(
-    "memory add",
+@tool_command(
+    "memory add", ContextRecord, "type", "content", named={"id": DISCOVERY, "supersedes": DISCOVERY}
+)
+def add(app: App, **asked: Any) -> None:
     """Record a discovery about the project; the same words again are merged with what is there.
 
     With --path, and --lines or --symbol, it says when the code that it is about has changed.
@@ -54,16 +44,17 @@ generate(
       context-pack memory add rule "Never log tokens" --module auth
       context-pack memory add decision "Sessions are kept in Redis because they must survive a restart"
       context-pack memory add rule "Only here is a token made" --path src/auth.py --symbol make_token
-    """,
-    parameters(ContextRecord, ("type", "content"), named={"id": DISCOVERY, "supersedes": DISCOVERY}),
-    _record,
-)
+    """
+    recorded = app.workspace.memory.record(**asked)
+    done = "corrected" if "id" in asked else "merged with" if recorded.merged else "recorded"
+    body = {**_as_json(recorded.discovery), "merged": recorded.merged}
+    app.tell(body, f"{done} {recorded.discovery.id[:SHORT_ID]}")
 
 
 @command("memory list")
 @TYPE
 @click.option("--module", type=MODULE, metavar="NAME", help="Only about this module.")
-def list_discoveries(app: App, kind: str | None, module: str | None) -> None:
+def list_discoveries(app: App, kind: str | None, module: str | None) -> int:
     """List the discoveries, the newest first.
 
     Examples:
@@ -71,48 +62,32 @@ def list_discoveries(app: App, kind: str | None, module: str | None) -> None:
       context-pack memory list --type rule --module auth
       context-pack memory list --json | jq -r '.discoveries[].content'
     """
-    asked = [
+    chosen = [
         each
-        for each in reversed(app.ports.discoveries.all())
+        for each in reversed(app.workspace.memory.discoveries())
         if kind in (None, each.type.value) and module in (None, each.module)
     ]
-    bodies = _bodies(app, asked)
-    rows = [
-        (
-            each["id"][:SHORT_ID],
-            each["type"],
-            each["date"][:10],
-            " ".join(filter(None, (_marks(each), one_line(each["content"], SHOWN_CHARS)))),
-        )
-        for each in bodies
-    ]
-    body, heads = {"count": len(bodies), "discoveries": bodies}, ("ID", "TYPE", "DATE", "CONTENT")
-    app.table(body, rows, heads, "No discoveries found.")
-    if any(len(each["content"]) > SHOWN_CHARS or "code" in each for each in bodies):
-        app.note("All that one says, and its code: context-pack memory show ID")
-    if not bodies and kind is module is None:
-        app.note("Record one: context-pack memory add TYPE TEXT")
+    bodies = _bodies(app, chosen)
+    rows = []
+    for body in bodies:
+        words = " ".join(filter(None, (_marks(body), one_line(body["content"], SHOWN_CHARS))))
+        rows.append((body["id"][:SHORT_ID], body["type"], body["date"][:10], words))
+    notes = []
+    if any(len(body["content"]) > SHOWN_CHARS or "code" in body for body in bodies):
+        notes = ["All that one says, and its code: context-pack memory show ID"]
+    elif not bodies and kind is module is None:
+        notes = ["Record one: context-pack memory add TYPE TEXT"]
+    whole, heads = {"count": len(bodies), "discoveries": bodies}, ("ID", "TYPE", "DATE", "CONTENT")
+    return app.table(whole, rows, heads, "No discoveries found.", notes)
 
 
 def _marks(body: Mapping[str, Any]) -> str:
     """A mark in brackets if a discovery is superseded or its code changed, and what part it is about."""
     state = body.get("code", {}).get("state")
-    changed = [] if state is None or state in HOLDING else [f"code {state}"]
-    marks = ", ".join(["superseded"] * ("supersededBy" in body) + changed)
-    return " ".join([f"[{marks}]"] * bool(marks) + [f"({body.get('module')})"] * ("module" in body))
-
-
-def _meant(app: App, written: str) -> Discovery:
-    """The one discovery whose id begins so.
-
-    Raises:
-        Failure: `not_found`, if there is none, or several.
-    """
-    meant = [each for each in app.ports.discoveries.all() if each.id.startswith(written.lower())]
-    if len(meant) != 1:
-        words = "several discoveries begin so; write more of it" if meant else "no discovery has that id"
-        raise Failure(Code.NOT_FOUND, words)
-    return meant[0]
+    marks = ["superseded"] * ("supersededBy" in body)
+    marks += [] if state is None or state in HOLDING else [f"code {state}"]
+    module = f"({body.get('module')})" if "module" in body else ""
+    return " ".join(filter(None, (f"[{', '.join(marks)}]" if marks else "", module)))
 
 
 @command("memory show")
@@ -124,30 +99,32 @@ def show(app: App, ids: tuple[str, ...]) -> int:
       context-pack memory show 5f1c0a52
     """
 
-    done = app.each(ids, lambda one: _bodies(app, [_meant(app, one)], diff=True)[0])
-    app.complain(done.failures)
-    if app.json:
-        output.value({"discoveries": done.results})
-    else:
-        for body in done.results:
-            _print_whole(body)
-    return 1 if done.failures else 0
+    def body(beginning: str) -> dict[str, Any]:
+        ours = [each for each in app.workspace.memory.discoveries() if each.id.startswith(beginning.lower())]
+        if len(ours) != 1:
+            words = "several discoveries begin so; write more of it" if ours else "no discovery has that id"
+            raise Failure(Code.NOT_FOUND, words)
+        return _bodies(app, ours, diff=True)[0]
+
+    done = app.each("id", ids, body)
+    lines = [line for each in done.results for line in _whole(each)]
+    changed = [each["id"][:SHORT_ID] for each in done.results if "diff" in each.get("code", ())]
+    notes = [f"If it still holds: context-pack memory accept {name}" for name in changed]
+    return app.tell({"discoveries": done.results}, *lines, notes=notes, failures=done.failures)
 
 
-def _print_whole(body: Mapping[str, Any]) -> None:
+def _whole(body: Mapping[str, Any]) -> list[output.Line]:
     facts = [body["type"], body["id"], body["date"][:10], body.get("module"), body.get("author")]
-    output.line(("bold", "  ".join(fact for fact in facts if fact)))
-    for line in str(body["content"]).split("\n"):
-        output.line(f"    {line}")
+    lines: list[output.Line] = [[("bold", "  ".join(filter(None, facts)))]]
+    lines += [f"    {line}" for line in str(body["content"]).split("\n")]
     if (code := body.get("code")) is not None:
         now = code.get("now") or code
         symbol = f" {code['symbol']}" if "symbol" in code else ""
-        output.line(f"    about {now['path']}:{now['lines']}{symbol} ({code['state']})")
-        if "diff" in code:
-            output.difference(code["diff"].split("\n"))
-            output.note(f"If it still holds: context-pack memory accept {body['id'][:SHORT_ID]}")
+        lines.append(f"    about {now['path']}:{now['lines']}{symbol} ({code['state']})")
+        lines += output.difference(code["diff"].split("\n") if "diff" in code else ())
     if "supersededBy" in body:
-        output.line(f"    superseded by {body['supersededBy']}")
+        lines.append(f"    superseded by {body['supersededBy']}")
+    return lines
 
 
 @command("memory accept")
@@ -158,7 +135,8 @@ def accept(app: App, ids: tuple[str, ...]) -> int:
     Example:
       context-pack memory accept 5f1c0a52
     """
-    return _told(app, ids, lambda one: _as_json(app.cases.recorder.accept(one)), "accepted", "accepted")
+    done = app.each("id", ids, lambda one: _as_json(app.workspace.memory.accept(one)))
+    return _tell_done(app, done, "accepted", "accepted")
 
 
 @command("memory forget")
@@ -172,41 +150,47 @@ def forget(app: App, ids: tuple[str, ...]) -> int:
     """
 
     def forget_one(one: str) -> dict[str, Any]:
-        gone = app.cases.recorder.forget(one)
+        gone = app.workspace.memory.forget(one)
         return {"id": one, "malformed": True} if gone is None else _as_json(gone)
 
-    return _told(app, ids, forget_one, "forgot", "forgotten")
+    return _tell_done(app, app.each("id", ids, forget_one), "forgot", "forgotten")
 
 
-def _told(app: App, ids: Sequence[str], work: Callable[[str], dict[str, Any]], done: str, key: str) -> int:
-    """Do something with discoveries, and say with which."""
-    outcomes = app.each(ids, work)
-    app.complain(outcomes.failures)
-    body = {key: outcomes.results, "failed": outcomes.failed("id")}
-    app.tell(body, *(f"{done} {each['id']}" for each in outcomes.results))
-    return 1 if outcomes.failures else 0
+def _tell_done(app: App, done: Outcomes, verb: str, key: str) -> int:
+    body = {key: done.results, "failed": done.failed}
+    return app.tell(body, *(f"{verb} {each['id']}" for each in done.results), failures=done.failures)
 
 
-def _search(app: App, asked: dict[str, Any]) -> int:
-    """Print what `context_search` finds; the exit code is 1 if that is nothing."""
-    answer = app.call("context_search", **asked)
-    body = output.body_of(answer)
-    if answer.is_error:
-        raise Failure(Code.INVALID_DATA, output.refusal_in_words(body))
-    if app.json:
-        output.value(body)
-        return 0 if body["results"] else 1
-    for each in body["results"]:
-        output.line(("bold", _where(each)), ("dim", f"  {each['score']:.2f}"))
-        for line in str(each["content"]).split("\n"):
-            output.line(f"    {line}")
-    if not body["results"]:
+@tool_command("search", ContextSearch, "query", walks=True)
+def search(app: App, **asked: Any) -> int:
+    """Search code, discoveries, past sessions and packs, by meaning and by name.
+
+    Examples:
+      context-pack search "where is the session renewed"
+      context-pack search renew_token --limit 10 --sources code
+    """
+    body = app.answer("context_search", **asked)
+    results: list[dict[str, Any]] = body["results"]
+    lines: list[output.Line] = []
+    for each in results:
+        lines.append([("bold", _where(each)), ("dim", f"  {each['score']:.2f}")])
+        lines += [f"    {line}" for line in str(each["content"]).split("\n")]
+    notes = [*output.notes_in_words(body)]
+    if not results:
         module = asked.get("module")
         where = f" in the module {module!r}; leave --module out to search all" if module else ""
-        output.note(f"Nothing found{where}.")
-    for each in output.notes_in_words(body):
-        output.note(each)
-    return 0 if body["results"] else 1
+        notes = [f"Nothing found{where}.", *notes]
+    return app.tell(body, *lines, notes=notes, code=0 if results else 1)
+
+
+@tool_command("memory search", ContextSearch, "query", fixed=("sources",), walks=True)
+def search_discoveries(app: App, **asked: Any) -> int:
+    """Search the discoveries.
+
+    Example:
+      context-pack memory search "how do we keep sessions" --type decision
+    """
+    return search(app, **asked, sources=[DISCOVERIES])
 
 
 def _where(row: Mapping[str, Any]) -> str:
@@ -215,31 +199,6 @@ def _where(row: Mapping[str, Any]) -> str:
         symbol = f" {row['symbol']}" if "symbol" in row else ""
         return f"{row['path']}:{row['startLine']}-{row['endLine']}{symbol}"
     return f"{row['type']} {row['id']} {_marks(row)}".rstrip()
-
-
-generate(
-    "search",
-    """Search code, discoveries, past sessions and packs, by meaning and by name.
-
-    Examples:
-      context-pack search "where is the session renewed"
-      context-pack search renew_token --limit 10 --sources code
-    """,
-    parameters(ContextSearch, ("query",)),
-    _search,
-    walks=True,
-)
-generate(
-    "memory search",
-    """Search the discoveries.
-
-    Example:
-      context-pack memory search "how do we keep sessions" --type decision
-    """,
-    parameters(ContextSearch, ("query",), fixed=("sources",)),
-    lambda app, asked: _search(app, {**asked, "sources": [DISCOVERIES]}),
-    walks=True,
-)
 
 
 def _bodies(app: App, discoveries: Sequence[Discovery], *, diff: bool = False) -> list[dict[str, Any]]:

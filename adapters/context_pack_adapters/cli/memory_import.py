@@ -12,7 +12,6 @@ import click
 from context_pack.kernel.errors import Failure
 from context_pack.memory.discovery import DiscoveryType
 from context_pack.memory.notes import Note, notes_in
-from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command
 from context_pack_adapters.cli.names import MODULE
 from context_pack_adapters.files.folder import read_named
@@ -54,10 +53,9 @@ def import_notes(app: App, paths: tuple[str, ...], kind: str | None, module: str
     lines = [
         f"{row['file']}:{row['line']}: {row['outcome']}: {row.get('reason') or _content(row)}" for row in rows
     ]
-    app.tell({"counts": counts, "notes": rows}, *lines)
-    if not app.json:
-        output.note(", ".join(f"{count} {what}" for what, count in counts.items()) or "0 notes")
-    return 1 if counts["failed"] else 0
+    tally = ", ".join(f"{count} {what}" for what, count in counts.items()) or "0 notes"
+    body = {"counts": counts, "notes": rows}
+    return app.tell(body, *lines, notes=[tally], code=1 if counts["failed"] else 0)
 
 
 def _content(row: Mapping[str, Any]) -> str:

@@ -62,6 +62,45 @@ def in_project(path: str, source_root: str) -> str:
     return here.removeprefix(below)
 
 
+class ProjectPath(click.ParamType[str]):
+    """A path, as tools take it."""
+
+    name = "path"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
+        """The path from the source root."""
+        return in_project(value, _app_of(ctx).settings.source_root)
+
+
+class PlaceInProject(click.ParamType[WrittenPlace]):
+    """A file, lines of it or a definition in it."""
+
+    name = "place"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> WrittenPlace:  # noqa: ARG002
+        """The place, with its path from the source root."""
+        return (
+            value if isinstance(value, WrittenPlace) else place_of(value, _app_of(ctx).settings.source_root)
+        )
+
+
+def _app_of(context: click.Context | None) -> App:
+    return App() if context is None else context.ensure_object(App)
+
+
+class Minutes(click.ParamType[int]):
+    """A time to live, written as 90 (minutes), 12h or 7d."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The minutes."""
+        match = re.fullmatch(r"(\d{1,9})([mhd]?)", str(value), re.ASCII)
+        if match is None:
+            self.fail("it is a number of minutes, or of hours or days as in 12h and 7d", param, ctx)
+        return int(match[1]) * {"h": 60, "d": 24 * 60}.get(match[2], 1)
+
+
 class Name(click.ParamType[str]):
     """A text that is one of the names that there are, as far as a shell wants to know."""
 
@@ -84,7 +123,7 @@ class Name(click.ParamType[str]):
 
 def _packs(app: App, given: Mapping[str, Any]) -> Iterable[Pack]:
     """The pack that was named, else all: behind an option that waits click has not read the words before."""
-    handle = given.get("pack") or given.get("id")
+    handle = given.get("pack")
     return [app.workspace.packs.get(handle)] if handle else app.workspace.packs.list(limit=MOST_PACKS)
 
 
@@ -106,6 +145,7 @@ PART = Name("part", _parts)
 COLLECTION = Name("collection", lambda app, _: app.cases.documents.shelf.catalogue().collections)
 MODULE = Name("module", lambda app, _: [each.module for each in app.ports.discoveries.all()])
 DISCOVERY = Name("discovery", lambda app, _: [each.id for each in app.ports.discoveries.all()])
+PLACE = PlaceInProject()
 TOOL = Name("tool", lambda app, _: app.workspace.tools)
 TYPES: Mapping[str, click.ParamType[Any]] = {
     "id": PACK,
@@ -114,5 +154,6 @@ TYPES: Mapping[str, click.ParamType[Any]] = {
     "collection": COLLECTION,
     "collections": COLLECTION,
     "module": MODULE,
+    "path": ProjectPath(),
 }
 """What arguments of tools are completed with, by their names."""

@@ -26,8 +26,18 @@ if TYPE_CHECKING:
 
 Part = str | tuple[str, str]
 """A text, plain or as (style, text)."""
+Line = str | list[Part]
+"""A line of a result: a text, or its parts."""
 Report = Callable[..., None]
 """Draws progress: how much is done, of how much, and on what (if that changes)."""
+COLOURS: Mapping[str, str] = {
+    **dict.fromkeys(("ok", "holds", "exact", "fresh", "made", "updated"), "green"),
+    **dict.fromkeys(("moved", "unanchored", "cosmetic"), "blue"),
+    **dict.fromkeys(("changed", "unknown", "could not be decided", "left", "warning"), "yellow"),
+    **dict.fromkeys(("stale", "ambiguous", "does not hold", "missing", "corrupt", "failed"), "red"),
+    **dict.fromkeys(("error", "not sound"), "red"),
+}
+"""The colours of states, whatever is in them: code, packs, contexts, bundles."""
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -63,10 +73,17 @@ def line(*parts: Part) -> None:
 def style(part: Part) -> str:
     """A part made harmless for a terminal, and styled where there are colours."""
     look, text = ("", part) if isinstance(part, str) else part
-    shown = harmless(text) if interactive() else text
-    if not (look and shown and interactive()) or _plain():
-        return shown
-    return click.style(shown, **({look: True} if look in ("bold", "dim") else {"fg": look}))
+    if not interactive():
+        return text
+    text = harmless(text)
+    if not (look and text) or _plain():
+        return text
+    return click.style(text, **({look: True} if look in ("bold", "dim") else {"fg": look}))
+
+
+def state(word: str, width: int = 0) -> Part:
+    """A state in its colour, so wide."""
+    return COLOURS.get(word, ""), word.ljust(width)
 
 
 def value(body: Any) -> None:
@@ -113,17 +130,15 @@ def _console(stream: TextIO) -> Any:
     return Console(file=stream, width=columns, height=lines, color_system=colours, **look)  # type: ignore[arg-type]
 
 
-def numbered(lines: Sequence[str], first: int) -> None:
+def numbered(lines: Sequence[str], first: int) -> list[Line]:
     """Lines of a file with their numbers."""
     width = len(str(first + len(lines) - 1))
-    for number, text in enumerate(lines, first):
-        line(("dim", f"{number:>{width}}: "), text)
+    return [[("dim", f"{number:>{width}}: "), text] for number, text in enumerate(lines, first)]
 
 
-def difference(lines: Iterable[str]) -> None:
+def difference(lines: Iterable[str]) -> list[Line]:
     """Lines that went and came."""
-    for each in lines:
-        line("    ", ({"-": "red", "+": "green"}.get(each[:1], ""), each))
+    return [["    ", ({"-": "red", "+": "green"}.get(text[:1], ""), text)] for text in lines]
 
 
 def note(text: str) -> None:
@@ -224,31 +239,44 @@ def words_for(failure: Failure, root: str = "") -> list[str]:
     return [command_words(message), *(f"  {command_words(each)}" for each in lines)]
 
 
-def body_of(answer: Answer) -> Mapping[str, Any]:
-    """An answer of a tool as the JSON object that a client gets."""
-    found: Mapping[str, Any] = (
-        json.loads(answer.text) if answer.structured is None else dict(answer.structured)
-    )
-    return found
+class Refused(Exception):
+    """What a tool refused: its answer, that in one line, and the exit code."""
+
+    def __init__(self, body: Any, words: str, code: int) -> None:
+        super().__init__(words)
+        self.body, self.code = body, code
+
+
+def body_of(answer: Answer, failing: int = 1) -> dict[str, Any]:
+    """An answer of a tool as the JSON object that a client gets; `failing` is the exit code of an error.
+
+    Raises:
+        Refused: the tool answered with an error.
+    """
+    try:
+        body = json.loads(answer.text)
+    except ValueError:  # documents refuse in a sentence
+        body = {"error": answer.text}
+    if answer.is_error:
+        raise Refused(body, command_words(refusal_in_words(body)), failing)
+    return dict(body)
 
 
 def refusal_in_words(refusal: Mapping[str, Any]) -> str:
-    """An error of a tool that words its errors, in one line."""
+    """A refusal in one line, whatever the shape of its family."""
+    error = refusal.get("error")
+    if not isinstance(error, str):
+        inner = error if isinstance(error, Mapping) else refusal
+        return f"{inner['code']}: {inner['message']}"
     details = refusal.get("details")
     if isinstance(details, list):
         details = "; ".join(fault["message"] for fault in details)
-    places = (
+    near = [
         f"{each['symbol']} ({each['startLine']}-{each['endLine']})" for each in refusal.get("candidates", ())
-    )
-    parts = [
-        refusal["error"],
-        refusal.get("path"),
-        refusal.get("message"),
-        details,
-        ", ".join(places),
-        refusal.get("hint"),
     ]
-    return command_words(": ".join(str(part) for part in parts if part))
+    path, message, hint = map(refusal.get, ("path", "message", "hint"))
+    parts = (error, path, message, details, ", ".join(near), hint)
+    return ": ".join(str(part) for part in parts if part)
 
 
 def notes_in_words(answer: Mapping[str, Any]) -> Iterator[str]:
@@ -279,21 +307,15 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 def way_of(ref: Mapping[str, Any]) -> str:
     """Where a ref points, and where its code was found if that is elsewhere."""
-    before, now = place_text(ref), place_text(ref["found"] or ref)
-    return before if now == before else f"{before} → {now}"
+    return way(ref, ref["found"] or ref)
+
+
+def way(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """A place, and where it is now if that is elsewhere."""
+    old, new = place_text(before), place_text(now)
+    return old if old == new else f"{old} → {new}"
 
 
 def place_text(ref: Mapping[str, Any]) -> str:
     """A path with its lines."""
     return f"{ref['path']}:{ref['lines']['start']}-{ref['lines']['end']}"
-
-
-def annotation(level: str, path: str, lines: tuple[int, int] | None, words: str) -> str:
-    """One workflow command of GitHub Actions."""
-
-    def data(text: str) -> str:
-        return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-    file = data(path).replace(":", "%3A").replace(",", "%2C")
-    place = f",line={lines[0]},endLine={lines[1]}" if lines else ""
-    return f"::{level} file={file}{place},title=context-pack::{data(words)}"

@@ -6,7 +6,7 @@ clients are cut to a page.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import click
@@ -24,9 +24,7 @@ from context_pack.toolkit.arguments import parse
 from context_pack.toolkit.call import never_cancelled
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
-from context_pack_adapters.cli.generated import Minutes
-from context_pack_adapters.cli.names import EXPIRED, PACK
-from context_pack_adapters.cli.output import nearest
+from context_pack_adapters.cli.names import EXPIRED, PACK, Minutes
 
 T = TypeVar("T")
 
@@ -58,43 +56,22 @@ def ask(app: App, action: str, **arguments: Any) -> dict[str, Any]:
     return payload_of(app.cases.packs, app.ports.clock, asked, never_cancelled)
 
 
-def retried(work: Callable[[], T]) -> T:
+def at_revision(app: App, handle: str, work: Callable[[Pack], T]) -> T:
     """Change a pack at the revision that it has now; once more if somebody else changed it meanwhile."""
     for _ in range(ATTEMPTS - 1):
         try:
-            return work()
+            return work(app.workspace.packs.get(handle))
         except Failure as failure:
             if failure.code is not Code.REVISION_CONFLICT:
                 raise
-    return work()
+    return work(app.workspace.packs.get(handle))
 
 
 def change(app: App, handle: str, action: str, **arguments: Any) -> dict[str, Any]:
     """Carry out an action on a pack as it is now."""
-
-    def once() -> dict[str, Any]:
-        pack = app.workspace.packs.get(handle)
-        return ask(app, action, id=pack.id, expected_revision=pack.revision, **arguments)
-
-    return retried(once)
-
-
-def every_pack(app: App, **filters: Any) -> Iterator[dict[str, Any]]:
-    """The summary of every pack that passes the filters; a first page of defaults needs no jsonschema."""
-    offset, more = 0, True
-    while more:
-        rest: dict[str, Any] = {"limit": PAGE, "offset": offset} if offset else {}
-        asked = ListPacks(**filters, **rest)
-        page = listed(app.cases.lister.list(asked), app.ports.clock.now())
-        yield from page["packs"]
-        offset, more = offset + page["count"], page["has_more"]
-
-
-def expired_packs(app: App) -> list[dict[str, Any]]:
-    """The summary of every pack that can be restored, the last that expired first."""
-    packs = tuple(app.workspace.packs.expired())
-    found = listed(Page(packs, len(packs), has_more=False), app.ports.clock.now())
-    return list(found["packs"])
+    return at_revision(
+        app, handle, lambda pack: ask(app, action, id=pack.id, expected_revision=pack.revision, **arguments)
+    )
 
 
 def called(pack: Any) -> str:
@@ -107,7 +84,7 @@ def called(pack: Any) -> str:
 @click.option("--status", type=click.Choice(["draft", "finalized"]), help="Only packs of this status.")
 @click.option("--query", metavar="TEXT", help="Only packs with this text in their summary.")
 @flag("--expired", "Packs whose time is over, or that were deleted, and that can be restored.")
-def list_packs(app: App, status: str | None, query: str | None, expired: bool) -> None:
+def list_packs(app: App, status: str | None, query: str | None, expired: bool) -> int:
     """List the context packs, the last changed first.
 
     Examples:
@@ -118,15 +95,35 @@ def list_packs(app: App, status: str | None, query: str | None, expired: bool) -
     """
     if expired and (status or query):
         raise click.UsageError("--expired goes with no filter")
-    packs = list(expired_packs(app) if expired else every_pack(app, status=status, query=query))
+    packs = _expired(app) if expired else _live(app, status=status, query=query)
     rows = [(pack["id"], pack["status"], pack["revision"], _life(pack), _named(pack)) for pack in packs]
+    notes = []
+    if expired and packs:
+        notes = ["Bring one back: context-pack packs restore PACK"]
+    elif not (packs or expired or status or query):
+        notes = ["Make one from a question: context-pack packs draft QUESTION"]
     heads = ("ID", "STATUS", "REVISION", "TTL", "NAME AND TITLE")
     none = f"No {'expired' if expired else 'context'} packs found."
-    app.table({"count": len(packs), "packs": packs}, rows, heads, none)
-    if expired and packs:
-        app.note("Bring one back: context-pack packs restore PACK")
-    elif not packs and not (expired or status or query):
-        app.note("Make one from a question: context-pack packs draft QUESTION")
+    return app.table({"count": len(packs), "packs": packs}, rows, heads, none, notes)
+
+
+def _live(app: App, **filters: Any) -> list[dict[str, Any]]:
+    """The summary of every pack that passes the filters."""
+    packs: list[dict[str, Any]] = []
+    more = True
+    while more:
+        # a first page of defaults needs no check of its arguments, and so no jsonschema
+        rest: dict[str, Any] = {"limit": PAGE, "offset": len(packs)} if packs else {}
+        page = listed(app.cases.lister.list(ListPacks(**filters, **rest)), app.ports.clock.now())
+        packs += page["packs"]
+        more = page["has_more"]
+    return packs
+
+
+def _expired(app: App) -> list[dict[str, Any]]:
+    """The summary of every pack that can be restored, the last that expired first."""
+    packs = tuple(app.workspace.packs.expired())
+    return list(listed(Page(packs, len(packs), has_more=False), app.ports.clock.now())["packs"])
 
 
 def _named(pack: Mapping[str, Any]) -> str:
@@ -181,13 +178,13 @@ def diff(app: App, pack: str, what: tuple[str, ...]) -> None:
         raise click.UsageError("give one ref, or at most two revisions")
     old, new = (*map(int, what), None, None)[:2]
     compared = ask(app, "diff", id=pack, from_revision=old, to_revision=new)
-    steps = [
-        f"  {step['what']}: {step['part']} {step['name']}".rstrip()
-        + (f" ({step['details']})" if step["details"] else "")
-        for step in compared["changes"]
-    ]
-    head = f"{compared['id']}: revision {compared['from']} to {compared['to']}"
-    app.tell(compared, head, *(steps or ["  nothing but its revision or time to live"]))
+    lines = [f"{compared['id']}: revision {compared['from']} to {compared['to']}"]
+    for step in compared["changes"]:
+        details = f" ({step['details']})" if step["details"] else ""
+        lines.append(f"  {step['what']}: {step['part']} {step['name']}".rstrip() + details)
+    if not compared["changes"]:
+        lines.append("  nothing but its revision or time to live")
+    app.tell(compared, *lines)
 
 
 def _tell_change(app: App, pack: str, name: str) -> None:
@@ -195,16 +192,14 @@ def _tell_change(app: App, pack: str, name: str) -> None:
     refs = {f"{each.section.key}/{each.ref.key}": each for each in app.workspace.packs.verify(pack).refs}
     names = [full for full, each in refs.items() if name in (full, each.ref.key)]
     if len(names) != 1:
-        several = f" in one section: it is in {', '.join(names)}" if names else nearest(name, refs)
+        several = f" in one section: it is in {', '.join(names)}" if names else output.nearest(name, refs)
         raise Failure(Code.NOT_FOUND, f"the pack has no ref {name!r}{several}", {"ref": name})
-    found = refs[names[0]].resolution
-    lines = [] if found.difference is None else list(found.difference.diff)
-    place, change = place_now(refs[names[0]].ref, found), found.change or "as it was anchored"
-    if app.json:
-        output.value({"ref": names[0], "state": found.word, "place": place, "change": change, "diff": lines})
-        return
-    output.line(("bold", names[0]), f"  {found.word}  {place}  {change}")
-    output.difference(lines)
+    resolution = refs[names[0]].resolution
+    diff = [] if resolution.difference is None else list(resolution.difference.diff)
+    place, words = place_now(refs[names[0]].ref, resolution), resolution.change or "as it was anchored"
+    body = {"ref": names[0], "state": resolution.word, "place": place, "change": words, "diff": diff}
+    head: output.Line = [("bold", names[0]), f"  {resolution.word}  {place}  {words}"]
+    app.tell(body, head, *output.difference(diff))
 
 
 @command("packs delete")
@@ -228,14 +223,16 @@ def delete(app: App, packs: tuple[str, ...]) -> int:
                 raise
             return app.workspace.packs.discard(expired.id).id
 
-    done = app.each(packs, remove)
-    app.complain(done.failures)
-    body = {"ok": not done.failures, "deleted": done.results, "failed": done.failed("pack")}
-    app.tell(body, *(f"deleted {pack_id}" for pack_id in done.results))
+    done = app.each("pack", packs, remove)
+    body = {"ok": not done.failures, "deleted": done.results, "failed": done.failed}
     trash = {pack.id for pack in app.workspace.packs.expired()}
-    if kept := [pack_id for pack_id in done.results if pack_id in trash]:
-        output.note(f"For 30 days this brings it back: context-pack packs restore {kept[0]}")
-    return 1 if done.failures else 0
+    again = [
+        f"For 30 days this brings it back: context-pack packs restore {one}"
+        for one in done.results
+        if one in trash
+    ]
+    lines = [f"deleted {pack_id}" for pack_id in done.results]
+    return app.tell(body, *lines, notes=again[:1], failures=done.failures)
 
 
 @command("packs restore")

@@ -17,7 +17,7 @@ from context_pack.packs.commands import Draft
 from context_pack.packs.model import Pack, Status
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
-from context_pack_adapters.cli.generated import generate, parameters
+from context_pack_adapters.cli.generated import tool_command
 from context_pack_adapters.cli.packs import DEFAULT_TTL, ONE, TTL, ask
 from context_pack_adapters.files.folder import read_named, write_named
 
@@ -45,28 +45,26 @@ def given_text(written: str) -> str:
         raise click.UsageError(f"{written} is not UTF-8 text") from None
 
 
-def told_places(app: App, body: Mapping[str, Any], before: str, *lines: str) -> int:
+def tell_written(app: App, body: Mapping[str, Any], before: str, *lines: str) -> int:
     """Print what became of a text; 1 where a place was not found that the text `before` does not name."""
-    app.tell(body, *lines)
-    code = 0
-    for place, reason in body.get("not_found", {}).items():
-        if not all(part in before for part in re.split("[:# ]", place)):
-            output.complain(f"{place}: {reason}")
-            code = 1
-    return code
+    missing = {
+        place: Failure(Code.NOT_FOUND, reason)
+        for place, reason in body.get("not_found", {}).items()
+        if not all(part in before for part in re.split("[:# ]", place))
+    }
+    return app.tell(body, *lines, failures=missing)
 
 
-def _told_text(app: App, body: Mapping[str, Any], before: str = "") -> int:
+def _tell_pack(app: App, body: Mapping[str, Any], before: str = "") -> int:
     """Print what a written text holds, and what became of its places."""
-    parts = [
-        counted(body["sections"], "section"),
-        counted(sum(len(each.split(", ")) for each in body["found"].values()), "ref"),
-        counted(body["diagrams"], "diagram"),
-        f"{counted(body['without_code'], 'statement')} without code",
-    ]
-    lines = [f"wrote {body['name'] or body['id']}, revision {body['revision']}: {', '.join(parts)}"]
-    lines += [f"  {path}  {refs}" for path, refs in body["found"].items()]
-    return told_places(app, body, before, *lines)
+    refs = sum(len(each.split(", ")) for each in body["found"].values())
+    parts = [(body["sections"], "section"), (refs, "ref"), (body["diagrams"], "diagram")]
+    words = ", ".join(counted(number, noun) for number, noun in parts)
+    bare = f"{counted(body['without_code'], 'statement')} without code"
+    head = f"wrote {body['name'] or body['id']}, revision {body['revision']}: {words}, {bare}"
+    return tell_written(
+        app, body, before, head, *(f"  {path}  {refs}" for path, refs in body["found"].items())
+    )
 
 
 @command("packs import")
@@ -94,8 +92,8 @@ def import_text(app: App, file: str, name: str | None, ttl: int) -> int:
     except Failure as failure:
         if failure.code is not Code.NOT_FOUND:
             raise
-        return _told_text(app, ask(app, "write", text=text, name=name, ttl_minutes=ttl))
-    return _told_text(app, ask(app, "write", text=text, id=old.id, expected_revision=old.revision))
+        return _tell_pack(app, ask(app, "write", text=text, name=name, ttl_minutes=ttl))
+    return _tell_pack(app, ask(app, "write", text=text, id=old.id, expected_revision=old.revision))
 
 
 @command("packs edit")
@@ -112,33 +110,27 @@ def edit(app: App, pack: str) -> int:
       EDITOR="code --wait" context-pack packs edit auth
     """
     packs = app.workspace.packs
-    known = packs.get(pack)
-    if known.status is Status.FINALIZED:
+    old = packs.get(pack)
+    if old.status is Status.FINALIZED:
         words = f"a finalized pack is not edited; 'context-pack packs reopen {pack}' makes it a draft"
         raise Failure(Code.INVALID_STATE, words)
-    before = packs.markdown(known)
+    before = packs.markdown(old)
     try:
         after = click.edit(before, extension=".md")
     except click.ClickException as failed:
         raise click.UsageError(f"{failed.format_message()}; $EDITOR names the editor") from None
     if after is None or after.strip() == before.strip():
-        app.tell({"id": known.id, "revision": known.revision, "changed": False}, "nothing was changed")
-        return 0
+        return app.tell({"id": old.id, "revision": old.revision, "changed": False}, "nothing was changed")
     try:
-        body = ask(app, "write", text=after, id=known.id, expected_revision=known.revision)
+        body = ask(app, "write", text=after, id=old.id, expected_revision=old.revision)
     except Failure:
-        path = _keep(f"{file_stem(known)}.edited", after)
+        handle, path = mkstemp(prefix=f"{file_stem(old)}.edited-", suffix=".md", dir=".")
+        with open(handle, "wb") as file:
+            file.write(after.encode("utf-8", "backslashreplace"))
+        path = os.path.basename(path)
         output.complain(f"what you wrote is kept in {path}; 'packs import {path} --name …' writes it")
         raise
-    return _told_text(app, body, before)
-
-
-def _keep(stem: str, text: str) -> str:
-    """Keep a text in a new file of this folder; returns its name."""
-    handle, path = mkstemp(prefix=f"{stem}-", suffix=".md", dir=".")
-    with open(handle, "wb") as file:
-        file.write(text.encode("utf-8", "backslashreplace"))
-    return os.path.basename(path)
+    return _tell_pack(app, body, before)
 
 
 @command("packs lint")
@@ -154,27 +146,11 @@ def lint(app: App, pack: str) -> int:
     remarks = app.workspace.packs.lint(pack)
     body = {"remarks": [{"what": each.what, "section": each.section, "text": each.text} for each in remarks]}
     lines = [f"{each.section}  {REMARKS.get(each.what, each.what)}: {each.text}" for each in remarks]
-    app.tell(body, *(lines or ["nothing to remark"]))
-    return 1 if remarks else 0
+    return app.tell(body, *(lines or ["nothing to remark"]), code=1 if remarks else 0)
 
 
-def _draft(app: App, asked: dict[str, Any]) -> None:
-    if "trace" in asked:
-        asked["trace"] = given_text(asked["trace"])
-    pack = ask(app, "draft", **asked)
-    if app.json:
-        output.value(pack)
-        return
-    output.markdown(app.workspace.packs.document(pack["id"]))
-    for each in output.notes_in_words(pack):
-        output.note(each)
-    for each in pack.get("left_out", ()):
-        output.note(f"left out, or not whole: {each}")
-    output.note(f"\n{pack['id']}: {pack['tokens']} tokens")
-
-
-generate(
-    "packs draft",
+@tool_command("packs draft", Draft, "query", defaults={"ttl_minutes": DEFAULT_TTL}, walks=True)
+def draft(app: App, **asked: Any) -> None:
     """Make a draft pack: of a question, of the changes since a revision, or of a file with a stack trace.
 
     Each passage is an anchored ref that says why it is there; together they fill the budget of tokens and
@@ -185,11 +161,15 @@ generate(
       context-pack packs draft "where invoices come from" --max-tokens 4000 --name invoices --ttl 12h
       context-pack packs draft --diff origin/main --name review
       pytest 2>&1 | context-pack packs draft --trace -
-    """,
-    parameters(Draft, ("query",), defaults={"ttl_minutes": DEFAULT_TTL}),
-    _draft,
-    walks=True,
-)
+    """
+    if "trace" in asked:
+        asked["trace"] = given_text(asked["trace"])
+    pack = ask(app, "draft", **asked)
+    notes = [*output.notes_in_words(pack)]
+    notes += [f"left out, or not whole: {each}" for each in pack.get("left_out", ())]
+    if not app.json:
+        output.markdown(app.workspace.packs.document(pack["id"]))
+    app.tell(pack, notes=[*notes, f"\n{pack['id']}: {pack['tokens']} tokens"])
 
 
 @command("packs export")
@@ -222,26 +202,15 @@ def export(app: App, pack: str, target: str | None, html: bool, force: bool) -> 
         target = os.path.join(target, f"{file_stem(exported)}{'.html' if page else '.md'}")
     elif not os.path.basename(target):
         raise click.UsageError(f"there is no folder {target}; make it first, or name a file")
-    write(target, text.encode("utf-8", "backslashreplace"), replace=force)
+    try:
+        written = write_named(target, text.encode("utf-8", "backslashreplace"), force)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, target) from None
+    if not written:
+        raise click.UsageError(f"{target} exists; --force replaces it")
     app.tell({"file": target}, target)
 
 
 def file_stem(pack: Pack) -> str:
     """A file name for the pack that is safe everywhere: from its name, else its id."""
-    words = re.sub(r"[^A-Za-z0-9._-]+", "-", pack.name or "").strip(".-_")
-    return words or pack.id
-
-
-def write(path: str, data: bytes, *, replace: bool) -> None:
-    """Write a file whole; an existing one only if it may be replaced, and then in one step.
-
-    Raises:
-        click.UsageError: the file is there and may not be replaced.
-        OSError: it cannot be written; names `path`, and leaves what was there.
-    """
-    try:
-        written = write_named(path, data, replace)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, path) from None
-    if not written:
-        raise click.UsageError(f"{path} exists; --force replaces it")
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", pack.name or "").strip(".-_") or pack.id

@@ -1,7 +1,7 @@
-"""The commands that make and change packs by hand, as Markdown or piece by piece.
+"""The commands that make and change packs by hand, piece by piece.
 
-What only asks for an action of the tool `input` is a row of `ACTIONS`, whose arguments come from the tool's
-schema; what does more is a function. A change is made at the revision that the pack has now.
+What only asks for an action of the tool `input` is a row of `ACTIONS`; what does more is a function. The
+arguments of both come from the tool's schema. A change is made at the revision that the pack has now.
 """
 
 from __future__ import annotations
@@ -16,21 +16,22 @@ import click
 
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.languages import language_of
-from context_pack.kernel.ports import Reason, Unreadable
-from context_pack.kernel.text import LineRange, counted, split_lines
+from context_pack.kernel.text import LineRange, counted
+from context_pack.packs.anchors import SourceText
+from context_pack.packs.definitions import Place, find_definition, warning_of
 from context_pack.packs.handover import Keys, markdown_of
-from context_pack.packs.model import Diagram, Pack, Ref
+from context_pack.packs.model import Pack, Ref
 from context_pack.packs.operations import UpsertDiagram, UpsertRef, UpsertSection
-from context_pack.packs.record import to_record
-from context_pack.packs.states import WORDS
+from context_pack.packs.resolving import Resolver
 from context_pack.packs.tools import COMMANDS
 from context_pack.packs.values import path as path_of
+from context_pack.toolkit.call import never_cancelled
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command
-from context_pack_adapters.cli.generated import generate, parameters
-from context_pack_adapters.cli.names import PART, SECTION, WrittenPlace, place_of
-from context_pack_adapters.cli.packs import DEFAULT_TTL, ONE, ask, change, retried
-from context_pack_adapters.cli.packs_text import given_text, told_places
+from context_pack_adapters.cli.generated import tool_command
+from context_pack_adapters.cli.names import PART, WrittenPlace, place_of
+from context_pack_adapters.cli.packs import DEFAULT_TTL, ONE, ask, at_revision, change
+from context_pack_adapters.cli.packs_text import given_text, tell_written
 
 DEFAULT_SECTION = "main"
 HEAD_LINES = 8
@@ -38,7 +39,7 @@ HEAD_LINES = 8
 
 
 class Action(NamedTuple):
-    """A command that asks for an action: how it is told, its words without options, and what is fixed."""
+    """A command that asks for an action: its help, how it is told, its words, and what is fixed."""
 
     action: str
     about: str
@@ -48,33 +49,28 @@ class Action(NamedTuple):
     defaults: Mapping[str, Any] = {}
     spelled: Mapping[str, str] = {}
     without: Sequence[str] = ()
-    after: Callable[[App, dict[str, Any]], int | None] = lambda *_: None
+    more: Callable[[dict[str, Any]], Mapping[str, Any]] = lambda _: {}
+    """What else is told of an answer: `code` and `notes`."""
 
-    def run(self, app: App, given: dict[str, Any]) -> int | None:
+    def run(self, app: App, pack: str | None = None, **given: Any) -> int:
         """Ask, and tell the answer."""
-        handle = given.pop("id", None)
         asked = {**given, **self.fixed}
-        body = ask(app, self.action, **asked) if handle is None else change(app, handle, self.action, **asked)
-        name, refs = body.get("name") or body["id"], counted(len(body.get("accepted", ())), "ref")
-        facts = {**body, "called": name, "quoted": quote(name), "count": refs}
-        app.tell(body, self.line.format(**facts))
-        return self.after(app, body)
+        body = ask(app, self.action, **asked) if pack is None else change(app, pack, self.action, **asked)
+        name, accepted = body.get("name") or body["id"], body.get("accepted", ())
+        facts = {**body, "called": name, "quoted": quote(name), "count": counted(len(accepted), "ref")}
+        lines = [f"  {ref['section']}/{ref['ref']}  {output.way(ref['from'], ref)}" for ref in accepted]
+        return app.tell(body, self.line.format(**facts), *lines, **self.more(body))
 
 
-def _told_accepted(app: App, body: dict[str, Any]) -> int | None:
-    """Which refs were accepted and are found elsewhere by now; 1 where there was nothing to accept."""
-    for ref in () if app.json else body["accepted"]:
-        was, now = output.place_text(ref["from"]), output.place_text(ref)
-        output.line(f"  {ref['section']}/{ref['ref']}  {was if was == now else f'{was} → {now}'}")
-    if not body["accepted"]:
-        output.complain("nothing to accept: none of its refs, or of those named, has changed")
-    return None if body["accepted"] else 1
+def _if_accepted(body: dict[str, Any]) -> Mapping[str, Any]:
+    nothing = "nothing to accept: none of its refs, or of those named, has changed"
+    return {} if body["accepted"] else {"code": 1, "notes": [nothing]}
 
 
-def _told_diagrams(_: App, body: dict[str, Any]) -> None:
-    for each in body.get("diagrams", ()):
-        name = f"{each['section']}/{each['diagram']}"
-        output.note(f"the diagram {name} cannot be drawn: {each['fault']}")
+def _undrawn(body: dict[str, Any]) -> Mapping[str, Any]:
+    faults = body.get("diagrams", ())
+    words = "the diagram {section}/{diagram} cannot be drawn: {fault}"
+    return {"notes": [words.format(**each) for each in faults]}
 
 
 ACTIONS: Mapping[str, Action] = {
@@ -107,7 +103,7 @@ ACTIONS: Mapping[str, Action] = {
         """,
         "finalized {called}, revision {revision}",
         fixed={"status": "finalized"},
-        after=_told_diagrams,
+        more=_undrawn,
     ),
     "reopen": Action(
         "set_status",
@@ -142,27 +138,30 @@ ACTIONS: Mapping[str, Action] = {
         """,
         "accepted {count} of {called}, revision {revision}",
         ("refs",),
-        after=_told_accepted,
+        more=_if_accepted,
     ),
 }
 for _name, _row in ACTIONS.items():
-    generate(
+    tool_command(
         f"packs {_name}",
-        _row.about,
-        parameters(
-            COMMANDS[_row.action], _row.words, (*_row.fixed, *_row.without), _row.defaults, _row.spelled
-        ),
-        _row.run,
-    )
+        COMMANDS[_row.action],
+        *_row.words,
+        fixed=(*_row.fixed, *_row.without),
+        defaults=_row.defaults,
+        spelled=_row.spelled,
+        about=_row.about,
+    )(_row.run)
 
 
 # -- piece by piece
 
 
-def _tell(app: App, done: str, pack: Pack, place: str = "", **more: Any) -> None:
+def _tell(
+    app: App, done: str, pack: Pack, *lines: output.Line, place: str = "", notes: Sequence[str] = ()
+) -> None:
     """Print what was done, and what the pack is now."""
-    body = {"id": pack.id, "name": pack.name, "revision": pack.revision, **more}
-    app.tell(body, f"{done} {pack.name or pack.id}, revision {pack.revision}{place and f': {place}'}")
+    head = f"{done} {pack.name or pack.id}, revision {pack.revision}{place and f': {place}'}"
+    app.tell({"id": pack.id, "name": pack.name, "revision": pack.revision}, head, *lines, notes=notes)
 
 
 def _heading(key: str) -> str:
@@ -174,48 +173,51 @@ def _missing_section(pack: Pack, key: str) -> list[UpsertSection]:
     return [] if pack.section(key) else [UpsertSection(section_key=key, section_title=_heading(key))]
 
 
-@command("packs section")
-@ONE
-@click.argument("key", type=SECTION, metavar="SECTION")
-@click.option("--title", help="The heading; without it the one that it has, or its key.")
-@click.option("--text", metavar="TEXT|@FILE|-", help="Markdown under the heading; '' clears it.")
-@click.option("--order", type=int, metavar="N", help="Place among the sections, from 0.")
-def section(app: App, pack: str, key: str, title: str | None, text: str | None, order: int | None) -> int:
+@tool_command(
+    "packs section",
+    COMMANDS["upsert_section"],
+    "section_key",
+    defaults={"section_title": None},
+    spelled={"section_title": "--title", "section_description": "--text", "section_order": "--order"},
+)
+def section(app: App, pack: str, section_key: str, section_title: str = "", **given: Any) -> int:
     """Add a section, or change its title, text or place; places that the text names become refs.
 
-    SECTION is its key, or a title of which a key is made. The exit code is 1 where a place was not found.
+    SECTION is its key, or a title of which a key is made. --text takes the text itself, @FILE, or - for
+    stdin. The exit code is 1 where a place was not found.
 
     Examples:
       context-pack packs section auth Overview --text "Sessions are renewed by `Session.renew`."
       context-pack packs section auth overview --text @notes.md --order 0
     """
-    if text == "-" or (text or "").startswith("@"):
-        text = given_text(str(text).removeprefix("@"))
+    text = given.get("section_description", "")
+    if text == "-" or text.startswith("@"):
+        given["section_description"] = given_text(text.removeprefix("@"))
     before = app.workspace.packs.markdown(pack)
-    key, words = Keys().free(key), key
+    key = Keys().free(section_key)
     old = app.workspace.packs.get(pack).section(key)
-    heading = title or (old.title if old else _heading(key) if words == key else words)
-    wanted = UpsertSection(
-        section_key=key, section_title=heading, section_description=text, section_order=order
-    )
+    title = section_title or (old.title if old else _heading(key) if key == section_key else section_key)
+    operation = UpsertSection(section_key=key, section_title=title, **given)
 
-    def write() -> dict[str, Any]:
-        known = app.workspace.packs.get(pack)
-        after = markdown_of(wanted.applied(known))
-        return ask(app, "write", text=after, id=known.id, expected_revision=known.revision)
+    def write(old: Pack) -> dict[str, Any]:
+        after = markdown_of(operation.applied(old))
+        return ask(app, "write", text=after, id=old.id, expected_revision=old.revision)
 
-    body = retried(write)
+    body = at_revision(app, pack, write)
     done = f"{'added' if old is None else 'changed'} section {key} of {body['name'] or body['id']}"
-    return told_places(app, body, before, f"{done}, revision {body['revision']}")
+    return tell_written(app, body, before, f"{done}, revision {body['revision']}")
 
 
-@command("packs diagram")
-@ONE
+@tool_command(
+    "packs diagram",
+    COMMANDS["upsert_diagram"],
+    fixed=("section_key", "diagram_key", "mermaid"),
+    defaults={"title": None},
+    spelled={"diagram_why": "--why"},
+)
 @click.argument("key", type=PART, metavar="SECTION/KEY")
 @click.argument("source", metavar="FILE|-")
-@click.option("--title", help="The heading; without it the one that it has, or its key.")
-@click.option("--why", metavar="TEXT", help="Why the diagram matters.")
-def diagram(app: App, pack: str, key: str, source: str, title: str | None, why: str | None) -> None:
+def diagram(app: App, pack: str, key: str, source: str, title: str = "", **why: Any) -> None:
     """Put a Mermaid diagram into a section, which is made if it is missing.
 
     Examples:
@@ -224,45 +226,33 @@ def diagram(app: App, pack: str, key: str, source: str, title: str | None, why: 
     """
     home, slash, name = key.partition("/")
     home, name = (home, name) if slash else (DEFAULT_SECTION, key)
-    text = given_text(source)
+    mermaid = given_text(source)
 
-    def draw() -> Pack:
-        known = app.workspace.packs.get(pack)
-        found = known.section(home)
-        old: Diagram | None = None if found is None else found.diagram(name)
-        heading = title or (_heading(name) if old is None else old.title)
-        drawn = UpsertDiagram(
-            section_key=home, diagram_key=name, title=heading, mermaid=text, diagram_why=why
-        )
-        return app.workspace.packs.apply(known, *_missing_section(known, home), drawn)
+    def draw(old: Pack) -> Pack:
+        drawn = (there := old.section(home)) and there.diagram(name)
+        heading = title or (drawn.title if drawn else _heading(name))
+        operation = UpsertDiagram(section_key=home, diagram_key=name, title=heading, mermaid=mermaid, **why)
+        return app.workspace.packs.apply(old, *_missing_section(old, home), operation)
 
-    changed = retried(draw)
-    _tell(app, f"drew {home}/{name} in", changed)
-    for fault in app.cases.packs.writer.diagram_faults(changed):
-        if (fault.section, fault.diagram) == (home, name):
-            output.note(f"it cannot be drawn: {fault.fault}")
+    changed = at_revision(app, pack, draw)
+    faults = app.cases.packs.writer.diagram_faults(changed)
+    mine = [each.fault for each in faults if (each.section, each.diagram) == (home, name)]
+    _tell(app, f"drew {home}/{name} in", changed, notes=[f"it cannot be drawn: {each}" for each in mine])
 
 
-@command("packs add")
-@ONE
-@click.argument("place", metavar="PLACE")
-@click.option("--why", metavar="TEXT", help="Why these lines matter.")
-@click.option("--title", metavar="TEXT", help="A heading for them.")
-@click.option(
-    "--section",
-    "home",
-    type=SECTION,
-    default=DEFAULT_SECTION,
-    help="The section; made if missing. [default: main]",
+@tool_command(
+    "packs add",
+    COMMANDS["upsert_ref"],
+    fixed=("path", "line_start", "line_end", "symbol", "group"),
+    defaults={"section_key": DEFAULT_SECTION, "ref_key": None},
+    spelled={"section_key": "--section", "ref_key": "--key", "ref_title": "--title", "ref_why": "--why"},
 )
-@click.option("--key", help="The key of the ref; else made from the place.")
-def add(
-    app: App, pack: str, place: str, why: str | None, title: str | None, home: str, key: str | None
-) -> None:
+@click.argument("place", metavar="PLACE")
+def add(app: App, pack: str, place: str, section_key: str, ref_key: str = "", **words: str) -> None:
     """Add lines of a file, or a definition, to a pack, and print the lines that were taken.
 
-    PLACE is FILE:10-40, FILE:10, FILE#Class.method or Class.method. The same place again changes its ref,
-    another place gets a key of its own; what --key names is replaced.
+    PLACE is FILE:10-40, FILE:10, FILE#Class.method or Class.method. The section is made if it is missing. The
+    same place again changes its ref, another place gets a key of its own; what --key names is replaced.
 
     Examples:
       context-pack packs add auth src/login.py:10-40 --why "Where the token is checked"
@@ -270,36 +260,34 @@ def add(
       context-pack packs add auth Session.renew                 where only one file defines it
     """
     app.workspace.packs.get(pack)  # before the project is looked through
-    meant = _meant(app, place)
-    path, lines = _located(app, meant)
-    shown = _lines_of(app, path, lines)
+    meant, resolver = _meant(app, place), Resolver.over(app.cases.packs.writer, never_cancelled)
+    path, lines = _located(meant, resolver)
+    source = resolver.text(path)
+    assert isinstance(source, SourceText)  # `_located` has looked
+    taken = source.lines[lines.start - 1 : lines.end]
 
-    def put() -> tuple[str, Pack, Ref]:
-        known = app.workspace.packs.get(pack)
-        found = known.section(home)
-        refs = () if found is None else found.refs
-        old = next((ref.key for ref in refs if _is_at(ref, path, lines, meant.symbol)), None)
-        name = key or old or Keys(ref.key for ref in refs).free(str(meant))
-        taken = UpsertRef(
-            section_key=home,
-            ref_key=name,
-            path=path,
+    def put(old: Pack) -> tuple[str, Pack]:
+        home = old.section(section_key)
+        refs = () if home is None else home.refs
+        same = next((ref.key for ref in refs if _is_at(ref, path.value, lines, meant.symbol)), None)
+        key = ref_key or same or Keys(ref.key for ref in refs).free(str(meant))
+        operation = UpsertRef(
+            section_key=section_key,
+            ref_key=key,
+            path=path.value,
             line_start=lines.start,
             line_end=lines.end,
-            ref_title=title,
-            ref_why=why,
+            **words,
         )
-        done = "replaced" if any(ref.key == name for ref in refs) else "added"
-        changed = app.workspace.packs.apply(known, *_missing_section(known, home), taken)
-        (ref,) = (ref for at, ref in changed.refs if (at.key, ref.key) == (home, name))
-        return f"{done} {home}/{name} {'in' if done == 'replaced' else 'to'}", changed, ref
+        changed = app.workspace.packs.apply(old, *_missing_section(old, section_key), operation)
+        is_new = all(ref.key != key for ref in refs)
+        return f"added {section_key}/{key} to" if is_new else f"replaced {section_key}/{key} in", changed
 
-    done, changed, ref = retried(put)
-    _tell(app, done, changed, f"{path}:{lines}", ref=to_record(ref, anchors=False))
-    if not app.json:
-        output.numbered(shown[:HEAD_LINES], lines.start)
-        if len(shown) > HEAD_LINES:
-            output.line(("dim", f"   … {counted(len(shown) - HEAD_LINES, 'more line')}"))
+    done, changed = at_revision(app, pack, put)
+    shown = output.numbered(taken[:HEAD_LINES], lines.start)
+    if len(taken) > HEAD_LINES:
+        shown.append([("dim", f"   … {counted(len(taken) - HEAD_LINES, 'more line')}")])
+    _tell(app, done, changed, *shown, place=f"{path}:{lines}")
 
 
 def _meant(app: App, place: str) -> WrittenPlace:
@@ -315,48 +303,33 @@ def _meant(app: App, place: str) -> WrittenPlace:
     return meant if "/" in file else WrittenPlace("", symbol=meant.path)
 
 
-def _located(app: App, meant: WrittenPlace) -> tuple[str, LineRange]:
+def _located(meant: WrittenPlace, resolver: Resolver) -> Place:
     """The file and the lines that are meant.
 
     Raises:
-        Failure: nothing is there, with what is near; of a word that looks like a file, files that are near.
+        Failure: nothing is there, or it can never be shown; with what is near.
     """
-    if meant.symbol is None:
-        return meant.path, LineRange(meant.start or 1, meant.end or 1)
-    try:
-        inside = path_of(meant.path) if meant.path else None
-        file, lines = app.cases.knowledge.definitions.located(meant.symbol, inside)
-    except Failure:
-        if language_of(meant.symbol) and not meant.path:
-            app.workspace.code.read(meant.symbol)
-        raise
-    return file.value, lines
-
-
-def _lines_of(app: App, path: str, lines: LineRange) -> list[str]:
-    """The lines of a file.
-
-    Raises:
-        Failure: the file is not there or can never be shown, or it has no such lines.
-    """
-    file = app.ports.source.read(path_of(path), app.settings.max_source_bytes)
-    if isinstance(file, Unreadable):
-        if file.reason is Reason.MISSING:
-            app.workspace.code.read(path)  # fails, and names files that are near
-        raise invalid(f"{path} cannot be shown: {WORDS[file.reason]}", "path")
-    text = split_lines(file.text)
-    if lines.end > len(text):
-        words = f"there is no line {lines.end}: {path} has {counted(len(text), 'line')}"
-        raise invalid(words, "line_end")
-    return text[lines.start - 1 : lines.end]
+    path = path_of(meant.path) if meant.path else None
+    if meant.symbol is None and path is not None:
+        place = path, LineRange(meant.start or 1, meant.end or 1)
+    else:
+        try:
+            place = find_definition(meant.symbol or "", path, resolver)
+        except Failure:
+            if path is not None or not language_of(meant.symbol or ""):
+                raise
+            place = path_of(meant.symbol or ""), LineRange(1, 1)  # it looks like a file, and is none
+    if fault := warning_of(Ref("place", *place), resolver):
+        raise invalid(fault, "path")
+    return place
 
 
 def _is_at(ref: Ref, path: str, lines: LineRange, symbol: str | None) -> bool:
     """Whether a ref points at that place, or at the definition of that name wherever it stands now."""
     if ref.path.value != path or symbol is None:
         return ref.path.value == path and ref.lines == lines
-    known = None if ref.anchor is None else ref.anchor.symbol
-    return known is not None and f".{known.name}".endswith(f".{symbol}")
+    anchored = None if ref.anchor is None else ref.anchor.symbol
+    return anchored is not None and f".{anchored.name}".endswith(f".{symbol}")
 
 
 @command("packs rename")
@@ -372,8 +345,8 @@ def rename(app: App, pack: str, part: str, key: str) -> None:
     """
     packs = app.workspace.packs
     home, slash, ref = part.partition("/")
-    renamed = retried(
-        lambda: packs.rename(packs.get(pack), section_key=home, ref_key=ref or None, new_key=key)
+    renamed = at_revision(
+        app, pack, lambda old: packs.rename(old, section_key=home, ref_key=ref or None, new_key=key)
     )
     _tell(app, f"renamed {part} to {home + slash if slash else ''}{key} in", renamed)
 
@@ -391,16 +364,15 @@ def remove(app: App, pack: str, part: str) -> None:
     packs = app.workspace.packs
     home, slash, key = part.partition("/")
 
-    def removed() -> Pack:
-        known = packs.get(pack)
-        found = known.section(home)
-        if found and not slash:
-            return packs.delete_section(known, section_key=home)
-        if found and found.ref(key):
-            return packs.delete_ref(known, section_key=home, ref_key=key)
-        if found and found.diagram(key):
-            return packs.delete_diagram(known, section_key=home, diagram_key=key)
+    def take_out(old: Pack) -> Pack:
+        section = old.section(home)
+        if section and not slash:
+            return packs.delete_section(old, section_key=home)
+        if section and section.ref(key):
+            return packs.delete_ref(old, section_key=home, ref_key=key)
+        if section and section.diagram(key):
+            return packs.delete_diagram(old, section_key=home, diagram_key=key)
         words = f"there is no {part!r} in it; 'packs show {pack} --compact' lists what is there"
         raise Failure(Code.NOT_FOUND, words)
 
-    _tell(app, f"removed {part} from", retried(removed))
+    _tell(app, f"removed {part} from", at_revision(app, pack, take_out))

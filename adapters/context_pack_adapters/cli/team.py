@@ -11,7 +11,6 @@ from attrs import asdict
 
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
-from context_pack_adapters.cli.generated import generate
 from context_pack_adapters.disk_ports import open_ports
 from context_pack_adapters.postgres.copying import (
     copy_discoveries,
@@ -72,12 +71,11 @@ def status(app: App) -> None:
     """
     body = asdict(open_team(app).status())
     rows = [[name.replace("_", " "), str(value)] for name, value in body.items()]
-    app.table(body, rows, ("WHAT", "VALUE"), "")
-    if body["bypasses_security"] and not app.json:
-        output.note("This login is a superuser: row-level security does not hold it. Use a plain one.")
+    open_to_all = "This login is a superuser: row-level security does not hold it. Use a plain one."
+    app.table(body, rows, ("WHAT", "VALUE"), "", [open_to_all] if body["bypasses_security"] else [])
 
 
-def _copy(app: App, _: object, up: bool) -> int:
+def _copy(app: App, *, up: bool) -> int:
     """Copy from files to the database, or back, and print the outcome; 1 for conflicts."""
     team, files = open_team(app), open_ports(app.settings._replace(store=""))
     here = files.packs, files.excerpts, files.discoveries
@@ -86,8 +84,8 @@ def _copy(app: App, _: object, up: bool) -> int:
     copy_excerpts(packs, excerpts, target[1])  # before the packs that need them
     copied = {"packs": copy_packs(packs, target[0]), "discoveries": copy_discoveries(discoveries, target[2])}
     lines = [line for kind, outcome in copied.items() for line in report_lines(outcome, kind)]
-    app.tell({kind: asdict(outcome) for kind, outcome in copied.items()}, *lines)
-    return 1 if any(outcome.conflicts for outcome in copied.values()) else 0
+    code = 1 if any(outcome.conflicts for outcome in copied.values()) else 0
+    return app.tell({kind: asdict(outcome) for kind, outcome in copied.items()}, *lines, code=code)
 
 
 COPY = """Copy the packs and discoveries of {} to {}; nothing is overwritten.
@@ -98,5 +96,5 @@ Examples:
   context-pack team {}
 """
 HERE, THERE = "this checkout", "the team's database"
-generate("team push", COPY.format(HERE, THERE, "push"), (), partial(_copy, up=True))
-generate("team pull", COPY.format(THERE, HERE, "pull"), (), partial(_copy, up=False))
+command("team push", about=COPY.format(HERE, THERE, "push"))(partial(_copy, up=True))
+command("team pull", about=COPY.format(THERE, HERE, "pull"))(partial(_copy, up=False))

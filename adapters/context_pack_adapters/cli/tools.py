@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import click
@@ -13,13 +13,13 @@ import click
 from context_pack.kernel.text import first_sentence
 from context_pack.toolkit.arguments import schema_of
 from context_pack.toolkit.call import QuietCall
-from context_pack.toolkit.registry import describe
+from context_pack.toolkit.registry import Registry, describe
 from context_pack.toolkit.schema_errors import rule_in_words
 from context_pack.toolkit.spec import Answer, Tool
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command
 from context_pack_adapters.cli.names import TOOL
-from context_pack_adapters.cli.output import nearest, refusal_in_words
+from context_pack_adapters.cli.output import nearest
 from context_pack_adapters.registries import load_registry
 from context_pack_adapters.server.jsonrpc import ProtocolError, answer_fields, decode
 
@@ -39,33 +39,36 @@ def tools(app: App, name: str | None) -> None:
     """
     registry = load_registry(app.settings, app.log)
     if name is not None:
-        tool = registry.tools.get(name)
-        if tool is None:
-            raise click.UsageError(f"unknown tool {name!r}{nearest(name, list(registry.tools))}")
-        output.value(describe(tool)) if app.json else _explain(tool)
-    elif app.json:
-        output.value(registry.describe())
-    else:
-        rows = [[each.name, each.title, first_sentence(each.description)] for each in registry.tools.values()]
-        output.table(rows, "TOOL", "TITLE", "WHAT IT DOES")
-        output.note("\n'context-pack tools TOOL' explains one; 'context-pack call TOOL' runs it.")
+        tool = _tool(registry, name)
+        app.tell(describe(tool), *_explained(tool))
+        return
+    rows = [[each.name, each.title, first_sentence(each.description)] for each in registry.tools.values()]
+    more = "\n'context-pack tools TOOL' explains one; 'context-pack call TOOL' runs it."
+    app.table(registry.describe(), rows, ("TOOL", "TITLE", "WHAT IT DOES"), "", [more])
 
 
-def _explain(tool: Tool) -> None:
+def _tool(registry: Registry, name: str) -> Tool:
+    if name not in registry.tools:
+        hint = nearest(name, registry.tools)
+        raise click.UsageError(f"unknown tool {name!r}{hint}\nTools: {', '.join(registry.tools)}.")
+    return registry.tools[name]
+
+
+def _explained(tool: Tool) -> Iterator[output.Line]:
     """One tool for a person: what it does, then each command's arguments with their rules."""
-    output.line(("bold", tool.name), f" — {tool.title}")
-    output.line(" ".join(tool.description.split()))
+    yield [("bold", tool.name), f" — {tool.title}"]
+    yield " ".join(tool.description.split())
     for name, kind in tool.commands.items():
         schema = schema_of(kind)
-        output.line(("bold", f"\naction={name}" if tool.selector is not None else "\narguments"))
+        yield [("bold", f"\naction={name}" if tool.selector is not None else "\narguments")]
         shown = {key: rule for key, rule in schema["properties"].items() if key != "action"}
         for key, rule in shown.items():
             default = f", default {rule['default']}" if "default" in rule else ""
             presence = ", required" if key in schema.get("required", ()) else default
             about = f" — {rule['description']}" if "description" in rule else ""
-            output.line("  ", ("cyan", key), f": {rule_in_words(dict(rule))}{presence}{about}")
+            yield ["  ", ("cyan", key), f": {rule_in_words(dict(rule))}{presence}{about}"]
         if not shown:
-            output.line("  (none)")
+            yield "  (none)"
 
 
 @command("call")
@@ -89,11 +92,7 @@ def call(app: App, tool: str, words: tuple[str, ...]) -> int:
     Exit code: 0 answered, 1 the tool answered with an error, 2 wrong usage.
     """
     registry = load_registry(app.settings, app.log)
-    asked = registry.tools.get(tool)
-    if asked is None:
-        hint = nearest(tool, list(registry.tools))
-        raise click.UsageError(f"unknown tool {tool!r}{hint}\nTools: {', '.join(registry.tools)}.")
-    arguments = read_arguments(words, asked.schema["properties"])
+    arguments = read_arguments(words, _tool(registry, tool).schema["properties"])
     answer = registry.call(tool, arguments, QuietCall())
     _show(answer, app.json)
     return 1 if answer.is_error else 0
@@ -159,13 +158,4 @@ def _show(answer: Answer, raw: bool) -> None:
     else:  # for programs JSON is one line: its own line breaks stand only between values
         output.line(answer.text.replace("\n", ""))
     if answer.is_error and not output.interactive():
-        output.complain(answer.text if body is None else _in_words(body))
-
-
-def _in_words(refusal: Mapping[str, Any]) -> str:
-    """A refusal in one line, whatever the shape of its family."""
-    error = refusal.get("error")
-    if isinstance(error, str):
-        return refusal_in_words(refusal)
-    told = error if isinstance(error, Mapping) else refusal
-    return f"{told['code']}: {told['message']}"
+        output.complain(answer.text if body is None else output.refusal_in_words(body))
