@@ -79,7 +79,7 @@ def _type(name: str, rule: Mapping[str, Any], kinds: Kinds) -> Any:
         return click.Choice([str(value) for value in rule["enum"]])
     low, high = rule.get("minimum"), rule.get("maximum")
     if rule["type"] == "integer":
-        return click.IntRange(low, high)
+        return click.INT if low is high is None else click.IntRange(low, high)
     return click.FloatRange(low, high) if rule["type"] == "number" else click.STRING
 
 

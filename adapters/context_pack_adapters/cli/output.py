@@ -197,6 +197,7 @@ SPELLINGS: Mapping[str, str] = {
     "ttl_minutes": "--ttl",
     "extend_minutes": "--ttl",
     "set_status to draft": "'context-pack packs reopen' makes it a draft",
+    "list the packs to see them": "'context-pack packs list' shows them",
     "list_contexts": "'context-pack contexts status'",
     "check_freshness": "'context-pack contexts status'",
 }

@@ -262,7 +262,7 @@ def add(app: App, pack: str, place: str, section_key: str, ref_key: str = "", **
     app.workspace.packs.get(pack)  # before the project is looked through
     meant, resolver = _meant(app, place), Resolver.over(app.cases.packs.writer, never_cancelled)
     path, lines = _located(meant, resolver)
-    source = resolver.text(path)
+    source = resolver.file(path)
     assert isinstance(source, SourceText)  # `_located` has looked
     taken = source.lines[lines.start - 1 : lines.end]
 
