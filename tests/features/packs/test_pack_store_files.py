@@ -249,3 +249,18 @@ def test_the_storage_root_may_be_a_link(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("real")
     made = FilePackStore(tmp_path / "link", FixedClock(), SystemIds()).create(maker(FixedClock().now()), None)
     assert (tmp_path / "real" / "packs" / f"{made.id}.md").is_file()
+
+
+@pytest.mark.clause("ST-69")
+def test_an_edit_by_hand_counts_as_a_revision_and_other_line_endings_do_not(disk: Disk) -> None:
+    pack = disk.store.update(disk.put().id, lambda old: raised(attrs.evolve(old, title="As written")))
+    file = disk.file(pack.id)
+    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    assert disk.store.get(pack.id) == pack
+    file.write_bytes(file.read_bytes().replace(b"As written", b"As edited"))
+    edited = disk.store.get(pack.id)
+    assert (edited.title, edited.revision) == ("As edited", pack.revision + 1)
+    assert disk.store.all() == [edited]
+    changed = disk.store.update(pack.id, lambda old: raised(attrs.evolve(old, brief="More")))
+    assert (changed.title, changed.revision) == ("As edited", pack.revision + 2)
+    assert disk.store.get(pack.id) == changed

@@ -61,7 +61,7 @@ def test_a_file_is_front_matter_in_the_contract_order_and_a_body_with_the_prose(
     assert "\r" not in text
     assert ": null" not in front
     record = yaml.safe_load(front)
-    order = ("schema_version", *WRITTEN_FIELDS[Pack])
+    order = ("schema_version", *WRITTEN_FIELDS[Pack], "written")
     assert tuple(record) == tuple(name for name in order if name in record)
     (section,) = record["sections"]
     assert list(section) == ["key", "refs", "diagrams"]
