@@ -43,7 +43,7 @@ from context_pack.packs.record import anchor_from, to_record
 from context_pack.packs.resolving import Resolver
 from context_pack.packs.states import Resolution, State
 from context_pack.packs.values import path as parse_path
-from context_pack.toolkit.call import Check, QuietCall, never_cancelled
+from context_pack.toolkit.call import Check, never_cancelled
 
 if TYPE_CHECKING:  # whoever asks what is known of a place loads no bundles
     from context_pack.bundles.loading import BundleShelf
@@ -259,12 +259,11 @@ class CheckedBundles:
 
     shelf: BundleShelf
 
-    def known(self, _: Collection[str] | None, check: Check = never_cancelled, /) -> Iterator[Known]:
+    def known(self, _: Collection[str] | None, __: Check = never_cancelled, /) -> Iterator[Known]:
         """Every error of every bundle, and one row for each that has none."""
-        bundles = self.shelf.bundles(QuietCall(wanted=check))
         for flaw in self.shelf.store.discover().diagnostics:
             yield Known("bundle", flaw.message, "bundles", "unsound", flaw.file or ".")
-        for place, bundle in bundles:
+        for place, bundle in self.shelf.bundles():
             errors = [each for each in bundle.findings() if each.severity == "error"]
             source = f"bundle {place.id}"
             for each in errors:

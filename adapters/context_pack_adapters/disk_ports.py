@@ -141,7 +141,7 @@ def open_ports(
         discoveries=stores.discoveries,
         sessions=activity,
         search=search,
-        bundles=lambda: FileBundleStore(root, policy, settings.bundles),
+        bundles=lambda: FileBundleStore(root, policy, settings.bundles, settings.call_seconds),
         contexts=lambda: DiskProjects(settings.source_root, settings.allowed_roots, policy),
         documents=lambda: searches().documents,
         memory=lambda: searches().memory,

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 from attrs import frozen
 
-from context_pack.bundles.loading import EntityAddress, OpenedBundle, require
 from context_pack.bundles.markdown import document
 from context_pack.bundles.model import Bundle, Edge, Entity, address_of, compact, exported, iso_utc
+from context_pack.kernel.errors import Code, Failure, clip
 from context_pack.kernel.ports import Clock
-from context_pack.kernel.text import canonical_json, sha256_hex
+from context_pack.kernel.text import canonical_json, close, sha256_hex
 from context_pack.toolkit.arguments import arg, array, boolean, choice, integer, text
 from context_pack.toolkit.budget import json_size
 
@@ -89,6 +89,52 @@ class ExportMarkdown:
     )
 
 
+# -- the entities that a command names
+
+MOST_SHOWN = 5
+MOST_TYPES = 30
+MOST_TOLD = 20
+"""The most diagnostics that are added to a not-found error."""
+
+
+def require(bundle: Bundle, targets: Sequence[Target]) -> list[Entity]:
+    """The entities that these name, each once.
+
+    Raises:
+        Failure: `not_found`, with every missing one in `details.notFound`, and in `details.diagnostics` what
+            was wrong with files that may hold them.
+    """
+    entities = {target: bundle.find(target.entity_type, target.entity_id) for target in targets}
+    missing = [target for target, entity in entities.items() if entity is None]
+    if missing:
+        shown = ", ".join(f"{clip(each.entity_type)} {clip(each.entity_id)}" for each in missing[:MOST_SHOWN])
+        more = f" and {len(missing) - MOST_SHOWN} more" if len(missing) > MOST_SHOWN else ""
+        words = f"not in the bundle: {shown}{more}{_hint(bundle, missing[0])}"
+        names = [{"entityType": each.entity_type, "entityId": each.entity_id} for each in missing]
+        types = {None, *(each.entity_type for each in missing)}
+        near = [each.record() for each in bundle.diagnostics if each.entity_type in types]
+        diagnostics = {"diagnostics": near[:MOST_TOLD]} if near else {}
+        raise Failure(Code.NOT_FOUND, words, {"notFound": names, "bundleId": bundle.id, **diagnostics})
+    return [entity for entity in entities.values() if entity is not None]
+
+
+def _hint(bundle: Bundle, target: Target) -> str:
+    """What was perhaps meant by a target that is not there."""
+    key, kind = target.entity_id, target.entity_type
+    owner = bundle.entities.get(key)
+    if owner is not None:
+        return f"; {clip(key)} is of the type {clip(owner.type)}"
+    typed = kind in bundle.kinds
+    ids = (entity.id for entity in bundle.entities.values() if not typed or entity.type == kind)
+    by_folded = {each.casefold(): each for each in ids}
+    near = [clip(by_folded[each]) for each in close(key.strip().casefold(), by_folded)]
+    if near:
+        return f"; did you mean {', '.join(near)}?"
+    types = list(bundle.kinds)
+    more = ", …" if len(types) > MOST_TYPES else ""
+    return f"; the types are {', '.join(map(clip, types[:MOST_TYPES]))}{more}" if types and not typed else ""
+
+
 # -- exports
 
 VERSION = "1.0"
@@ -147,18 +193,16 @@ class ExportedText:
     diagnostics: list[dict[str, str]]
 
 
-def export(opened: OpenedBundle, command: ExportContext, clock: Clock) -> ExportedText:
-    """The export that a command asks of an opened bundle.
+def export(bundle: Bundle, command: ExportContext, clock: Clock) -> ExportedText:
+    """The export that a command asks of a bundle.
 
     Raises:
         Failure: `not_found`, naming every target that is not there.
     """
-    bundle = opened.bundle
-    wanted = [EntityAddress(target.entity_type, target.entity_id) for target in command.targets]
-    chosen = select(bundle, require(bundle, opened.id, wanted), command.dependency_depth)
+    chosen = select(bundle, require(bundle, command.targets), command.dependency_depth)
     counts = {"targetCount": len(chosen.targets), "dependencyCount": len(chosen.dependencies)}
     about = {
-        "bundleId": opened.id,
+        "bundleId": bundle.id,
         "bundleName": bundle.name,
         "exportedAt": iso_utc(clock.now()),
         **counts,
@@ -178,7 +222,7 @@ def export(opened: OpenedBundle, command: ExportContext, clock: Clock) -> Export
         body["schemas"] = schemas
     timeless = {name: value for name, value in about.items() if name != "exportedAt"}
     meta = {
-        "bundleId": opened.id,
+        "bundleId": bundle.id,
         **counts,
         "relationCount": len(edges),
         "schemaCount": len(schemas),
@@ -186,7 +230,7 @@ def export(opened: OpenedBundle, command: ExportContext, clock: Clock) -> Export
         "digest": sha256_hex(canonical_json({"exportMeta": timeless, **body})),
     }
     diagnostics = [diagnostic.record() for diagnostic in bundle.troubles(chosen.entities)]
-    return ExportedText(opened.id, compact({"exportMeta": about, **body}), meta, diagnostics)
+    return ExportedText(bundle.id, compact({"exportMeta": about, **body}), meta, diagnostics)
 
 
 def _relation(edge: Edge) -> dict[str, Any]:
@@ -207,17 +251,17 @@ class WrittenDocument(NamedTuple):
     left_out: int
 
 
-def write_document(opened: OpenedBundle, command: ExportMarkdown, most: int) -> WrittenDocument:
+def write_document(bundle: Bundle, command: ExportMarkdown, most: int) -> WrittenDocument:
     """The document of an entity in at most `most` bytes.
 
     Raises:
         Failure: `not_found`.
     """
-    bundle = opened.bundle
-    found = require(bundle, opened.id, [EntityAddress(command.entity_type, command.entity_id)])
-    chosen = select(bundle, found, command.dependency_depth if command.include_dependencies else 0)
-    markdown, shown = document(bundle, found[0], chosen.dependencies, most)
-    return WrittenDocument(markdown, found[0], shown, chosen.depth, len(chosen.dependencies) - len(shown))
+    target = Target(entity_type=command.entity_type, entity_id=command.entity_id)
+    (entity,) = require(bundle, [target])
+    chosen = select(bundle, [entity], command.dependency_depth if command.include_dependencies else 0)
+    markdown, shown = document(bundle, entity, chosen.dependencies, most)
+    return WrittenDocument(markdown, entity, shown, chosen.depth, len(chosen.dependencies) - len(shown))
 
 
 # -- neighbours
@@ -243,16 +287,15 @@ class EntityNeighbours(NamedTuple):
     total: int
 
 
-def look_around(opened: OpenedBundle, command: GetContext) -> EntityNeighbours:
+def look_around(bundle: Bundle, command: GetContext) -> EntityNeighbours:
     """The entity and its neighbours.
 
     Raises:
         Failure: `not_found`.
     """
-    bundle = opened.bundle
-    (entity,) = require(bundle, opened.id, [EntityAddress(command.entity_type, command.id)])
-    found = list(_neighbours(bundle, entity, command.depth))
-    return EntityNeighbours(entity, found[: command.max_related], len(found))
+    (entity,) = require(bundle, [Target(entity_type=command.entity_type, entity_id=command.id)])
+    neighbours = list(_neighbours(bundle, entity, command.depth))
+    return EntityNeighbours(entity, neighbours[: command.max_related], len(neighbours))
 
 
 def _neighbours(bundle: Bundle, start: Entity, depth: int) -> Iterator[Neighbour]:

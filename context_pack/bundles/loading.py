@@ -6,9 +6,8 @@ not changed it gives the very same document: where all are those of last time, s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import NamedTuple
 
 from attrs import frozen
 
@@ -33,13 +32,9 @@ from context_pack.bundles.model import (
 from context_pack.bundles.ports import BundleFiles, BundlePlace, BundleStore, Document, Flaw, FoundBundles
 from context_pack.bundles.references import References
 from context_pack.bundles.schemas import SchemaChecker, Schemas, file_of, refs_in
-from context_pack.kernel.errors import Code, Failure, clip, invalid
+from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.text import close
-from context_pack.toolkit.call import Call
-
-PULSE = 64
-"""Files between two reports of progress."""
+from context_pack.toolkit.call import check_call
 
 
 @frozen(eq=False)
@@ -91,42 +86,32 @@ class Loaded:
     sources: tuple[Document | Flaw, ...] = ()
 
 
-def load(
-    files: BundleFiles,
-    before: Loaded | None,
-    name: str,
-    pulse: Callable[[int], None],
-    check: Callable[[], None] = lambda: None,
-) -> Loaded:
-    """The bundle in these files; `before` is what they made last time, `name` is for a bundle without one.
+def load(files: BundleFiles, before: Loaded | None, bundle_id: str) -> Loaded:
+    """The bundle of that id in these files; `before` is what they made last time.
 
-    `pulse` hears how many files were looked at, `check` is asked while one takes long; both may raise.
+    What a call raises that is no longer wanted passes through: files and keywords of schemas ask for it.
     """
-    head = read_head(files, name)
+    head = read_head(files, bundle_id)
     if head.manifest is None or head.layout is None:
         return Loaded(Unloadable(head.diagnostics))
     by_type, schemas = _read_schemas(files, head.layout)
-    found = {kind.name: list(_entity_files(files, kind, pulse)) for kind in head.layout.kinds}
-    sources = (*head.sources, *by_type.values(), *schemas.values(), *chain.from_iterable(found.values()))
+    by_kind = {kind.name: list(_entity_files(files, kind)) for kind in head.layout.kinds}
+    sources = (*head.sources, *by_type.values(), *schemas.values(), *chain.from_iterable(by_kind.values()))
     if before is not None and before.sources == sources:
         return before
-    readers, flaws = _readers(head.layout, by_type, schemas, check)
+    readers, flaws = _readers(head.layout, by_type, schemas)
     diagnostics, entities = [*head.diagnostics, *flaws], list[Entity]()
     for reader in readers:
-        check()
-        read = (reader.read(file, diagnostics) for file in found[reader.kind.name])
+        read = (reader.read(file, diagnostics) for file in by_kind[reader.kind.name])
         entities += [entity for entity in read if entity is not None]
-    return Loaded(_linked(head.manifest.name, readers, entities, diagnostics), sources)
+    return Loaded(_linked(bundle_id, head.manifest.name, readers, entities, diagnostics), sources)
 
 
-def _entity_files(
-    files: BundleFiles, kind: EntityKind, pulse: Callable[[int], None]
-) -> Iterator[Document | Flaw]:
+def _entity_files(files: BundleFiles, kind: EntityKind) -> Iterator[Document | Flaw]:
     """The files of a type's folder, or why it has none."""
     listed = files.folder(kind.directory)
-    for number, file in enumerate((listed,) if isinstance(listed, Flaw) else listed):
-        if number % PULSE == 0:
-            pulse(number)
+    for file in (listed,) if isinstance(listed, Flaw) else listed:
+        check_call()
         if file.path != MANIFEST:
             yield file
 
@@ -172,15 +157,15 @@ def _readers(
     layout: BundleType,
     by_type: Mapping[str, Document | Flaw],
     files: Mapping[str, Document | Flaw],
-    check: Callable[[], None],
 ) -> tuple[tuple[EntityReader, ...], list[Diagnostic]]:
     """A reader for every type, and what is wrong with the schemas."""
-    schemas = Schemas({path: each.value for path, each in files.items() if isinstance(each, Document)}, check)
+    schemas = Schemas({path: each.value for path, each in files.items() if isinstance(each, Document)})
     # A reference may be found by another way than the file it seems to name; if not, that is told.
     flaws = [each for each in by_type.values() if isinstance(each, Flaw)]
     flaws += [each for each in files.values() if isinstance(each, Flaw) and not each.absent]
     diagnostics = [as_diagnostic(flaw) for flaw in dict.fromkeys(flaws)]
-    diagnostics += [_schema_flaw(path, words) for path, told in schemas.flaws.items() for words in told]
+    for path, words in schemas.flaws.items():
+        diagnostics += [_schema_flaw(path, each) for each in words]
     readers = []
     for kind in layout.kinds:
         relations = [relation for relation in layout.relations if relation.from_entity == kind.name]
@@ -189,20 +174,21 @@ def _readers(
         path = "" if schema is None else schema.path
         checker = schemas.checker(path)
         value = None if schema is None else schema.value
-        references = References(relations, value, schemas.resolver(path), check)
+        references = References(relations, value, schemas.resolver(path))
         readers.append(EntityReader(kind, references, checker, schema))
     return tuple(readers), diagnostics
 
 
 def _linked(
+    bundle_id: str,
     name: str,
     readers: Sequence[EntityReader],
-    found: Sequence[Entity],
+    read: Sequence[Entity],
     diagnostics: list[Diagnostic],
 ) -> Bundle:
     """The bundle of these entities: every id once, and every reference an edge or broken."""
     entities: dict[str, Entity] = {}
-    for entity in found:
+    for entity in read:
         first = entities.setdefault(entity.id, entity)
         if first is not entity:
             owner = f"the id '{first.id}' is already that of the {first.type} in {first.file}"
@@ -221,6 +207,7 @@ def _linked(
         if lost:
             broken[entity.id] = tuple(_broken(entity, each) for each in lost)
     return Bundle(
+        id=bundle_id,
         name=name,
         kinds={reader.kind.name: reader.kind for reader in readers},
         schemas={reader.kind.name: reader.schema.value for reader in readers if reader.schema is not None},
@@ -252,26 +239,6 @@ def _schema_flaw(path: str, words: str, entity_type: str | None = None) -> Diagn
 
 # -- which bundle a call means: the named one, or the only one that loads
 
-MOST_SHOWN = 5
-MOST_TYPES = 30
-MOST_TOLD = 20
-"""The most diagnostics that are added to a not-found error."""
-
-
-@frozen(eq=False)
-class OpenedBundle:
-    """A bundle that was asked for, and its id."""
-
-    id: str
-    bundle: Bundle
-
-
-class EntityAddress(NamedTuple):
-    """An entity as callers name it."""
-
-    type: str
-    id: str
-
 
 @frozen(eq=False)
 class BundleShelf:
@@ -279,37 +246,37 @@ class BundleShelf:
 
     store: BundleStore
 
-    def open(self, bundle_id: str | None, call: Call) -> OpenedBundle:
+    def open(self, bundle_id: str | None) -> Bundle:
         """The named bundle, or the only one.
 
         Raises:
             Failure: `not_found`, or `invalid_data` where there are several.
         """
-        known = self.store.discover()
-        place = self._named(known, bundle_id) if bundle_id else self._only(known)
-        bundle = self._loaded(place, call)
+        search = self.store.discover()
+        place = self._named(search, bundle_id) if bundle_id else self._only(search)
+        bundle = self._loaded(place)
         if isinstance(bundle, Unloadable):
             raise _does_not_load(place, bundle.diagnostics)
-        return OpenedBundle(place.id, bundle)
+        return bundle
 
-    def bundles(self, call: Call) -> list[tuple[BundlePlace, Bundle | Unloadable]]:
+    def bundles(self) -> list[tuple[BundlePlace, Bundle | Unloadable]]:
         """Every bundle, loaded or not."""
-        return [(place, self._loaded(place, call)) for place in self.store.discover().places]
+        return [(place, self._loaded(place)) for place in self.store.discover().places]
 
-    def _loading(self, known: FoundBundles) -> list[BundlePlace]:
-        return [place for place in known.places if read_head(self.store.files(place), place.id).layout]
+    def _loading(self, search: FoundBundles) -> list[BundlePlace]:
+        return [place for place in search.places if read_head(self.store.files(place), place.id).layout]
 
-    def _named(self, known: FoundBundles, bundle_id: str) -> BundlePlace:
-        for place in known.places:
+    def _named(self, search: FoundBundles, bundle_id: str) -> BundlePlace:
+        for place in search.places:
             if place.id == bundle_id:
                 return place
         message = "there is no bundle of that id; availableBundles are those that load"
-        details = {"bundleId": bundle_id, "availableBundles": [place.id for place in self._loading(known)]}
-        raise Failure(Code.NOT_FOUND, message, details | _of_search(known))
+        details = {"bundleId": bundle_id, "availableBundles": [place.id for place in self._loading(search)]}
+        raise Failure(Code.NOT_FOUND, message, details | _of_search(search))
 
-    def _only(self, known: FoundBundles) -> BundlePlace:
+    def _only(self, search: FoundBundles) -> BundlePlace:
         """The only bundle that loads."""
-        loading = self._loading(known)
+        loading = self._loading(search)
         if len(loading) == 1:
             return loading[0]
         if loading:
@@ -317,67 +284,26 @@ class BundleShelf:
             raise invalid(
                 "there are several bundles; say which by bundleId", "bundleId", availableBundles=names
             )
-        if known.places:
-            place = known.places[0]
+        if search.places:
+            place = search.places[0]
             raise _does_not_load(place, read_head(self.store.files(place), place.id).diagnostics)
         words = "there is no bundle: no sdd-bundle.yaml in the source root or one folder down"
-        if known.diagnostics:  # then it was not looked for there
+        if search.diagnostics:  # then it was not looked for there
             words = "there is no bundle where bundles should be; see the diagnostics"
-        raise Failure(Code.NOT_FOUND, words, {"availableBundles": [], **_of_search(known)})
+        raise Failure(Code.NOT_FOUND, words, {"availableBundles": [], **_of_search(search)})
 
-    def _loaded(self, place: BundlePlace, call: Call) -> Bundle | Unloadable:
-        def pulse(count: int) -> None:
-            call.check()
-            call.progress(count, None, f"loading {place.id}")
-
+    def _loaded(self, place: BundlePlace) -> Bundle | Unloadable:
         def make(files: BundleFiles, before: Loaded | None) -> Loaded:
-            return load(files, before, place.id, pulse, call.check)
+            return load(files, before, place.id)
 
-        return self.store.load(place, make, call.check).bundle
-
-
-def require(bundle: Bundle, bundle_id: str, wanted: Sequence[EntityAddress]) -> list[Entity]:
-    """The entities of these addresses, each once.
-
-    Raises:
-        Failure: `not_found`, with every missing one in `details.notFound`, and in `details.diagnostics` what
-            was wrong with files that may hold them.
-    """
-    found = {address: bundle.find(address.type, address.id) for address in wanted}
-    missing = [address for address, entity in found.items() if entity is None]
-    if missing:
-        shown = ", ".join(f"{clip(address.type)} {clip(address.id)}" for address in missing[:MOST_SHOWN])
-        more = f" and {len(missing) - MOST_SHOWN} more" if len(missing) > MOST_SHOWN else ""
-        words = f"not in the bundle: {shown}{more}{_hint(bundle, missing[0])}"
-        names = [{"entityType": address.type, "entityId": address.id} for address in missing]
-        types = {address.type for address in missing}
-        near = [told.record() for told in bundle.diagnostics if told.entity_type in (None, *types)]
-        told = {"diagnostics": near[:MOST_TOLD]} if near else {}
-        raise Failure(Code.NOT_FOUND, words, {"notFound": names, "bundleId": bundle_id, **told})
-    return [entity for entity in found.values() if entity is not None]
-
-
-def _hint(bundle: Bundle, wanted: EntityAddress) -> str:
-    """A suggestion for an unknown entity address."""
-    owner = bundle.entities.get(wanted.id)
-    if owner is not None:
-        return f"; {clip(wanted.id)} is of the type {clip(owner.type)}"
-    typed = wanted.type in bundle.kinds
-    ids = (one.id for one in bundle.entities.values() if not typed or one.type == wanted.type)
-    by_folded = {key.casefold(): key for key in ids}
-    near = [clip(by_folded[key]) for key in close(wanted.id.strip().casefold(), by_folded)]
-    if near:
-        return f"; did you mean {', '.join(near)}?"
-    types = list(bundle.kinds)
-    more = ", …" if len(types) > MOST_TYPES else ""
-    return f"; the types are {', '.join(map(clip, types[:MOST_TYPES]))}{more}" if types and not typed else ""
+        return self.store.load(place, make).bundle
 
 
 def _does_not_load(place: BundlePlace, diagnostics: Sequence[Diagnostic]) -> Failure:
-    details = {"bundleId": place.id, "diagnostics": [told.record() for told in diagnostics]}
+    details = {"bundleId": place.id, "diagnostics": [each.record() for each in diagnostics]}
     return Failure(Code.NOT_FOUND, f"the bundle {place.id} does not load; see the diagnostics", details)
 
 
-def _of_search(known: FoundBundles) -> dict[str, object]:
-    told = [diagnostic.record() for diagnostic in known.diagnostics]
-    return {"diagnostics": told} if told else {}
+def _of_search(search: FoundBundles) -> dict[str, object]:
+    diagnostics = [diagnostic.record() for diagnostic in search.diagnostics]
+    return {"diagnostics": diagnostics} if diagnostics else {}

@@ -136,6 +136,7 @@ class Bundle:
     `entities` are in the order of loading; `edges` and `broken` are by the id of the entity that refers.
     """
 
+    id: str
     name: str
     kinds: Mapping[str, EntityKind]
     schemas: Mapping[str, Mapping[str, Any]]

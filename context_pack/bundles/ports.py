@@ -74,11 +74,11 @@ class BundleStore(Protocol):
     def files(self, place: BundlePlace) -> BundleFiles:
         """The files of a bundle."""
 
-    def load(
-        self, place: BundlePlace, make: Callable[[BundleFiles, T | None], T], check: Callable[[], None]
-    ) -> T:
+    def load(self, place: BundlePlace, make: Callable[[BundleFiles, T | None], T]) -> T:
         """What `make` makes of the files and of what it made last time, one call at a time per bundle.
 
-        What `make` or `check` raises passes through, and the last thing made stays; `check` is called while
-        another call is waited for.
+        What `make` raises passes through, and the last thing made stays.
+
+        Raises:
+            Failure: `timed_out`; a schema can cost more than anybody waits for.
         """

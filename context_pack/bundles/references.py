@@ -8,11 +8,12 @@ values at one place (`steps.actorId`, whatever the index) are looked at together
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from context_pack.bundles.model import Field, Reference, Relation, title_of, words_of
 from context_pack.bundles.schemas import looked_up
+from context_pack.toolkit.call import check_call
 
 MARK = "x-sdd-refTargets"
 
@@ -25,12 +26,9 @@ class Subschema(NamedTuple):
 
 
 class References:
-    """Finds the references of one type's entities; `check` is asked while that takes long."""
+    """Finds the references of one type's entities."""
 
-    def __init__(
-        self, relations: Iterable[Relation], schema: Any, resolver: Any, check: Callable[[], None]
-    ) -> None:
-        self._check = check
+    def __init__(self, relations: Iterable[Relation], schema: Any, resolver: Any) -> None:
         self._roots = [Subschema(schema, resolver)] if isinstance(schema, Mapping) else []
         self._relations = [Field(one.from_field, self._title(one.from_field)) for one in relations]
 
@@ -50,7 +48,7 @@ class References:
         self, roots: Sequence[Subschema], values: Sequence[Any], name: str, title: str | None
     ) -> Iterator[tuple[str, str | None, str]]:
         """The marked ids in the values at one place: the field's dotted path and title, and the id."""
-        self._check()
+        check_call()
         if not roots or not values:
             return
         parts = _same_place(roots)

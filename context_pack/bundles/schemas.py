@@ -9,7 +9,7 @@ What is wrong with a schema is told in `flaws`, and its entities are loaded all 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -26,6 +26,7 @@ from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.patterns import check_pattern_size
 from context_pack.kernel.text import canonical_json, single_line
+from context_pack.toolkit.call import check_call
 
 HOME = "https://bundle.invalid/"
 MOST_KEYWORDS = 20_000
@@ -38,14 +39,12 @@ _LIBRARY: Mapping[str, Any] = Draft202012Validator.VALIDATORS
 _extend: Any = extend
 # What jsonschema stumbles over when a schema is none, or refers to what is none.
 _STUMBLES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-Check = Callable[[], None]
 
 
 class Schemas:
     """The schema files of a bundle, as values by path; `flaws` is what is wrong with each."""
 
-    def __init__(self, documents: Mapping[str, Any], check: Check = lambda: None) -> None:
-        self._check = check
+    def __init__(self, documents: Mapping[str, Any]) -> None:
         self.flaws = {path: list(self._faults(value)) for path, value in documents.items()}
         self._sound = {path: _bare(value) for path, value in documents.items() if not self.flaws[path]}
         for path, value in self._sound.items():
@@ -60,7 +59,7 @@ class Schemas:
 
     def checker(self, path: str) -> SchemaChecker:
         """Checks entities by the schema in a file; where that is none, everything passes."""
-        return SchemaChecker(HOME + quote(path), self._registry, self._check, path in self._sound)
+        return SchemaChecker(HOME + quote(path), self._registry, path in self._sound)
 
     @cached_property
     def _registry(self) -> Any:
@@ -82,15 +81,15 @@ class Schemas:
         elif not all(_is_uri(part.get("$id")) for part in _objects_in(schema)):
             yield "an $id is no URI"
         else:
-            checker = SchemaChecker(Draft202012Validator.META_SCHEMA["$id"], Registry(), self._check)
+            checker = SchemaChecker(Draft202012Validator.META_SCHEMA["$id"], Registry())
             yield from [*islice(checker.problems(schema), MOST_FLAWS), *checker.flaws]
 
 
 class SchemaChecker:
     """Checks values by one schema; `flaws` is what showed of the schema meanwhile."""
 
-    def __init__(self, uri: str, registry: Any, check: Check, sound: bool = True) -> None:
-        self.check, self.flaws = check, list[str]()
+    def __init__(self, uri: str, registry: Any, sound: bool = True) -> None:
+        self.flaws = list[str]()
         self._patterns: dict[str, Any] = {}
         self._given_up = not sound
         own: dict[str, Any] = {
@@ -104,7 +103,7 @@ class SchemaChecker:
             "unevaluatedItems": lambda *_: (),
             "unevaluatedProperties": lambda *_: (),
         }
-        watched = {name: self._watched(rule) for name, rule in {**_LIBRARY, **own}.items()}
+        watched = {name: _watched(rule) for name, rule in {**_LIBRARY, **own}.items()}
         self._validator = _extend(Draft202012Validator, watched)({"$ref": uri}, registry=registry)
 
     def problems(self, value: Any) -> list[str]:
@@ -127,7 +126,7 @@ class SchemaChecker:
 
     def matches(self, pattern: str, text: str) -> bool | None:
         """Whether a pattern is found in a text; None if that cannot be said, which is told."""
-        self.check()
+        check_call()
         try:
             if pattern not in self._patterns:
                 check_pattern_size(pattern)
@@ -147,15 +146,6 @@ class SchemaChecker:
     def _give_up(self, words: str) -> None:
         self._given_up = True
         self.flaws.append(words)
-
-    def _watched(self, rule: Any) -> Any:
-        """A keyword's rule that asks first whether the load is still wanted."""
-
-        def checked(validator: Any, wanted: Any, value: Any, schema: Any) -> Any:
-            self.check()
-            return rule(validator, wanted, value, schema)
-
-        return checked
 
     def _pattern(self, _: Any, pattern: str, value: Any, __: Any) -> Iterator[Any]:
         if isinstance(value, str) and self.matches(pattern, value) is False:
@@ -177,6 +167,16 @@ class SchemaChecker:
                 yield ValidationError(f"{name!r} is not a field that the schema has")
             else:
                 yield from validator.descend(inner, rest, path=name)
+
+
+def _watched(rule: Any) -> Any:
+    """A keyword's rule that asks first whether the call is still wanted."""
+
+    def checked(validator: Any, wanted: Any, value: Any, schema: Any) -> Any:
+        check_call()
+        return rule(validator, wanted, value, schema)
+
+    return checked
 
 
 def _ref(validator: Any, ref: str, value: Any, schema: Any) -> Iterator[Any]:

@@ -19,21 +19,23 @@ from context_pack.bundles.exports import (
     ExportContext,
     ExportMarkdown,
     GetContext,
+    Target,
     export,
     fit_to_budget,
     look_around,
     neighbour_record,
+    require,
     target_record,
     write_document,
 )
-from context_pack.bundles.loading import BundleShelf, EntityAddress, OpenedBundle, require
+from context_pack.bundles.loading import BundleShelf
 from context_pack.bundles.markdown import MORE
-from context_pack.bundles.model import Entity, compact, exported
+from context_pack.bundles.model import Bundle, Entity, compact, exported
 from context_pack.kernel.errors import Code, Failure, Kind, invalid
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.yaml_documents import dump
 from context_pack.toolkit.budget import room_of
-from context_pack.toolkit.call import Call, QuietCall
+from context_pack.toolkit.call import Call
 from context_pack.toolkit.offers import ResourceFamily, ResourceText
 from context_pack.toolkit.spec import Answer, FailedCall, Family, Tool, json_answer, shape, tool
 
@@ -73,18 +75,18 @@ FAMILY = Family("bundles", bundle_error)
 def build(shelf: BundleShelf, clock: Clock) -> tuple[Tool, ...]:
     """The three tools over a shelf."""
 
-    def export_context(command: ExportContext, call: Call) -> Answer:
-        made = export(shelf.open(command.bundle_id, call), command, clock)
+    def export_context(command: ExportContext, _: Call) -> Answer:
+        made = export(shelf.open(command.bundle_id), command, clock)
         text = _envelope(EXPORT, made.bundle_id, made.data, made.meta, made.diagnostics)
         value = json.loads(text)
         return Answer(text if command.format == "json" else dump(value), value)
 
     def get_context(command: GetContext, call: Call) -> Answer:
-        opened = shelf.open(command.bundle_id, call)
-        return _neighbours(opened, command, look_around(opened, command), room_of(call.page_tokens) - BESIDE)
+        bundle = shelf.open(command.bundle_id)
+        return _neighbours(bundle, command, look_around(bundle, command), room_of(call.page_tokens) - BESIDE)
 
     def export_markdown(command: ExportMarkdown, call: Call) -> Answer:
-        return _document(shelf.open(command.bundle_id, call), command, room_of(call.page_tokens) - BESIDE)
+        return _document(shelf.open(command.bundle_id), command, room_of(call.page_tokens) - BESIDE)
 
     long: dict[str, Any] = {"output_schema": ANSWER_SCHEMA, "long_answers": True}
     return (
@@ -110,15 +112,15 @@ def _choose_near(arguments: Mapping[str, Any]) -> type:
     return GetContext
 
 
-def _neighbours(opened: OpenedBundle, command: GetContext, around: EntityNeighbours, room: int) -> Answer:
+def _neighbours(bundle: Bundle, command: GetContext, around: EntityNeighbours, room: int) -> Answer:
     """`get_context` in so many bytes."""
     shown = around.neighbours
-    ids = {name: kind.id_field for name, kind in opened.bundle.kinds.items()}
+    ids = {name: kind.id_field for name, kind in bundle.kinds.items()}
     target = target_record(around.entity, ids[around.entity.type], command.fields)
     whole = [neighbour_record(one, ids[one.entity.type], command.include_related) for one in shown]
     related, bare = fit_to_budget(target, whole, room)
     meta = {
-        "bundleId": opened.id,
+        "bundleId": bundle.id,
         "relatedCount": len(shown),
         "totalRelated": around.total,
         "truncated": around.total > len(shown) or bare > 0,
@@ -128,12 +130,12 @@ def _neighbours(opened: OpenedBundle, command: GetContext, around: EntityNeighbo
         **({"withoutData": bare, "hint": BARE_HINT} if bare else {}),
     }
     entities = [around.entity, *(one.entity for one in shown)]
-    return _answer(NEAR, opened, {"target": target, "related": related}, meta, entities)
+    return _answer(NEAR, bundle, {"target": target, "related": related}, meta, entities)
 
 
-def _document(opened: OpenedBundle, command: ExportMarkdown, room: int) -> Answer:
+def _document(bundle: Bundle, command: ExportMarkdown, room: int) -> Answer:
     """`export_entity_markdown` in so many bytes."""
-    made = write_document(opened, command, room)
+    made = write_document(bundle, command, room)
     data = {
         "markdown": made.markdown,
         "entityType": made.entity.type,
@@ -141,23 +143,23 @@ def _document(opened: OpenedBundle, command: ExportMarkdown, room: int) -> Answe
         "includedDependencies": [{"entityType": one.type, "id": one.id} for one in made.related],
     }
     meta = {
-        "bundleId": opened.id,
+        "bundleId": bundle.id,
         "dependencyCount": len(made.related),
         "dependencyDepth": made.depth,
         "characterCount": len(made.markdown),
         "truncated": made.left_out > 0,
         **({"leftOut": made.left_out, "hint": MORE} if made.left_out else {}),
     }
-    return _answer(DOCUMENT, opened, data, meta, [made.entity, *made.related])
+    return _answer(DOCUMENT, bundle, data, meta, [made.entity, *made.related])
 
 
 def _answer(
-    name: str, opened: OpenedBundle, data: Mapping[str, Any], meta: Mapping[str, Any], shown: Sequence[Entity]
+    name: str, bundle: Bundle, data: Mapping[str, Any], meta: Mapping[str, Any], shown: Sequence[Entity]
 ) -> Answer:
     """The envelope with the diagnostics of the entities that it shows, and a count of the others."""
-    own, others = opened.bundle.troubles_of(shown)
+    own, others = bundle.troubles_of(shown)
     counted = {"otherDiagnostics": others} if others else {}
-    text = _envelope(name, opened.id, compact(data), {**meta, **counted}, [one.record() for one in own])
+    text = _envelope(name, bundle.id, compact(data), {**meta, **counted}, [one.record() for one in own])
     return Answer(text, json.loads(text))
 
 
@@ -178,8 +180,8 @@ def resources(shelf: BundleShelf) -> ResourceFamily:
         parts = [unquote(part) for part in uri.removeprefix(PREFIX).split("/", 2)]
         if len(parts) < 3 or not all(parts):
             return None
-        opened = shelf.open(parts[0], QuietCall())
-        (entity,) = require(opened.bundle, opened.id, [EntityAddress(*parts[1:])])
+        target = Target(entity_type=parts[1], entity_id=parts[2])
+        (entity,) = require(shelf.open(parts[0]), [target])
         return ResourceText(uri, json.dumps(exported(entity), ensure_ascii=False, indent=2), JSON)
 
     about = "An entity of a bundle: its type, id, data and when it was last modified."

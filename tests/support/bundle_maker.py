@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -188,11 +188,11 @@ class BundleDesk:
         return body["error"]
 
 
-def load_files(files: Files, check: Callable[[], None] = lambda: None) -> Bundle | Unloadable:
+def load_files(files: Files) -> Bundle | Unloadable:
     """What the files of a bundle called `one` make."""
     mirror = Mirror({name: _encoded(value) for name, value in files.items()}, LONG_AGO)
     mirror.write()
-    return load(DiskBundleFiles(mirror.folder, PathPolicy()), None, "one", lambda _: None, check).bundle
+    return load(DiskBundleFiles(mirror.folder, PathPolicy()), None, "one").bundle
 
 
 def desk_of(files: Files, **more: Files) -> BundleDesk:

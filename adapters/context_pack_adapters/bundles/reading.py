@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from context_pack.bundles.ports import Document, Flaw
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.yaml_documents import Malformed, load, load_json
-from context_pack_adapters.files.opening import AnyPlace, Handle, Refused, read_opened, scan
+from context_pack_adapters.files.opening import AnyPlace, Handle, Opened, Refused, read_opened, scan
 from context_pack_adapters.files.rooted import Rooted
-from context_pack_adapters.files.signature import Signature, settled_signature, signature
+from context_pack_adapters.files.signature import FileCache, signature
 
 YAML_SUFFIXES = (".yaml", ".yml")
 MAX_FILE_BYTES = 8 * 1024 * 1024
@@ -42,31 +42,29 @@ class DiskBundleFiles:
 
     def __init__(self, root: AnyPlace, policy: PathPolicy) -> None:
         self._rooted = Rooted(root, policy)
-        self._seen: dict[str, tuple[Signature | None, Document | Flaw]] = {}
+        self._parsed: FileCache[Document | Flaw] = FileCache()
 
     def folder(self, path: RelativePath | None) -> Iterator[Document | Flaw] | Flaw:
         """The YAML files of a folder, by name; hidden ones (`.context.yaml`) are of other tools."""
-        shown = "." if path is None else path.value
-        names: set[str] | Reason
+        names: list[str] | Reason
         with self._rooted.folder(path) as folder:
             try:
-                names = folder if isinstance(folder, Reason) else set(_yaml_names(folder))
+                names = folder if isinstance(folder, Reason) else sorted(_yaml_names(folder))
             except OSError:
                 names = Reason.IO
         if isinstance(names, Reason):
-            if (
-                names is Reason.MISSING
-                and path is not None
-                and not isinstance(self._rooted.status(path), Reason)
-            ):
-                return Flaw(shown, "it is not a folder")
-            absent = names is Reason.MISSING
-            words = _NO_FOLDER.get(names, _NO_FOLDER[Reason.IO])
-            return Flaw(shown, words, "warning" if absent else "error", absent)
+            return self._no_folder(path, names)
         return self._files(names, "" if path is None else f"{path.value}/")
 
-    def _files(self, names: set[str], prefix: str) -> Iterator[Document | Flaw]:
-        for name in sorted(names):
+    def _no_folder(self, path: RelativePath | None, reason: Reason) -> Flaw:
+        shown, absent = "." if path is None else path.value, reason is Reason.MISSING
+        if absent and path is not None and not isinstance(self._rooted.status(path), Reason):
+            return Flaw(shown, "it is not a folder")
+        words = _NO_FOLDER.get(reason, _NO_FOLDER[Reason.IO])
+        return Flaw(shown, words, "warning" if absent else "error", absent)
+
+    def _files(self, names: Iterable[str], prefix: str) -> Iterator[Document | Flaw]:
+        for name in names:
             try:
                 yield self.document(RelativePath(prefix + name))
             except Failure as failure:
@@ -77,35 +75,34 @@ class DiskBundleFiles:
         before = time.time_ns()
         opened = self._rooted.open(path)
         if isinstance(opened, Reason):
-            self._seen.pop(path.value, None)
-            words = _NO_FILE.get(opened, _NO_FILE[Reason.IO])
-            return Flaw(path.value, words, absent=opened is Reason.MISSING)
-        found: Document | Flaw
+            return Flaw(
+                path.value, _NO_FILE.get(opened, _NO_FILE[Reason.IO]), absent=opened is Reason.MISSING
+            )
         try:
-            seen = self._seen.get(path.value)
-            if seen is not None and seen[0] == signature(opened.status):
-                return seen[1]
-            data = read_opened(opened, MAX_FILE_BYTES)
-            value = load(data) if path.name.endswith(YAML_SUFFIXES) else load_json(data)
-            found = Document(path.value, value, opened.status.st_mtime_ns)
-        except Malformed as malformed:
-            found = Flaw(path.value, str(malformed))
-        except Refused:
-            found = Flaw(path.value, _NO_FILE[Reason.TOO_LARGE])
+            file = self._parsed.get(path.value, signature(opened.status))
+            if file is None:
+                file = _parse(path, opened)
+                self._parsed.put(path.value, opened.status, before, file)
+            return file
         except OSError:
             return Flaw(path.value, _NO_FILE[Reason.IO])
         finally:
             os.close(opened.descriptor)
-        self._seen[path.value] = (settled_signature(opened.status, before), found)
-        return found
+
+
+def _parse(path: RelativePath, opened: Opened) -> Document | Flaw:
+    """The value of an opened file, or what is wrong with it."""
+    try:
+        data = read_opened(opened, MAX_FILE_BYTES)
+        value = load(data) if path.name.endswith(YAML_SUFFIXES) else load_json(data)
+    except Malformed as malformed:
+        return Flaw(path.value, str(malformed))
+    except Refused:
+        return Flaw(path.value, _NO_FILE[Reason.TOO_LARGE])
+    return Document(path.value, value, opened.status.st_mtime_ns)
 
 
 def _yaml_names(folder: Handle) -> Iterator[str]:
     for entry in scan(folder):
         if entry.name.endswith(YAML_SUFFIXES) and not entry.name.startswith("."):
             yield entry.name
-
-
-def is_missing(found: Document | Flaw) -> bool:
-    """Whether there simply is no such file."""
-    return isinstance(found, Flaw) and found.absent

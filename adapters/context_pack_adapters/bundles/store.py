@@ -12,7 +12,10 @@ from __future__ import annotations
 import os
 import stat
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -22,7 +25,8 @@ from context_pack.bundles.ports import BundleFiles, BundlePlace, Document, Flaw,
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
-from context_pack_adapters.bundles.reading import DiskBundleFiles, is_missing
+from context_pack.toolkit.call import CHECK, check_call
+from context_pack_adapters.bundles.reading import DiskBundleFiles
 from context_pack_adapters.files.opening import Place, scan, way_from
 from context_pack_adapters.files.rooted import Rooted, landing
 
@@ -33,16 +37,23 @@ WAIT_SECONDS = 0.05
 
 
 class FileBundleStore:
-    """A `BundleStore` on disk; safe to share between threads. `given` are folders that decide alone."""
+    """A `BundleStore` on disk; safe to share between threads.
 
-    def __init__(self, source_root: Path, policy: PathPolicy, given: Sequence[str] = ()) -> None:
+    `given` are folders that decide alone; `seconds` is how long a bundle may take to load, also where no call
+    with a deadline asks for it.
+    """
+
+    def __init__(
+        self, source_root: Path, policy: PathPolicy, given: Sequence[str] = (), seconds: float = inf
+    ) -> None:
         self._root = source_root
         self._policy = policy
         self._given = tuple(given)
+        self._seconds = seconds
         self._source = DiskBundleFiles(source_root, policy)
         self._lock = threading.Lock()
         self._folders: dict[BundlePlace, Place] = {}
-        self._kept: dict[Place, _KeptBundle] = {}
+        self._kept: dict[tuple[str, Place], _KeptBundle] = {}
 
     def discover(self) -> FoundBundles:
         """The bundles that there are."""
@@ -50,29 +61,30 @@ class FileBundleStore:
         with self._lock:
             listed = self._source.document(RelativePath(LIST_FILE))
             if self._given:
-                located = list(search.given(self._given))
+                located = search.given(self._given)
+            elif isinstance(listed, Flaw) and listed.absent:
+                located = search.found()
             else:
-                located = list(search.found() if is_missing(listed) else search.listed(listed))
-            self._folders = placed(located)
+                located = search.listed(listed)
+            self._folders = placed(list(located))
             return FoundBundles(tuple(self._folders), tuple(search.diagnostics))
 
     def files(self, place: BundlePlace) -> BundleFiles:
         """The files of a bundle."""
         return self._of(place).files
 
-    def load(
-        self, place: BundlePlace, make: Callable[[BundleFiles, T | None], T], check: Callable[[], None]
-    ) -> T:
+    def load(self, place: BundlePlace, make: Callable[[BundleFiles, T | None], T]) -> T:
         """What `make` makes of the files and of what it made last time, one call at a time per bundle."""
         kept = self._of(place)
-        while not kept.lock.acquire(timeout=WAIT_SECONDS):
-            check()
-        try:
-            made = make(kept.files, kept.made)
-            kept.made = made
-            return made
-        finally:
-            kept.lock.release()
+        with _within(self._seconds, place.id):
+            while not kept.lock.acquire(timeout=WAIT_SECONDS):
+                check_call()
+            try:
+                made = make(kept.files, kept.made)
+                kept.made = made
+                return made
+            finally:
+                kept.lock.release()
 
     def _of(self, place: BundlePlace) -> _KeptBundle:
         with self._lock:
@@ -81,9 +93,35 @@ class FileBundleStore:
                 raise Failure(
                     Code.NOT_FOUND, "the bundle is no longer there; try again", {"bundleId": place.id}
                 )
-            if folder not in self._kept:
-                self._kept[folder] = _KeptBundle(DiskBundleFiles(folder, self._policy))
-            return self._kept[folder]
+            key = place.id, folder  # a bundle knows its id
+            if key not in self._kept:
+                self._kept[key] = _KeptBundle(DiskBundleFiles(folder, self._policy))
+            return self._kept[key]
+
+
+@contextmanager
+def _within(seconds: float, bundle_id: str) -> Iterator[None]:
+    """Let whatever asks in this block whether its call is still wanted also hear of this limit.
+
+    A call of a client has a deadline of its own, which comes first; a command and the library have none.
+
+    Raises:
+        Failure: `timed_out`.
+    """
+    wanted, end = CHECK.get(), time.monotonic() + seconds
+
+    def check() -> None:
+        wanted()
+        if time.monotonic() > end:
+            words = f"the bundle {bundle_id} takes longer than {seconds:g} s to check"
+            hint = "make its schemas simpler, or raise CONTEXT_PACK_CALL_SECONDS"
+            raise Failure(Code.TIMED_OUT, f"{words}; {hint}", {"bundleId": bundle_id, "seconds": seconds})
+
+    token = CHECK.set(check)
+    try:
+        yield
+    finally:
+        CHECK.reset(token)
 
 
 class _KeptBundle:

@@ -10,7 +10,6 @@ import click
 from context_pack.bundles.exports import ExportContext
 from context_pack.bundles.model import Bundle, Diagnostic, Unloadable
 from context_pack.bundles.ports import BundlePlace
-from context_pack.toolkit.call import QuietCall
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
 from context_pack_adapters.cli.generated import tool_command
@@ -40,7 +39,7 @@ def check(app: App, bundles: tuple[str, ...], allow_orphans: bool) -> int:
     """
     shelf = app.cases.bundles
     wrong = shelf.store.discover().diagnostics
-    reports = {place.id: _report(place, one, allow_orphans) for place, one in shelf.bundles(QuietCall())}
+    reports = {place.id: _report(place, one, allow_orphans) for place, one in shelf.bundles()}
     for name in bundles:
         if name not in reports:
             raise click.UsageError(f"there is no bundle {name!r}{nearest(name, list(reports))}")
@@ -109,7 +108,7 @@ def export(app: App, targets: Sequence[str], **asked: Any) -> None:
       context-pack bundles export ride-start ride-end --depth 1 --format yaml
       context-pack bundles export ride-start > snapshot.json
     """
-    bundle = app.cases.bundles.open(asked.get("bundleId"), QuietCall()).bundle
+    bundle = app.cases.bundles.open(asked.get("bundleId"))
     answer = app.call("export_context", targets=_addresses(bundle, targets), **asked)
     if answer.is_error:
         output.body_of(answer)

@@ -290,7 +290,7 @@ class Bundles(Feature):
 
     def list(self) -> Sequence[tuple[BundlePlace, Bundle | Unloadable]]:
         """Every bundle, with its entities and what is wrong with it, or why it does not load."""
-        return self.shelf.bundles(QuietCall())
+        return self.shelf.bundles()
 
     def export(
         self, targets: Iterable[tuple[str, str]], *, bundle_id: str | None = None, dependency_depth: int = 3
@@ -298,16 +298,15 @@ class Bundles(Feature):
         """Entities, each (type, id), with what they depend on; `data` is JSON text."""
         entities = tuple(Target(entity_type=kind, entity_id=name) for kind, name in targets)
         command = ExportContext(targets=entities, dependency_depth=dependency_depth)
-        bundle = self.shelf.open(bundle_id, QuietCall())
-        return export(bundle, command, self.cases.ports.clock)
+        return export(self.shelf.open(bundle_id), command, self.cases.ports.clock)
 
     @asks(GetContext)
     def around(self, command: GetContext) -> EntityNeighbours:
         """An entity and its neighbours: what it refers to, and what refers to it."""
-        return look_around(self.shelf.open(command.bundle_id, QuietCall()), command)
+        return look_around(self.shelf.open(command.bundle_id), command)
 
     @asks(ExportMarkdown)
     def document(self, command: ExportMarkdown) -> WrittenDocument:
         """An entity, with what it depends on down to a depth, as `markdown`."""
-        bundle = self.shelf.open(command.bundle_id, QuietCall())
+        bundle = self.shelf.open(command.bundle_id)
         return write_document(bundle, command, room_of(DEFAULT_MAX_TOKENS))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
-from bundle_maker import Files, bundle_files, desk_of, schema
+from bundle_maker import BundleDesk, Files, bundle_files, desk_of, schema, target, write_files
 from hanging import never_hanging
+
+from context_pack.kernel.paths import PathPolicy
+from context_pack_adapters.bundles.store import FileBundleStore
 
 
 def bundle(of: Any, *entities: dict[str, Any], extra: Files | None = None) -> Files:
@@ -160,6 +164,17 @@ def test_a_catastrophic_pattern_is_abandoned_and_reported(rule: dict[str, Any]) 
         found = told(files)
     assert [file for file, _ in found] == ["schemas/Node.json"]
     assert "takes longer" in found[0][1]
+
+
+@pytest.mark.clause("BD-15")
+def test_a_schema_that_costs_too_much_ends_with_the_limit_also_without_a_call(tmp_path: Path) -> None:
+    parts: dict[str, Any] = {f"p{n}": {"anyOf": [{"$ref": f"#/$defs/p{n + 1}"}] * 2} for n in range(40)}
+    parts["p40"] = {"required": ["nothing"]}
+    write_files(tmp_path / "costly", bundle({"$ref": "#/$defs/p0", "$defs": parts}))
+    desk = BundleDesk(store=FileBundleStore(tmp_path, PathPolicy(), seconds=0.2))
+    with never_hanging():  # it would take a million years
+        error = desk.refused("export_context", targets=[target("a")])
+    assert "the bundle costly takes longer than 0.2 s to check" in error["message"]
 
 
 @pytest.mark.slow
