@@ -20,6 +20,7 @@ from context_pack.contexts.queries import (
     ContextQueries,
     NoContext,
     QueryContext,
+    entry_of,
     opened,
     scanned,
 )
@@ -240,10 +241,10 @@ class CheckedContexts:
 
     queries: ContextQueries
 
-    def known(self, _: Collection[str] | None, check: Check = never_cancelled, /) -> Iterator[Known]:
+    def known(self, _: Collection[str] | None, __: Check = never_cancelled, /) -> Iterator[Known]:
         """Each context with its freshness; a folder without one says nothing."""
-        scan = scanned(opened(self.queries.projects, None), check)
-        for entry in (self.queries.entry(folder, check) for folder in scan.folders):
+        scan = scanned(opened(self.queries.projects, None))
+        for entry in map(entry_of, scan.folders):
             source = f"context of {entry.scope}"
             if entry.reason is not None:
                 yield Known("context", entry.reason, source, "corrupt", entry.scope)
@@ -281,7 +282,7 @@ class KnownByContexts:
 
     queries: ContextQueries
 
-    def known(self, paths: Collection[str] | None, check: Check = never_cancelled, /) -> Iterator[Known]:
+    def known(self, paths: Collection[str] | None, _: Check = never_cancelled, /) -> Iterator[Known]:
         """What the contexts of these files' folders demand; of all files nothing, as it is about no lines."""
         for path in sorted(paths or ()):
             parts = path.split("/")
@@ -289,7 +290,7 @@ class KnownByContexts:
                 wanted = QueryContext(scope=scope, filter=("constraints", "decisions"))
                 with suppress(NoContext):
                     part = self.queries.query(wanted)
-                    fresh = self.queries.check(CheckFreshness(scope=scope), check)
+                    fresh = self.queries.check(CheckFreshness(scope=scope))
                     yield from self._demands(scope, part, fresh)
                     break
 

@@ -1,7 +1,8 @@
 """The two fingerprints of a folder (of its files' times and sizes, and of their contents), and freshness.
 
 Both are rows, one per regular file directly in the folder (hidden ones too, the context file not), sorted by
-UTF-16 code units, joined by line feeds, hashed, cut to eight digits. `stat` is what dotcontext computes, to
+UTF-16 code units, joined by line feeds, hashed, cut to eight digits: `NAME:MILLISECONDS:SIZE`, or `NAME:` and
+the SHA-256 of the bytes. `stat` is what dotcontext computes, to
 the bit: it counts milliseconds in a double, which rounds some of them up. `content` survives what every clone
 and checkout does to times. A context is fresh while its stored fingerprint is one of the folder's.
 """
@@ -32,22 +33,13 @@ def stat_row(name: str, modified_ns: int, size: int) -> str:
     return f"{name}:{floor(float(seconds * 1000) + nanoseconds / 1e6)}:{size}"
 
 
-def content_row(name: str, digest: str) -> str:
-    """A file's row in the fingerprint of contents; `digest` is the SHA-256 of its bytes, in hexadecimal."""
-    return f"{name}:{digest}"
-
-
 def fingerprint(rows: Iterable[str]) -> str:
     """The fingerprint of these rows, in whatever order they come."""
     joined = "\n".join(ordered := sorted(rows))
     if not joined.isascii():
         # Plain order and the order of UTF-16 code units differ only beyond the first 65 536 characters.
-        joined = "\n".join(sorted(ordered, key=_code_units))
+        joined = "\n".join(sorted(ordered, key=lambda row: row.encode("utf-16-be")))
     return sha256(joined.encode()).hexdigest()[:DIGITS]
-
-
-def _code_units(row: str) -> bytes:
-    return row.encode("utf-16-be")
 
 
 class FreshnessState(StrEnum):

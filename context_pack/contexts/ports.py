@@ -6,24 +6,16 @@ as nothing in it has changed, so what was found out about it can be kept in its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
 from attrs import field, frozen
 
-from context_pack.contexts.fingerprint import fingerprint, stat_row
+from context_pack.contexts.fingerprint import Freshness, Method, compared, fingerprint, stat_row
 from context_pack.contexts.model import CONTEXT_FILE, ROOT_SCOPE
 from context_pack.contexts.scan import BUNDLE_FILE, ScanRules, is_source, is_within, kept_scopes
 from context_pack.kernel.ports import Reason
-
-Check = Callable[[], None]
-"""Returns while the caller still wants the answer, raises when not."""
-
-
-def unwatched() -> None:
-    """A check for callers that never cancel."""
-
 
 FileRow = tuple[str, int, int, int, int]
 """A file as a look at its folder finds it: name, size, modified, changed, inode."""
@@ -57,22 +49,22 @@ class ProjectFolder:
         return {row[0]: row[1] for row in sorted(self.rows) if is_source(row[0])}
 
     @cached_property
-    def source_bytes(self) -> int:
-        """The size of those together."""
-        return sum(self.sources.values())
-
-    @cached_property
     def counted(self) -> Sequence[FileRow]:
         """The rows that a fingerprint is taken of."""
         return [row for row in self.rows if row[0] != CONTEXT_FILE]
 
+    @property
     def stat_fingerprint(self) -> str:
         """The fingerprint of times and sizes."""
         return fingerprint(stat_row(row[0], row[2], row[1]) for row in self.counted)
 
-    def content_fingerprint(self, check: Check) -> str | None:
-        """The fingerprint of contents; None when a file cannot be read."""
-        return self.project.fingerprint_of(self, check)
+    def fingerprint(self, method: Method) -> str | None:
+        """The fingerprint by that method; None when a file cannot be read for it."""
+        return self.stat_fingerprint if method is Method.STAT else self.project.fingerprint_of(self)
+
+    def freshness(self, stored: str) -> Freshness:
+        """How a stored fingerprint compares with the folder."""
+        return compared(stored, self.stat_fingerprint, lambda: self.fingerprint(Method.CONTENT))
 
     def context(self) -> bytes | Reason:
         """The bytes of its context file, or why they cannot be had."""
@@ -92,16 +84,20 @@ class Scan:
         """The folders that are worth a context, sorted by scope, and how many with sources are not."""
         bundles = [each.scope for each in self.folders if BUNDLE_FILE in each.names]
         free = [each for each in self.folders if each.sources and not self._is_of_a_bundle(each, bundles)]
-        chosen = kept_scopes({each.scope: each.source_bytes for each in free}, self.rules.min_tokens)
-        skipped = sum(1 for each in self.folders if each.sources and each.scope not in chosen)
-        found = [each for each in self.folders if each.scope in chosen]
-        return sorted(found, key=lambda folder: folder.scope), skipped
+        sizes = {each.scope: sum(each.sources.values()) for each in free}
+        scopes = kept_scopes(sizes, self.rules.min_tokens)
+        skipped = sum(1 for each in self.folders if each.sources and each.scope not in scopes)
+        return sorted((each for each in self.folders if each.scope in scopes), key=_scope), skipped
 
     def _is_of_a_bundle(self, folder: ProjectFolder, bundles: Sequence[str]) -> bool:
         """Whether a folder belongs to a bundle, where a new YAML file would be taken for an entity."""
         if folder.scope == ROOT_SCOPE or CONTEXT_FILE in folder.names:
             return False
         return any(is_within(folder.scope, scope) for scope in bundles)
+
+
+def _scope(folder: ProjectFolder) -> str:
+    return folder.scope
 
 
 class Project(Protocol):
@@ -111,7 +107,7 @@ class Project(Protocol):
     def root(self) -> str:
         """The root as callers are shown it."""
 
-    def scan(self, check: Check) -> Scan | None:
+    def scan(self) -> Scan | None:
         """All folders; None when the root cannot be listed."""
 
     def find(self, scope: str) -> ProjectFolder | Reason:
@@ -123,7 +119,7 @@ class Project(Protocol):
     def context_of(self, folder: ProjectFolder) -> bytes | Reason:
         """The bytes of a folder's context file, or why they cannot be had."""
 
-    def fingerprint_of(self, folder: ProjectFolder, check: Check) -> str | None:
+    def fingerprint_of(self, folder: ProjectFolder) -> str | None:
         """The fingerprint of a folder's contents; None when a file cannot be read."""
 
     def text(self, scope: str, name: str) -> str | None:

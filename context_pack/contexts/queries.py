@@ -8,12 +8,11 @@ What cannot be answered is a failure in the words that the format's first tool u
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any
 
 from attrs import frozen
 
-from context_pack.contexts.fingerprint import Freshness, FreshnessState, Method, compared
+from context_pack.contexts.fingerprint import Freshness, FreshnessState
 from context_pack.contexts.model import (
     Context,
     ContextSummary,
@@ -23,10 +22,11 @@ from context_pack.contexts.model import (
     read_summary,
     selected,
 )
-from context_pack.contexts.ports import Check, Project, ProjectFolder, Projects, Scan, unwatched
+from context_pack.contexts.ports import Project, ProjectFolder, Projects, Scan
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ports import Reason
 from context_pack.toolkit.arguments import arg, array, text
+from context_pack.toolkit.call import check_call
 
 PATH_CHARS = 4096
 NAME_CHARS = 200
@@ -34,7 +34,6 @@ MOST_NAMES = 200
 
 SCOPE = (text(0, PATH_CHARS), "Folder below the root: src/core, or . for the root")
 PATH = (text(0, PATH_CHARS), "Another root, in the project or allowed")
-FOLDERS_BETWEEN_CHECKS = 64
 OUTSIDE = Corrupt("it links out of the root")
 UNUSABLE = {
     **dict.fromkeys((Reason.IO, Reason.NOT_A_FILE), Corrupt("it cannot be read")),
@@ -125,19 +124,11 @@ class ContextQueries:
         _, context = self._context(command.path, command.scope)
         return ContextPart(*selected(context, command.filter or ()))
 
-    def check(self, command: CheckFreshness, check: Check = unwatched) -> CheckedContext:
+    def check(self, command: CheckFreshness) -> CheckedContext:
         """Whether the context of a scope is current."""
         folder, context = self._context(command.path, command.scope)
         gist = context.gist
-        return CheckedContext(freshness_of(folder, gist, check), gist.last_updated, folder.warnings)
-
-    def states(self, scopes: Sequence[str], check: Check = unwatched) -> dict[str, FreshnessState | None]:
-        """How the contexts of folders stand; None for one that is not there or cannot be read."""
-        states: dict[str, FreshnessState | None] = dict.fromkeys(scopes)
-        for scope in states:
-            with suppress(NoContext):
-                states[scope] = self.check(CheckFreshness(scope=scope), check).freshness.state
-        return states
+        return CheckedContext(folder.freshness(gist.fingerprint), gist.last_updated, folder.warnings)
 
     def _context(self, path: str | None, scope: str) -> tuple[ProjectFolder, Context]:
         folder = folder_at(opened(self.projects, path), scope)
@@ -146,42 +137,42 @@ class ContextQueries:
             raise refusal(verdict, scope)
         return folder, verdict
 
-    def list(self, command: ListContexts, check: Check = unwatched) -> FolderListing:
+    def list(self, command: ListContexts) -> FolderListing:
         """The contexts of a project.
 
         Raises:
             Failure: `not_found` for a root that cannot be listed.
         """
         project = opened(self.projects, command.path)
-        chosen, skipped = (scan := scanned(project, check)).kept()
-        entries: list[ListedFolder] = []
-        for number, folder in enumerate(chosen):
-            if number % FOLDERS_BETWEEN_CHECKS == 0:
-                check()
-            entries.append(self.entry(folder, check))
+        scan = scanned(project)
+        folders, skipped = scan.kept()
+        entries = [entry_of(folder) for folder in folders]
         tracked = sum(entry.has_context for entry in entries)
         return FolderListing(project.root, entries, skipped, tracked, scan.warnings)
 
-    def entry(self, folder: ProjectFolder, check: Check = unwatched) -> ListedFolder:
-        """The state of one folder.
 
-        It is found out once for as long as the folder stays as it is: by `benches/side_by_side/contexts.py` a
-        repeated list would else cost three times the walk.
-        """
-        known: ListedFolder | None = folder.memo.get("entry")
-        if known is None:
-            known = folder.memo["entry"] = self._entry(folder, check)
-        return known
+def entry_of(folder: ProjectFolder) -> ListedFolder:
+    """The state of one folder.
 
-    def _entry(self, folder: ProjectFolder, check: Check) -> ListedFolder:
-        gist = gist_of(folder)
-        if isinstance(gist, ContextSummary):
-            state = freshness_of(folder, gist, check).state
-            return ListedFolder(folder.scope, state, True, gist.last_updated, gist.summary)
-        if gist is Reason.MISSING:
-            return ListedFolder(folder.scope, FreshnessState.MISSING)
-        reason = (OUTSIDE if isinstance(gist, Reason) else gist).reason
-        return ListedFolder(folder.scope, FreshnessState.MISSING, reason=reason)
+    It is found out once for as long as the folder stays as it is: by `benches/side_by_side/contexts.py` a
+    repeated list would else cost three times the walk.
+    """
+    entry: ListedFolder | None = folder.memo.get("entry")
+    if entry is None:
+        check_call()
+        entry = folder.memo["entry"] = _entry(folder)
+    return entry
+
+
+def _entry(folder: ProjectFolder) -> ListedFolder:
+    gist = gist_of(folder)
+    if isinstance(gist, ContextSummary):
+        state = folder.freshness(gist.fingerprint).state
+        return ListedFolder(folder.scope, state, True, gist.last_updated, gist.summary)
+    if gist is Reason.MISSING:
+        return ListedFolder(folder.scope, FreshnessState.MISSING)
+    reason = (OUTSIDE if isinstance(gist, Reason) else gist).reason
+    return ListedFolder(folder.scope, FreshnessState.MISSING, reason=reason)
 
 
 class NoContext(Failure):
@@ -201,9 +192,9 @@ def opened(projects: Projects, path: str | None) -> Project:
     return project
 
 
-def scanned(project: Project, check: Check) -> Scan:
+def scanned(project: Project) -> Scan:
     """All folders of a project."""
-    scan = project.scan(check)
+    scan = project.scan()
     if scan is None:
         raise _unscannable(project.root)
     return scan
@@ -221,14 +212,14 @@ def _unscannable(root: str) -> NoContext:
     return NoContext(f'Failed to scan project at "{root}"', root=root)
 
 
-def refusal(found: Unsupported | Corrupt | Reason, scope: str) -> NoContext:
+def refusal(verdict: Unsupported | Corrupt | Reason, scope: str) -> NoContext:
     """Why a scope has no context to show."""
-    if isinstance(found, Unsupported):
-        words = f"Unsupported schema version {found.version} (this tool supports version 1)."
-        return NoContext(f"{words} Upgrade dotcontext to read this file.", reason=found.reason)
-    if isinstance(found, Corrupt):
-        return NoContext(f'Invalid or corrupt .context.yaml at scope "{scope}"', reason=found.reason)
-    if found is Reason.OUTSIDE:
+    if isinstance(verdict, Unsupported):
+        words = f"Unsupported schema version {verdict.version} (this tool supports version 1)."
+        return NoContext(f"{words} Upgrade dotcontext to read this file.", reason=verdict.reason)
+    if isinstance(verdict, Corrupt):
+        return NoContext(f'Invalid or corrupt .context.yaml at scope "{scope}"', reason=verdict.reason)
+    if verdict is Reason.OUTSIDE:
         return NoContext(TRAVERSAL)
     missing = f'No .context.yaml found at scope "{scope}".'
     hint = "This scope may be below the min_tokens threshold; use list_contexts to see eligible scopes."
@@ -245,14 +236,3 @@ def gist_of(folder: ProjectFolder) -> ContextSummary | Unsupported | Corrupt | R
     """The few lines that a list needs."""
     data = folder.context()
     return UNUSABLE.get(data, data) if isinstance(data, Reason) else read_summary(data)
-
-
-def freshness_of(folder: ProjectFolder, gist: ContextSummary, check: Check) -> Freshness:
-    """The freshness of the context compared with its folder now."""
-    stat = folder.stat_fingerprint()
-    return compared(gist.fingerprint, stat, lambda: folder.content_fingerprint(check))
-
-
-def fingerprint_of(folder: ProjectFolder, method: Method, check: Check) -> str | None:
-    """The fingerprint of the folder as it is now; None when a file cannot be read for it."""
-    return folder.stat_fingerprint() if method is Method.STAT else folder.content_fingerprint(check)

@@ -27,14 +27,12 @@ from context_pack.contexts.generate import (
     new_record,
     of_other_folders,
 )
-from context_pack.contexts.model import CONTEXT_FILE, FIELDS, ROOT_SCOPE, Context, parse, read_context
-from context_pack.contexts.ports import Check, Project, ProjectFolder, Scan, unwatched
+from context_pack.contexts.model import CONTEXT_FILE, ROOT_SCOPE, Context, parse, read_context
+from context_pack.contexts.ports import Project, ProjectFolder, Scan
 from context_pack.contexts.queries import (
     OUTSIDE,
     UNUSABLE,
-    fingerprint_of,
     folder_at,
-    freshness_of,
     scanned,
 )
 from context_pack.contexts.scan import is_within
@@ -96,16 +94,16 @@ class ContextRefresher:
     syntax: Syntax
 
     def refresh(
-        self, project: Project, order: RefreshRequest, check: Check = unwatched, progress: Progress = silent
+        self, project: Project, order: RefreshRequest, progress: Progress = silent
     ) -> Sequence[FolderOutcome]:
         """Carry out an order on a project; the outcome of every folder it was about, sorted by scope.
 
         Raises:
             Failure: `not_found` for a project or a scope that is not there.
         """
-        scan = scanned(project, check)
+        scan = scanned(project)
         named = None if order.scope is None else folder_at(project, order.scope)
-        return _RefreshPass(self, project, scan, order, check).run(named, progress)
+        return _RefreshPass(self, project, scan, order).run(named, progress)
 
 
 @define
@@ -116,7 +114,6 @@ class _RefreshPass:
     project: Project
     scan: Scan
     order: RefreshRequest
-    check: Check
     surveyor: Surveyor = field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -131,7 +128,6 @@ class _RefreshPass:
             chosen.append(named)  # not worth a context by its size, but somebody made one
         outcomes: dict[str, FolderOutcome] = {}
         for number, folder in enumerate(sorted(chosen, key=_innermost_first)):
-            self.check()
             progress(number, len(chosen), folder.scope)
             outcomes[folder.scope] = self._one(folder)
         if self.order.agents and (outcome := self._agents(chosen)) is not None:
@@ -180,7 +176,7 @@ class _RefreshPass:
 
     def _make(self, folder: ProjectFolder) -> FolderOutcome:
         """A context for a folder that has none."""
-        stored = fingerprint_of(folder, self.order.written, self.check)
+        stored = folder.fingerprint(self.order.written)
         if stored is None:
             return FolderOutcome(folder.scope, "left", "a file in the folder cannot be read")
         record = new_record(self.surveyor.subject(folder), stored, self._now())
@@ -191,19 +187,19 @@ class _RefreshPass:
 
     def _update(self, folder: ProjectFolder, data: bytes, context: Context) -> FolderOutcome:
         """A context that is there: what has to change, and nothing else."""
-        freshness = freshness_of(folder, context.gist, self.check)
+        freshness = folder.freshness(context.gist.fingerprint)
         is_fresh = freshness.state is FreshnessState.FRESH
         changes, released = self._changes(folder, data, context, is_fresh)
         other_method = self.order.method is not None and freshness.method is not self.order.method
         if is_fresh and not changes and not other_method:
             return FolderOutcome(folder.scope, "unchanged")
-        stored = fingerprint_of(folder, self.order.written, self.check)
+        stored = folder.fingerprint(self.order.written)
         if stored is None:
             return FolderOutcome(folder.scope, "left", "a file in the folder cannot be read")
         dated = {"fingerprint": stored, "last_updated": self._now()}
-        whole = revise(data, {**dated, **changes}, FIELDS, finite=False)
+        whole = revise(data, {**dated, **changes})
         # If not all of it can be done safely, then at least the fingerprint.
-        after = whole or revise(data, dated, FIELDS, finite=False)
+        after = whole or revise(data, dated)
         if after is None:
             return FolderOutcome(folder.scope, "left", "its layout cannot be changed safely; edit it by hand")
         if not self.project.write(folder.scope, CONTEXT_FILE, data, after):

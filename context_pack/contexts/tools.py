@@ -56,11 +56,11 @@ QUERY_ANSWER = shape(
 def build(queries: ContextQueries) -> tuple[Tool, ...]:
     """The three tools over these use cases."""
 
-    def listing(command: ListContexts, call: Call) -> Answer:
-        return json_answer(listing_body(queries.list(command, call.check)))
+    def listing(command: ListContexts, _: Call) -> Answer:
+        return json_answer(listing_body(queries.list(command)))
 
-    def checking(command: CheckFreshness, call: Call) -> Answer:
-        return json_answer(freshness_body(command.scope, queries.check(command, call.check)))
+    def checking(command: CheckFreshness, _: Call) -> Answer:
+        return json_answer(freshness_body(command.scope, queries.check(command)))
 
     def querying(command: QueryContext, _: Call) -> Answer:
         return json_answer(context_body(command.scope, queries.query(command)))

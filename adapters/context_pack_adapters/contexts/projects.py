@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from typing import NamedTuple
 
-from context_pack.contexts.fingerprint import content_row, fingerprint
+from context_pack.contexts.fingerprint import fingerprint
 from context_pack.contexts.model import CONTEXT_FILE, ROOT_SCOPE
-from context_pack.contexts.ports import Check, FileRow, ProjectFolder, Scan
+from context_pack.contexts.ports import FileRow, ProjectFolder, Scan
 from context_pack.contexts.scan import gather_rules, is_entered
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.gitignore import IgnoreFile
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason, decode
+from context_pack.toolkit.call import check_call
 from context_pack_adapters.files.faults import translated
 from context_pack_adapters.files.folder import is_temporary, put, sweep
 from context_pack_adapters.files.opening import (
@@ -33,7 +34,6 @@ from context_pack_adapters.files.opening import (
     open_file,
     read_file,
     scan,
-    way_from,
     way_inside,
 )
 from context_pack_adapters.files.rooted import Rooted, reason_of
@@ -42,7 +42,6 @@ from context_pack_adapters.files.walking import Level, walk
 
 MAX_BYTES = 1024 * 1024
 """Of a context, of the rules of a scan, and of a source that is summed up."""
-FOLDERS_BETWEEN_CHECKS = 64
 
 
 class ScopePolicy(PathPolicy):
@@ -73,7 +72,7 @@ class DiskProject:
 
     # -- the scan
 
-    def scan(self, check: Check) -> Scan | None:
+    def scan(self) -> Scan | None:
         """Every folder that the rules let in; None when the root cannot be listed."""
         rules, ignored, warnings = gather_rules(self._root_file)
         lines, start_ns = IgnoreFile(ignored), time.time_ns()
@@ -82,8 +81,7 @@ class DiskProject:
         def look_into(level: Level, depth: int) -> Iterator[tuple[str, int]]:
             nonlocal warnings
             scope = level.prefix[:-1] or ROOT_SCOPE
-            if len(known) % FOLDERS_BETWEEN_CHECKS == 0:
-                check()
+            check_call()
             seen = look(level.entries)
             known[scope] = self._folder(scope, seen, start_ns)
             warnings += seen.warnings
@@ -181,11 +179,9 @@ class DiskProject:
 
     def _spelled(self, scope: str) -> tuple[str, ...] | None:
         """The parts of a scope from the root, be it relative or absolute; None for one that leads out."""
-        for root in (self.root, self._place.path, os.path.realpath(self._place.path)):
-            place = os.path.normpath(os.path.join(root, scope))
-            if (inside := way_from(root, place)) is not None:
-                return inside
-        return None
+        folder = os.path.normpath(os.path.join(self.root, scope))
+        ways = (way_inside(root, folder) for root in (self.root, self._place.path))
+        return next((way for way in ways if way is not None), None)
 
     # -- files
 
@@ -236,7 +232,7 @@ class DiskProject:
             found = reason_of(error)
         return Reason.MISSING if found is Reason.DENIED else found
 
-    def fingerprint_of(self, folder: ProjectFolder, check: Check) -> str | None:
+    def fingerprint_of(self, folder: ProjectFolder) -> str | None:
         """The fingerprint of a folder's contents; None when a file cannot be read.
 
         It is computed once for as long as the folder is the same object.
@@ -245,14 +241,13 @@ class DiskProject:
             return str(folder.memo["contents"])
         try:
             with self._place.below(*_parts(folder.scope)).held() as handle:
-                found = fingerprint(
-                    content_row(row[0], digest_of(handle, row[0], check)) for row in folder.counted
-                )
+                names = (row[0] for row in folder.counted)
+                contents = fingerprint(f"{name}:{digest_of(handle, name)}" for name in names)
         except OSError:
             return None
         if folder.settled:
-            folder.memo["contents"] = found
-        return found
+            folder.memo["contents"] = contents
+        return contents
 
 
 def _context_bytes(folder: Handle, name: str) -> bytes:
@@ -320,8 +315,7 @@ class DiskProjects:
 
 # -- a look at a folder: names, sizes and times of its files; nothing is read
 
-CHUNK = 1024 * 1024
-LARGEST_HASHED = 64 * CHUNK
+LARGEST_HASHED = 64 * 1024 * 1024
 """A file of more bytes counts by its size alone: a sparse one could keep a listing busy for hours."""
 
 
@@ -371,24 +365,15 @@ def is_decodable(name: str) -> bool:
     return True
 
 
-def digest_of(folder: Handle, name: str, check: Callable[[], None]) -> str:
+def digest_of(folder: Handle, name: str) -> str:
     """The SHA-256 of the bytes of a file in an open folder; of a very large one, that of its size.
 
     Raises:
         OSError: they cannot be had.
     """
+    check_call()
     opened = open_file(folder, name)
-    size = opened.status.st_size
-    try:
-        if size > LARGEST_HASHED:
-            return sha256(str(size).encode()).hexdigest()
-        # One byte more than expected, so that the common case ends with the first, short read.
-        chunk = os.read(opened.descriptor, size + 1 if size < CHUNK else CHUNK)
-        found = sha256(chunk)
-        done = len(chunk) == size
-        while not done and (chunk := os.read(opened.descriptor, CHUNK)):
-            found.update(chunk)
-            check()
-        return found.hexdigest()
-    finally:
-        os.close(opened.descriptor)
+    with open(opened.descriptor, "rb", buffering=0) as stream:
+        size = opened.status.st_size
+        digest = sha256(str(size).encode()) if size > LARGEST_HASHED else file_digest(stream, "sha256")
+    return digest.hexdigest()

@@ -12,7 +12,7 @@ from file_trees import lay
 from ordinary_user import ordinary_user
 
 from context_pack.contexts.fingerprint import Method
-from context_pack.contexts.ports import Project, unwatched
+from context_pack.contexts.ports import Project
 from context_pack.contexts.refresh import RefreshRequest
 from context_pack.kernel.ports import Reason
 
@@ -51,7 +51,7 @@ def test_a_folder_that_cannot_be_listed_is_skipped_and_counted(root: Path) -> No
 def test_undecodable_names_are_left_out_and_counted(root: Path) -> None:
     before = opened(root).find("src")
     assert not isinstance(before, Reason)
-    stat, content = before.stat_fingerprint(), before.content_fingerprint(unwatched)
+    stat, content = before.stat_fingerprint, before.fingerprint(Method.CONTENT)
     with open(os.fsencode(root / "src") + b"/bad\xff.py", "wb") as file:
         file.write(b"z = 1\n")
     os.mkdir(os.fsencode(root) + b"/dir\xfe")
@@ -65,7 +65,7 @@ def test_undecodable_names_are_left_out_and_counted(root: Path) -> None:
     assert (checked["warnings"], checked["fingerprint"]["computed"]) == (1, stat)
     after = opened(root).find("src")
     assert not isinstance(after, Reason)
-    assert after.content_fingerprint(unwatched) == content
+    assert after.fingerprint(Method.CONTENT) == content
 
 
 @pytest.mark.clause("CX-14", "CX-24")
@@ -100,8 +100,8 @@ def test_links_are_never_followed_by_a_scan_and_never_counted(root: Path, tmp_pa
     assert listed["warnings"] == 0
     after = opened(root).find("src")
     assert not isinstance(after, Reason)
-    assert after.stat_fingerprint() == before.stat_fingerprint()
-    assert after.content_fingerprint(unwatched) == before.content_fingerprint(unwatched)
+    assert after.stat_fingerprint == before.stat_fingerprint
+    assert after.fingerprint(Method.CONTENT) == before.fingerprint(Method.CONTENT)
 
 
 # -- confinement

@@ -70,7 +70,7 @@ def fingerprints(root: Path, scopes: Mapping[str, str]) -> dict[str, str]:
         folder = project.find(scope)
         assert folder is not None, scope
         assert not isinstance(folder, Reason), scope
-        found[scope] = folder.stat_fingerprint()
+        found[scope] = folder.stat_fingerprint
     return found
 
 

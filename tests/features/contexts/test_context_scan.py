@@ -11,7 +11,7 @@ from context_trees import Asked, context, disk_contexts
 from file_trees import lay
 
 from context_pack.contexts.fingerprint import compared, fingerprint, stat_row
-from context_pack.contexts.ports import Scan, unwatched
+from context_pack.contexts.ports import Scan
 from context_pack.contexts.scan import ScanRules, read_rules
 from context_pack.kernel.ports import Reason
 
@@ -39,7 +39,7 @@ def root(tmp_path: Path) -> Path:
 def scan_of(root: Path) -> Scan:
     project = disk_contexts(root).open(None)
     assert not isinstance(project, Reason)
-    found = project.scan(unwatched)
+    found = project.scan()
     assert found is not None
     return found
 

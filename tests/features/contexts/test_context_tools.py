@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from context_trees import Asked, Files, context, disk_contexts
 
+from context_pack.contexts.fingerprint import Method
 from context_pack.contexts.ports import Projects
 from context_pack.contexts.queries import ContextQueries
 from context_pack.contexts.tools import PREFIX, resources
@@ -89,7 +90,7 @@ def test_a_freshness_check_returns_both_fingerprints_and_the_method(
     for method in ("stat", "content"):
         project = ports.open(None)
         folder = project.find("src/core")
-        value = folder.stat_fingerprint() if method == "stat" else folder.content_fingerprint(lambda: None)  # type: ignore[union-attr]
+        value = folder.fingerprint(Method(method))  # type: ignore[union-attr]
         files["src/core/.context.yaml"] = context("src/core", value)  # type: ignore[arg-type]
         fresh = asked.ok("check_freshness", scope="src/core")
         assert fresh["state"] == "fresh"
