@@ -12,15 +12,22 @@ from typing import Any
 from attrs import field, frozen
 
 from context_pack.bundles.exports import EntityNeighbours, ExportedText, WrittenDocument
+from context_pack.bundles.model import Bundle, Unloadable
+from context_pack.bundles.ports import BundlePlace
 from context_pack.code.grep import FoundLines
 from context_pack.code.outline import Outlined
 from context_pack.code.reading import FileRead
 from context_pack.code.usages import Usages
 from context_pack.composition import Ports
 from context_pack.contexts.queries import CheckedContext, ContextPart, FolderListing
+from context_pack.contexts.refresh import FolderOutcome
+from context_pack.documents.model import Outcome
+from context_pack.documents.shelf import DocumentSection
 from context_pack.kernel.errors import Code, Failure, Kind
 from context_pack.kernel.paging import Page
+from context_pack.memory.discovery import Discovery
 from context_pack.memory.ports import Recorded
+from context_pack.packs.claims import Remark
 from context_pack.packs.draft import Drafted
 from context_pack.packs.model import Diagram, Pack, Ref, Section, Status
 from context_pack.packs.operations import (
@@ -36,15 +43,18 @@ from context_pack.packs.operations import (
 from context_pack.packs.read import Compared, Repaired, Verified
 from context_pack.packs.render import Rendered
 from context_pack.packs.states import State
+from context_pack.packs.write_text import WrittenText
+from context_pack.retrieval.headings import Heading
 from context_pack.toolkit.spec import Answer
 
 __all__ = [
-    "Answer", "CheckedContext", "Code", "Compared", "ContextPart", "DeleteDiagram", "DeleteRef",
-    "DeleteSection", "Diagram", "DocumentHit", "DocumentHits", "Drafted", "EntityNeighbours",
-    "ExportedText", "Failure", "FileRead", "FolderListing", "FoundLines", "Kind", "ListedCollection",
-    "MemoryHit", "MemoryHits", "Outlined", "Pack", "Page", "Ports", "Recorded", "Ref", "Rendered",
-    "Repaired", "Section", "SetMeta", "State", "Status", "StoredDocument", "TouchTtl", "UpsertDiagram",
-    "UpsertRef", "UpsertSection", "Usages", "Verified", "WrittenDocument",
+    "Answer", "Bundle", "BundlePlace", "CheckedContext", "Code", "Compared", "ContextPart", "DeleteDiagram",
+    "DeleteRef", "DeleteSection", "Diagram", "Discovery", "DocumentHit", "DocumentHits", "DocumentSection",
+    "Drafted", "EntityNeighbours", "ExportedText", "Failure", "FileRead", "FolderListing", "FolderOutcome",
+    "FoundLines", "Heading", "Kind", "ListedCollection", "MemoryHit", "MemoryHits", "Outcome", "Outlined",
+    "Pack", "Page", "Ports", "Recorded", "Ref", "Remark", "Rendered", "Repaired", "Section", "SetMeta",
+    "State", "Status", "StoredDocument", "TouchTtl", "Unloadable", "UpsertDiagram", "UpsertRef",
+    "UpsertSection", "Usages", "Verified", "WrittenDocument", "WrittenText",
 ]  # fmt: skip
 
 

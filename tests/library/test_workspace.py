@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import re
 import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -279,10 +280,14 @@ def test_using_the_library_starts_no_thread_and_prints_nothing(
 
 
 @pytest.mark.clause("LIB-08")
-def test_public_names_can_be_listed_and_had_and_no_other() -> None:
+def test_public_names_can_be_listed_and_had_and_no_other(workspace: Workspace) -> None:
     names = dir(context_pack)
     assert names == context_pack.__all__
     assert {"Failure", "Workspace", "open_workspace", "DocumentHit", "MemoryHit"} <= set(names)
+    for part in ("packs", "code", "documents", "memory", "contexts", "bundles"):
+        for name, method in inspect.getmembers(getattr(workspace, part), inspect.ismethod):
+            results = re.findall(r"[A-Z]\w+", str(inspect.signature(method).return_annotation))
+            assert name.startswith("_") or set(results) <= {*names, "None", "Sequence", "Iterator"}, name
     assert all(getattr(context_pack, name) is not None for name in names)
     with pytest.raises(AttributeError):
         context_pack.Nonsense  # noqa: B018
