@@ -102,7 +102,7 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "model fetch": "bring a known model for searches by meaning, or list them",
     },
     "setup": {"setup": "write this server into the configuration of your agents"},
-    "doctor": {"doctor": "what is configured, what is missing, how to mend it"},
+    "doctor": {"doctor": "say what is missing or does not work, and how to mend it"},
     "demo": {"demo": "see a pack over this project, and how it follows an edit"},
     "tools": {
         "call": "run any tool and print its answer",
