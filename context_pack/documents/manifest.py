@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -31,40 +31,38 @@ from context_pack.toolkit.schema_errors import problems_of
 
 MOST_CHARS = 1000
 MOST_BRACES = 16
-_ENDING = re.compile(r"\*\*/\*(\.[^*?\[\]/]+)")
-"""A glob that only an ending decides, as nearly all do: every file is looked at before every answer."""
-
-
-class Matcher:
-    """Whether paths are wanted by a list of globs."""
-
-    def __init__(self, globs: Sequence[str]) -> None:
-        wanted = [body for glob in globs if not glob.startswith("!") for body in expanded(glob)]
-        refused = [body for glob in globs if glob.startswith("!") for body in expanded(glob[1:])]
-        if len(wanted) + len(refused) > MOST_ALTERNATIVES:
-            raise invalid(f"the globs have more than {MOST_ALTERNATIVES} alternatives", "sources")
-        self._endings = tuple(found[1] for body in wanted if (found := _ENDING.fullmatch(body)))
-        self._wanted, self._refused = _rules(wanted), _rules(refused) if refused else None
-
-    def wants(self, path: str) -> bool:
-        """Whether a path is meant."""
-        if not path.endswith(self._endings) and not self._wanted.verdict(path, False):
-            return False
-        if (refused := self._refused) is None:
-            return True
-        folders = [path[:at] for at, char in enumerate(path) if char == "/"]
-        # What excludes a folder excludes what is in it.
-        return not refused.verdict(path, False) and not any(refused.verdict(each, True) for each in folders)
+_BY_ENDING = re.compile(r"^/\*\*/(?=\*\.[^/]*$)")
 
 
 @lru_cache(maxsize=64)
-def matcher(globs: tuple[str, ...]) -> Matcher:
-    """The matcher of these globs, made once.
+def matcher(globs: tuple[str, ...]) -> Callable[[str], bool]:
+    """Whether a path is wanted by these globs; made once.
+
+    They are written as lines of an ignore file, whose matcher is exact and never slow: the last line that
+    matches decides, so exclusions stand last and take back.
 
     Raises:
         Failure: `invalid_data` for a glob that means nothing.
     """
-    return Matcher(globs)
+    wanted = [body for glob in globs if not glob.startswith("!") for body in expanded(glob)]
+    refused = [body for glob in globs if glob.startswith("!") for body in expanded(glob[1:])]
+    if len(wanted) + len(refused) > MOST_ALTERNATIVES:
+        raise invalid(f"the globs have more than {MOST_ALTERNATIVES} alternatives", "sources")
+    # `/**/*.md` without what is in front of the star is looked up by the ending alone, which is quick: every
+    # file is asked for before every answer.
+    lines = [_BY_ENDING.sub("", line) for line in _lines(wanted)]
+    # What excludes a folder excludes what is in it.
+    lines += [f"!{each}" for line in _lines(refused) for each in (line, f"{line}/**")]
+    rules = IgnoreFile("\n".join(lines))
+    return lambda path: rules.verdict(path, is_folder=False) is True
+
+
+def _lines(bodies: Iterable[str]) -> Iterator[str]:
+    """Globs over whole paths as anchored lines."""
+    for body in bodies:
+        parts = [part for part in body.replace("\\", "\\\\").split("/") if part not in ("", ".")]
+        if "\n" not in body and parts:
+            yield "/".join(["", *parts, *(["**"] if body.endswith("/") else [])])
 
 
 def expanded(glob: str) -> list[str]:
@@ -83,16 +81,6 @@ def leads_out(glob: str) -> bool:
     """Whether a glob speaks of what lies outside the collection: an absolute path, or one that climbs."""
     bodies = [body.replace("\\", "/") for body in expanded(glob.removeprefix("!"))]
     return any(body.startswith("/") or body[1:3] == ":/" or ".." in body.split("/") for body in bodies)
-
-
-def _rules(bodies: Iterable[str]) -> IgnoreFile:
-    """Globs over whole paths as anchored lines of an ignore file, whose matcher is exact and never slow."""
-    lines = []
-    for body in bodies:
-        parts = [part for part in body.replace("\\", "\\\\").split("/") if part not in ("", ".")]
-        if "\n" not in body and parts:
-            lines.append("/".join(["", *parts, *(["**"] if body.endswith("/") else [])]))
-    return IgnoreFile("\n".join(lines))
 
 
 MANIFEST_FILE = "manifest.json"
@@ -133,7 +121,7 @@ class DocumentManifest:
     @property
     def wants(self) -> Callable[[str], bool]:
         """Whether a path is that of a document."""
-        return self.files.__contains__ if self.files is not None else matcher(self.globs).wants
+        return self.files.__contains__ if self.files is not None else matcher(self.globs)
 
 
 def manifest_of(text: str | None, name: str) -> DocumentManifest:

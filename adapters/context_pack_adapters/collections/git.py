@@ -19,10 +19,9 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, NamedTuple
-
-from attrs import frozen
 
 from context_pack.documents.manifest import (
     MANIFEST_FILE,
@@ -68,90 +67,23 @@ _ANONYMOUS_SSH = (
     f"{_SSH} -F /dev/null -oIdentitiesOnly=yes -oIdentityFile=none -oIdentityAgent=none "
     "-oPubkeyAuthentication=no -oGSSAPIAuthentication=no -oHostbasedAuthentication=no"
 )
-_KINDS = (
-    ("its host is not found", ("could not resolve host", "name or service not known")),
-    ("its certificate is not trusted", ("certificate", "ssl_error", "ssl connect")),
-    ("access was refused", ("authentication failed", "could not read username", "permission denied")),
-    ("access was refused", ("terminal prompts disabled", "host key verification failed", "error: 40")),
-    ("its host does not answer", ("connection refused", "failed to connect", "couldn't connect")),
-    ("its host does not answer", ("connection timed out", "unreachable", "no route to host")),
-    ("there is no such branch, tag or commit", ("remote ref", "not our ref", "unadvertised object")),
-    ("there is no such repository", ("not appear to be a git repository", "not found", "does not exist")),
-    ("it sends us to another address", ("redirect",)),
-    ("it is too large", ("signal 25", "file too large", "no space left")),
-)
+_CAUSES: Mapping[str, tuple[str, ...]] = {
+    "its host is not found": ("could not resolve host", "name or service not known"),
+    "its certificate is not trusted": ("certificate", "ssl_error", "ssl connect"),
+    "access was refused": (
+        "authentication failed", "could not read username", "permission denied", "terminal prompts disabled",
+        "host key verification failed", "error: 40",
+    ),
+    "its host does not answer": (
+        "connection refused", "failed to connect", "couldn't connect", "connection timed out", "unreachable",
+        "no route to host",
+    ),
+    "there is no such branch, tag or commit": ("remote ref", "not our ref", "unadvertised object"),
+    "there is no such repository": ("not appear to be a git repository", "not found", "does not exist"),
+    "it sends us to another address": ("redirect",),
+    "it is too large": ("signal 25", "file too large", "no space left"),
+}  # fmt: skip
 """What can be wrong with a fetch, and words by which git tells it; the first that fits."""
-
-
-@frozen(eq=False)
-class Git:
-    """The git command on one bare repository; `trusted` with the user's credentials."""
-
-    folder: Path
-    protocol: str
-    trusted: bool = True
-    check: Callable[[], None] = lambda: None
-
-    def fetch(self, *words: str) -> None:
-        """Fetch from elsewhere.
-
-        Raises:
-            Failure: `io_error`, saying which kind of thing went wrong.
-        """
-        code, _, errors = self._finished(words, FETCH_SECONDS)
-        if code:
-            raise failed(f"the repository could not be fetched: {_kind(errors)}{self._hint()}")
-
-    def run(self, *words: str) -> bytes:
-        """The output of a command on the local repository.
-
-        Raises:
-            Failure: `io_error` when it fails or takes too long.
-        """
-        code, out, _ = self._finished(words, QUICK_SECONDS)
-        if code:
-            raise failed("git cannot read what was fetched")
-        return out
-
-    def started(self, words: Sequence[str], stdin: int) -> subprocess.Popen[bytes]:
-        """Start a command on the local repository."""
-        binary = shutil.which("git", path=_absolute(os.environ.get("PATH", os.defpath)))
-        if binary is None:
-            raise failed("there is no git command; install git")
-        allowed = ("-c", f"protocol.{self.protocol}.allow=always")
-        quiet = _QUIET if self.trusted else (*_QUIET, *_WITHOUT_CREDENTIALS)
-        try:
-            return subprocess.Popen(
-                [binary, f"--git-dir={self.folder}", *quiet, *allowed, *words],
-                stdin=stdin,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=self.folder,  # the working directory is the user's project
-                env=environment(os.environ, self.protocol, self.trusted),
-                start_new_session=True,
-                umask=0o777 - FOLDER_MODE,
-            )
-        except OSError as error:
-            raise failed("git could not be started") from error
-
-    def _finished(self, words: Sequence[str], seconds: float) -> tuple[int, bytes, bytes]:
-        """The exit code and both outputs; the process is killed if the call is withdrawn."""
-        end = time.monotonic() + seconds
-        with self.started(words, subprocess.DEVNULL) as process:
-            try:
-                while True:
-                    try:
-                        out, errors = process.communicate(timeout=LOOK_SECONDS)
-                        return process.returncode, out, errors
-                    except subprocess.TimeoutExpired:
-                        self.check()
-                        if time.monotonic() > end:
-                            raise failed(f"git took longer than {seconds:.0f} s") from None
-            finally:
-                kill(process)
-
-    def _hint(self) -> str:
-        return "" if self.trusted or self.protocol == "file" else "; it was asked without your credentials"
 
 
 _USERS = ("GIT_SSL", "GIT_HTTP", "GIT_SSH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
@@ -196,21 +128,6 @@ def _absolute(path: str) -> str:
     return os.pathsep.join(folder for folder in path.split(os.pathsep) if os.path.isabs(folder))
 
 
-def kill(process: subprocess.Popen[bytes]) -> None:
-    """End git and the helpers it has started, unless they are done."""
-    if process.poll() is None:
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            return
-
-
-def _kind(errors: bytes) -> str:
-    """The cause of a failed fetch, in our own words."""
-    words = errors.decode("utf-8", "replace").lower()
-    return next((kind for kind, signs in _KINDS if any(sign in words for sign in signs)), "git failed")
-
-
 def failed(reason: str) -> Failure:
     """What is said where git could not do its work."""
     return Failure(Code.IO_ERROR, reason)
@@ -226,9 +143,15 @@ class GitStore:
         check: Callable[[], None] = lambda: None,
         trusted: bool = True,
     ) -> None:
-        self._folder = folder
-        self._where = where
-        self.git = Git(folder, where.place.partition(":")[0], trusted, check)
+        self._folder, self._where, self._check, self._trusted = folder, where, check, trusted
+        self._protocol = where.place.partition(":")[0]
+
+    def commit(self) -> str | None:
+        """The commit (or the tag of it) that is here; None before the first fetch."""
+        try:
+            return (self._folder / CURRENT).read_text("ascii").strip()
+        except OSError:
+            return None
 
     def fetch(self) -> None:
         """Fetch the wanted commit; the caller holds the collection's lock.
@@ -242,35 +165,88 @@ class GitStore:
             with translated("git"):
                 shutil.rmtree(self._folder, ignore_errors=True)
                 os.mkdir(self._folder, FOLDER_MODE)
-                self.git.run("init", "--quiet", "--bare", "--template=", str(self._folder))
+                self.run("init", "--quiet", "--bare", "--template=", str(self._folder))
         ref = self._where.ref or "HEAD"
-        shallow = ("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
         try:
-            self.git.fetch(*shallow, "--depth=1", "--", self._where.place, f"+{ref}:{CURRENT}")
+            self._fetch([f"+{ref}:{CURRENT}"], "--depth=1")
         except Failure:
             if not _COMMIT.fullmatch(ref):
                 raise
-            # Few servers hand out a commit by its name: fetch what leads to it.
-            branches = ("+refs/heads/*:refs/all/heads/*", "+refs/tags/*:refs/all/tags/*")
-            self.git.fetch(*shallow, "--", self._where.place, *branches)
-            commit = self.git.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
-            self.git.run("update-ref", CURRENT, commit.decode("ascii").strip())
+            # Few servers hand out a commit by a part of its name: fetch what leads to it.
+            self._fetch(["+refs/heads/*:refs/all/heads/*", "+refs/tags/*:refs/all/tags/*"])
+            commit = self.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+            self.run("update-ref", CURRENT, commit.decode("ascii").strip())
+
+    def _fetch(self, refs: Sequence[str], *options: str) -> None:
+        options = (*options, "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
+        code, _, errors = self._finished(["fetch", *options, "--", self._where.place, *refs], FETCH_SECONDS)
+        if code:
+            text = errors.decode("utf-8", "replace").lower()
+            causes = (cause for cause, signs in _CAUSES.items() if any(sign in text for sign in signs))
+            words = f"the repository could not be fetched: {next(causes, 'git failed')}"
+            is_anonymous = not self._trusted and self._protocol != "file"
+            raise failed(words + "; it was asked without your credentials" * is_anonymous)
 
     def _sweep(self) -> None:
         """Remove what a killed git left: locks, which stop every later fetch, and halves of packs."""
-        for pattern in _LEFT:
-            for path in self._folder.glob(pattern):
-                if path.is_dir():
-                    shutil.rmtree(path, ignore_errors=True)
-                else:
-                    path.unlink(missing_ok=True)
+        for path in (path for pattern in _LEFT for path in self._folder.glob(pattern)):
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
 
-    def commit(self) -> str | None:
-        """The commit (or the tag of it) that is here; None before the first fetch."""
+    def run(self, *words: str) -> bytes:
+        """The output of a command on the local repository.
+
+        Raises:
+            Failure: `io_error` when it fails or takes too long.
+        """
+        code, out, _ = self._finished(words, QUICK_SECONDS)
+        if code:
+            raise failed("git cannot read what was fetched")
+        return out
+
+    def _finished(self, words: Sequence[str], seconds: float) -> tuple[int, bytes, bytes]:
+        """The exit code and both outputs; the process is killed if the call is withdrawn."""
+        end = time.monotonic() + seconds
+        with self.started(words, subprocess.DEVNULL) as process:
+            while True:
+                try:
+                    out, errors = process.communicate(timeout=LOOK_SECONDS)
+                    return process.returncode, out, errors
+                except subprocess.TimeoutExpired:
+                    self._check()
+                    if time.monotonic() > end:
+                        raise failed(f"git took longer than {seconds:.0f} s") from None
+
+    @contextmanager
+    def started(self, words: Sequence[str], stdin: int) -> Iterator[subprocess.Popen[bytes]]:
+        """A command on the local repository; it and the helpers that it started are ended with the block."""
+        binary = shutil.which("git", path=_absolute(os.environ.get("PATH", os.defpath)))
+        if binary is None:
+            raise failed("there is no git command; install git")
+        allowed = ("-c", f"protocol.{self._protocol}.allow=always")
+        quiet = _QUIET if self._trusted else (*_QUIET, *_WITHOUT_CREDENTIALS)
         try:
-            return (self._folder / CURRENT).read_text("ascii").strip()
-        except OSError:
-            return None
+            process = subprocess.Popen(
+                [binary, f"--git-dir={self._folder}", *quiet, *allowed, *words],
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=self._folder,  # the working directory is the user's project
+                env=environment(os.environ, self._protocol, self._trusted),
+                start_new_session=True,
+                umask=0o777 - FOLDER_MODE,
+            )
+        except OSError as error:
+            raise failed("git could not be started") from error
+        with process:
+            try:
+                yield process
+            finally:
+                if process.poll() is None:
+                    with suppress(ProcessLookupError):
+                        os.killpg(process.pid, signal.SIGKILL)
 
 
 class _Item(NamedTuple):
@@ -285,10 +261,8 @@ class GitSource:
     """A `Source` in a fetched repository; what is in it was committed, so its ignore files say nothing."""
 
     def __init__(self, store: GitStore, where: SourceAddress, policy: PathPolicy) -> None:
-        self._store = store
-        self._where = where
-        self._policy = policy
-        self._blobs: dict[str, str] = {}
+        self._store, self._where, self._policy = store, where, policy
+        self._items: dict[str, _Item] = {}
 
     def survey(self, since: str = "") -> Survey | None:
         """What the commit holds; None if it is the one of that signature."""
@@ -300,22 +274,24 @@ class GitSource:
         if since == signature:
             return None
         items = self._listed(commit)
-        root, manifest = self._manifest({path: item.blob for path, item in items.items()})
+        root, manifest = self._manifest(items)
         inside = {path.removeprefix(root): item for path, item in items.items() if path.startswith(root)}
-        self._blobs = {path: item.blob for path, item in inside.items()}
-        files: dict[str, File] = {}
-        problems = list(manifest.failed)
+        self._items = {}
+        failures = list(manifest.failed)
         for path in sorted(filter(manifest.wants, inside) if manifest.files is None else manifest.files):
             item = inside.get(path)
-            problem = WORDS[Reason.MISSING] if item is None else self._problem(path, item)
+            problem = self._problem(path, item)
             if item is not None and problem is None:
-                files[path] = File(item.blob, item.size)
+                self._items[path] = item
             elif problem != WORDS[Reason.DENIED] or manifest.files is not None:
-                problems.append(Failed(path, problem or ""))
-        return Survey(manifest.about, files, tuple(problems), signature)
+                failures.append(Failed(path, problem or ""))
+        files = {path: File(item.blob, item.size) for path, item in self._items.items()}
+        return Survey(manifest.about, files, tuple(failures), signature)
 
-    def _problem(self, path: str, item: _Item) -> str | None:
-        """Why a file can be no document."""
+    def _problem(self, path: str, item: _Item | None) -> str | None:
+        """Why a path can be no document."""
+        if item is None:
+            return WORDS[Reason.MISSING]
         try:
             if self._policy.denies(RelativePath(path)):
                 return WORDS[Reason.DENIED]
@@ -327,14 +303,14 @@ class GitSource:
 
     def read(self, documents: Sequence[str]) -> Iterator[DocumentText | Failed]:
         """The contents of documents, which are among those of the last survey."""
-        blobs = [self._blobs[path] for path in documents]
+        blobs = [self._items[path].blob for path in documents]
         for path, blob, data in zip(documents, blobs, self._contents(blobs), strict=True):
             yield document(path, data, blob)
 
     def _listed(self, commit: str) -> dict[str, _Item]:
         """Every file of the commit."""
         items: dict[str, _Item] = {}
-        listing = self._store.git.run("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
+        listing = self._store.run("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
         for row in listing.split(b"\0")[:-1]:
             head, _, name = row.partition(b"\t")
             mode, kind, blob, size = head.decode("ascii").split()
@@ -345,11 +321,11 @@ class GitSource:
             items[name.decode("utf-8", "replace")] = _Item(blob, int(size), mode == "120000")
         return items
 
-    def _manifest(self, blobs: dict[str, str]) -> tuple[str, DocumentManifest]:
+    def _manifest(self, items: Mapping[str, _Item]) -> tuple[str, DocumentManifest]:
         """The folder of the manifest, and what it says; without one, all of the repository is a folder."""
-        named = self._where.manifest
-        blob = blobs.get(named or MANIFEST_FILE)
-        text = None if blob is None else next(self._contents([blob], MAX_BYTES)).decode("utf-8", "replace")
+        named, text = self._where.manifest, None
+        if item := items.get(named or MANIFEST_FILE):
+            text = next(self._contents([item.blob], MAX_BYTES)).decode("utf-8", "replace")
         if not named:
             return "", manifest_of(text, self._where.name)
         if text is None:
@@ -361,20 +337,18 @@ class GitSource:
         """The bytes of objects, one question and one answer at a time."""
         if not blobs:
             return
-        with self._store.git.started(("cat-file", "--batch"), subprocess.PIPE) as process:
-            try:
-                assert process.stdin is not None
-                assert process.stdout is not None
-                for blob in blobs:
-                    process.stdin.write(blob.encode("ascii") + b"\n")
-                    process.stdin.flush()
-                    yield _answer(process.stdout, most)
-                process.stdin.close()
-            finally:
-                kill(process)
+        with self._store.started(("cat-file", "--batch"), subprocess.PIPE) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            for blob in blobs:
+                process.stdin.write(blob.encode("ascii") + b"\n")
+                process.stdin.flush()
+                yield _answer(process.stdout, most)
+            process.stdin.close()
 
 
 def _answer(stream: IO[bytes], most: int) -> bytes:
+    """The object that `cat-file --batch` writes: a line with name, kind and size, the bytes, a line break."""
     head = stream.readline().split()
     if len(head) != 3 or head[1] != b"blob" or int(head[2]) > most:
         raise failed("an object of the repository cannot be read")

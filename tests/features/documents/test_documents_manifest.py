@@ -56,6 +56,7 @@ def test_a_text_that_is_no_manifest_is_an_error_message(text: str) -> None:
         (["*.md"], ["a.md"], ["x/a.md", "a.mdx"]),
         (["**/*.md"], ["a.md", "x/a.md", "x/y/.hidden/a.md"], ["a.md/x"]),
         (["docs/**"], ["docs/a.md", "docs/x/y.txt"], ["docs", "other/a.md"]),
+        (["docs/**/*.md"], ["docs/a.md", "docs/x/b.md"], ["a.md", "docs/c.txt"]),
         (["docs/**/index.md"], ["docs/index.md", "docs/a/b/index.md"], ["index.md"]),
         (["./a?c.md", "x[0-9].md"], ["abc.md", "x7.md"], ["ac.md", "xy.md"]),
         (["{a,b/{c,d}}.md"], ["a.md", "b/c.md", "b/d.md"], ["c.md"]),
@@ -66,5 +67,5 @@ def test_a_text_that_is_no_manifest_is_an_error_message(text: str) -> None:
     ],
 )
 def test_globs_mean_what_people_expect(globs: list[str], wanted: list[str], unwanted: list[str]) -> None:
-    found = matcher(tuple(globs))
-    assert [path for path in [*wanted, *unwanted] if found.wants(path)] == wanted
+    wants = matcher(tuple(globs))
+    assert [path for path in [*wanted, *unwanted] if wants(path)] == wanted
