@@ -52,7 +52,7 @@ class CollectionSources(Protocol):
             Failure: it is not there, cannot be read or cannot be fetched, or the project may not name it.
         """
 
-    def locked(self, name: str, check: Check) -> AbstractContextManager[object]:
+    def locked(self, collection: str, check: Check) -> AbstractContextManager[object]:
         """The lock of a collection's sync: one holder at a time, and others ask `check` while they wait."""
 
     def resolve(self, alias: str, url: str, user_wide: bool = False) -> Collection:

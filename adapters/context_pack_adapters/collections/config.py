@@ -21,11 +21,12 @@ from context_pack.documents.places import SourceAddress, address_of
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.files.faults import translated
 from context_pack_adapters.files.folder import Folder
-from context_pack_adapters.files.opening import Place, Refused, read_file, way_inside
+from context_pack_adapters.files.opening import Place, Refused, way_inside
 from context_pack_adapters.files.rooted import landing
 
 EDIT_SECONDS = 10.0
 NO_FILE = "it is no regular file (a link, perhaps); put a file in its place"
+NOT_UTF8 = "it is not UTF-8; save it as UTF-8, so that nothing in it is lost"
 OWN = "add it to your own configuration (context-pack docs add NAME PLACE --user)"
 INSTEAD = f"{OWN}, or name its folder in CONTEXT_PACK_ALLOWED_ROOTS"
 
@@ -46,6 +47,8 @@ class ConfigFile:
             return Catalogue(problems=(f"{self._shown}: {NO_FILE}",))
         except OSError as error:
             return Catalogue(problems=(f"{self._shown}: it cannot be read ({error.strerror or 'unknown'})",))
+        except UnicodeDecodeError:
+            return Catalogue(problems=(f"{self._shown}: {NOT_UTF8}",))
         return Catalogue() if text is None else parse_config(text, self._shown, collection_of)
 
     def edit(self, change: Callable[[dict[str, Any]], None]) -> None:
@@ -54,8 +57,7 @@ class ConfigFile:
         Raises:
             Failure: `permission_denied` if it is a link, `io_error`, or what `change` raises.
         """
-        place, name = self._place()
-        folder = Folder(place)
+        folder, name = self._place()
         with translated(CONFIG_FILE):
             folder.make()
             with folder.lock(f".{CONFIG_FILE}.lock", EDIT_SECONDS) as lock:
@@ -65,25 +67,24 @@ class ConfigFile:
                     folder.write(name, edited(text, change).encode("utf-8"), mode)
                 except Refused:
                     raise Failure(Code.PERMISSION_DENIED, f"{CONFIG_FILE}: {NO_FILE}") from None
+                except UnicodeDecodeError:
+                    raise Failure(Code.INVALID_DATA, f"{CONFIG_FILE}: {NOT_UTF8}") from None
                 finally:
                     lock.retire()
 
     def _text(self) -> tuple[str | None, int | None]:
         """The text and the mode of the file, or nothing where it is not there."""
-        place, name = self._place()
+        folder, name = self._place()
         try:
-            with place.held() as folder:
-                data, status = read_file(folder, name, MAX_BYTES)
+            data, status = folder.read(name, MAX_BYTES)
         except FileNotFoundError:
             return None, None
-        try:
-            return data.decode("utf-8"), status.st_mode
-        except UnicodeDecodeError:
-            words = f"{CONFIG_FILE} is not UTF-8; save it as UTF-8, so that nothing in it is lost"
-            raise Failure(Code.INVALID_DATA, words) from None
+        return data.decode("utf-8"), status.st_mode
 
-    def _place(self) -> tuple[Place, str]:
-        return Place(os.path.realpath(self.path) if self._own else self.path).split()
+    def _place(self) -> tuple[Folder, str]:
+        """The folder of the file, and its name there; the user's own may be a link, and stays one."""
+        place, name = Place(os.path.realpath(self.path) if self._own else self.path).split()
+        return Folder(place), name
 
 
 class ProjectPlaces:

@@ -75,11 +75,11 @@ class FolderSource:
         """The contents of documents."""
         for path in documents:
             now = time.time_ns()
-            found = self._rooted.read(RelativePath(path), MAX_DOCUMENT_BYTES)
-            if isinstance(found, Reason):
-                yield Failed(path, WORDS[found], passing=found is Reason.IO)
+            file = self._rooted.read(RelativePath(path), MAX_DOCUMENT_BYTES)
+            if isinstance(file, Reason):
+                yield Failed(path, WORDS[file], passing=file is Reason.IO)
             else:
-                data, status = found
+                data, status = file
                 yield document(path, data, stamp_of(status, now))
 
     def _listed(self, failed: list[Failed]) -> dict[str, File]:
@@ -87,7 +87,7 @@ class FolderSource:
         files: dict[str, File] = {}
         now = time.time_ns()
 
-        def seen(path: str, entry: os.DirEntry[str]) -> None:
+        def note_file(path: str, entry: os.DirEntry[str]) -> None:
             try:
                 status = entry.stat(follow_symlinks=False)
             except FileNotFoundError:  # it has gone meanwhile
@@ -97,25 +97,25 @@ class FolderSource:
                 return
             files[path] = File(stamp_of(status, now), status.st_size)
 
-        def passed(path: str, is_folder: bool, ignored: bool) -> None:
+        def check_name(path: str, is_folder: bool, ignored: bool) -> None:
             hidden = ignored or self._policy.denies_name(path.rpartition("/")[2])
             problem = None if hidden else unspeakable(path)
             if problem is not None:
                 failed.append(evolve(problem, document=problem.document + "/") if is_folder else problem)
 
-        def shut(prefix: str, error: OSError) -> None:
+        def note_closed(prefix: str, error: OSError) -> None:
             if not isinstance(error, FileNotFoundError | NotADirectoryError):  # it has gone meanwhile
                 failed.append(Failed(prefix, "the folder cannot be listed", passing=True))
 
         visit(
             self._rooted.root,
             self._policy,
-            seen,
+            note_file,
             wants=self._manifest.wants,
             rules=self._rules(),
             except_for=self._except_for,
-            passed=passed,
-            shut=shut,
+            passed=check_name,
+            shut=note_closed,
         )
         failed.sort(key=lambda one: one.document)
         return files
@@ -126,21 +126,21 @@ class FolderSource:
         now, root = time.time_ns(), self._rooted.root
         inside = IgnoredPaths(lambda path: ignore_text_at(root, path), self._rules())
         for path in paths:
-            found = self._rooted.status(RelativePath(path))
+            status = self._rooted.status(RelativePath(path))
             if inside.ignores(path):
                 failed.append(Failed(path, IGNORED))
-            elif isinstance(found, Reason):
-                failed.append(Failed(path, WORDS[found]))
-            elif not stat.S_ISREG(found.st_mode):
+            elif isinstance(status, Reason):
+                failed.append(Failed(path, WORDS[status]))
+            elif not stat.S_ISREG(status.st_mode):
                 failed.append(Failed(path, WORDS[Reason.NOT_A_FILE]))
             else:
-                files[path] = File(stamp_of(found, now), found.st_size)
+                files[path] = File(stamp_of(status, now), status.st_size)
         return files
 
     def _rules(self) -> IgnoreRules:
         """The rules of the ignore files above the folder."""
-        found = NO_RULES
+        rules = NO_RULES
         for folder, lead in self._above:
             with suppress(OSError), folder.held() as handle:
-                found = found.entered("", ignore_texts(handle, IGNORE_FILES), lead)
-        return found
+                rules = rules.entered("", ignore_texts(handle, IGNORE_FILES), lead)
+        return rules

@@ -8,7 +8,6 @@ may lie anywhere. What must not be read is judged on the whole way to it, and in
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -30,7 +29,7 @@ from context_pack.documents.places import PlaceKind, SourceAddress, without_logi
 from context_pack.documents.ports import CollectionSource
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack.kernel.ports import Reason
+from context_pack.kernel.ports import Reason, decode
 from context_pack.kernel.text import sha256_hex
 from context_pack_adapters.collections.config import ConfigFile, ProjectPlaces
 from context_pack_adapters.collections.folders import FolderSource
@@ -136,32 +135,30 @@ class DiskCollections:
         Raises:
             Failure: `permission_denied` by a name on the way to it, or because the project may not name it.
         """
-        found = Place.of(place, self._source_root) if user_wide else self._places.located(place)
-        inside = found.top == self._source_root
-        if user_wide and not inside:
-            found = Place(os.path.realpath(place))
-        names = found.inside if inside else [name for name in found.path.split(os.sep) if name]
-        denied = any(map(self._policy.denies_name, names))
-        if denied or (inside and names and self._policy.denies(RelativePath("/".join(names)), True)):
+        folder = Place.of(place, self._source_root) if user_wide else self._places.located(place)
+        is_inside = folder.top == self._source_root
+        if user_wide and not is_inside:
+            folder = Place(os.path.realpath(place))
+        names = folder.inside if is_inside else [name for name in folder.path.split(os.sep) if name]
+        is_denied = any(map(self._policy.denies_name, names))
+        if is_denied or (is_inside and names and self._policy.denies(RelativePath("/".join(names)), True)):
             raise Failure(Code.PERMISSION_DENIED, "the path policy denies the place of the collection")
-        return found
+        return folder
 
     def _local(self, place: Place, where: SourceAddress) -> CollectionSource:
         """The source at a place on this disk; a folder that cannot be listed is not one without documents."""
-        names = _names(place)
-        if names is not None:
-            text = self._manifest_text(place, MANIFEST_FILE) if MANIFEST_FILE in names else None
-            return self._folder(place, manifest_of(text, where.name))
+        if _is_listed(place):
+            return self._folder(place, manifest_of(self._manifest_text(place, MANIFEST_FILE), where.name))
         folder, name = place.split()
+        manifest: DocumentManifest | None = None
         if where.kind is not PlaceKind.MANIFEST:
-            if not Rooted(folder, self._policy).is_file(RelativePath(name)):
-                raise Failure(Code.NOT_FOUND, f"there is no {self._shown(place)}")
-            manifest = DocumentManifest(SourceDescription(name), files=frozenset({name}))
-        elif (text := self._manifest_text(folder, name)) is None:
-            raise Failure(Code.NOT_FOUND, f"there is no {self._shown(place)}")
-        else:
+            if Rooted(folder, self._policy).is_file(RelativePath(name)):
+                manifest = DocumentManifest(SourceDescription(name), files=frozenset({name}))
+        elif (text := self._manifest_text(folder, name)) is not None:
             manifest = parse_manifest(text)
-        _names(folder)
+        if manifest is None:
+            raise Failure(Code.NOT_FOUND, f"there is no {self._shown(place)}")
+        _is_listed(folder)
         return self._folder(folder, manifest)
 
     def _folder(self, folder: Place, manifest: DocumentManifest) -> CollectionSource:
@@ -177,9 +174,9 @@ class DiskCollections:
         return FolderSource(folder, manifest, policy, above, ways_to(folder, self._ours))
 
     @contextmanager
-    def locked(self, name: str, check: Callable[[], None]) -> Iterator[None]:
+    def locked(self, collection: str, check: Callable[[], None]) -> Iterator[None]:
         """The lock of a collection's sync between processes; others ask `check` while they wait."""
-        file = f"{re.sub(r'[^A-Za-z0-9_-]', '_', name)}.lock"
+        file = f"{collection}.lock"
         lock = self._cache.lock(file, LONGEST_WAIT)
         with translated(file):
             self._cache.make()
@@ -240,15 +237,13 @@ class DiskCollections:
 
     def _manifest_text(self, folder: Place, name: str) -> str | None:
         """The text of a manifest; None if there is no such file."""
-        found = Rooted(folder, self._policy).read(RelativePath(name), MAX_MANIFEST_BYTES)
-        if found in (Reason.MISSING, Reason.NOT_A_FILE):
+        file = Rooted(folder, self._policy).read(RelativePath(name), MAX_MANIFEST_BYTES)
+        if file in (Reason.MISSING, Reason.NOT_A_FILE):
             return None
-        try:
-            if not isinstance(found, Reason):
-                return found[0].decode("utf-8").removeprefix("\ufeff")
-        except UnicodeDecodeError:
-            pass
-        raise Failure(Code.IO_ERROR, f"{self._shown(folder.below(name))} cannot be read as text")
+        text = file if isinstance(file, Reason) else decode(file[0])
+        if isinstance(text, Reason):
+            raise Failure(Code.IO_ERROR, f"{self._shown(folder.below(name))} cannot be read as text")
+        return text
 
     def _shown(self, place: Place) -> str:
         """A place as callers may see it: relative to the source root, or by its last names."""
@@ -257,10 +252,15 @@ class DiskCollections:
         return f"…/{os.path.basename(place.path)}"
 
 
-def _names(place: Place) -> set[str] | None:
-    """The names in a folder; None where there is no folder."""
+def _is_listed(place: Place) -> bool:
+    """Whether there is a folder, which can then be listed.
+
+    Raises:
+        OSError: it cannot, which must not look like a folder without documents.
+    """
     try:
         with place.held() as folder:
-            return {entry.name for entry in scan(folder)}
+            scan(folder)
     except (FileNotFoundError, NotADirectoryError):
-        return None
+        return False
+    return True

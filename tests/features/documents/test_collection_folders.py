@@ -165,6 +165,17 @@ def test_a_missing_source_is_reported_without_its_absolute_path(tmp_path: Path, 
     assert str(tmp_path) not in refused.value.message
 
 
+@pytest.mark.clause("DC-01")
+def test_a_configuration_that_is_not_utf8_is_a_problem_and_is_not_overwritten(tmp_path: Path) -> None:
+    sources = collections(tmp_path)
+    before = '{"collections": {"größe": {"url": "docs"}}}'.encode("latin-1")
+    lay(tmp_path, {"context.json": before})
+    assert sources.catalogue().problems[0].startswith("context.json: it is not UTF-8")
+    with pytest.raises(Failure, match="not UTF-8"):
+        sources.configure("more", {"url": "docs"})
+    assert (tmp_path / "context.json").read_bytes() == before
+
+
 @pytest.mark.clause("DC-20")
 def test_a_folder_that_cannot_be_listed_or_entered_is_not_one_without_documents(tmp_path: Path) -> None:
     lay(tmp_path, {"docs/a.md": "# A", "docs/closed/b.md": "# B", "docs/listed/c.md": "# C"})
