@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from attrs import frozen
+from attrs import asdict, frozen
 
 from context_pack.documents.model import Collection, DocumentText, Failed, Outcome, Survey
 from context_pack.documents.ports import Check, CollectionSource, DocumentPorts
@@ -177,9 +177,7 @@ class Syncing:
         finished = work.carry_out(outcomes(), stop, report)
         facts = {
             "project": self.ports.sources.project,
-            "name": survey.about.name,
-            "version": survey.about.version,
-            "description": survey.about.description,
+            **asdict(survey.about),
             "signature": survey.signature if finished else "",
             "failed": {name: list(why) for name, why in failed.items()},
         }

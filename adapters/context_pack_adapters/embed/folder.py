@@ -167,16 +167,16 @@ class FolderEmbedder:
 
     def _words(self, error: Exception) -> str:
         """What a library said, in one line and without the place of the folder."""
-        said = f"{type(error).__name__} {error}".replace(f"{self._folder}{os.sep}", "")
-        return " ".join(said.split())[:200]
+        words = f"{type(error).__name__} {error}".replace(f"{self._folder}{os.sep}", "")
+        return " ".join(words.split())[:200]
 
     def _json(self, name: str) -> dict[str, Any]:
         """A JSON object in a file of the folder; an empty one if there is none."""
         try:
-            found = json.loads((self._folder / name).read_bytes())
+            value = json.loads((self._folder / name).read_bytes())
         except (OSError, ValueError, RecursionError):
             return {}
-        return found if isinstance(found, dict) else {}
+        return value if isinstance(value, dict) else {}
 
 
 def _unit(vectors: Floats) -> Floats:

@@ -60,15 +60,16 @@ class HashedEmbedder:
         return np.array([_vector(tokens(text)) for text in texts], np.float32).reshape(-1, DIMENSION)
 
 
-def _vector(found: Sequence[str]) -> NDArray[np.float64]:
+def _vector(words: Sequence[str]) -> NDArray[np.float64]:
     """The vector of one text."""
-    counts = Counter(found)
-    counts.update([*found[:FIRST]] * FIRST_AGAIN)
-    known = [_buckets(token) for token in counts or ("",)]
+    counts = Counter(words)
+    counts.update([*words[:FIRST]] * FIRST_AGAIN)
+    buckets = [_buckets(token) for token in counts or ("",)]
     weights = np.array([*counts.values()] or [1]) ** COUNT_POWER
-    places = np.concatenate([places for places, _ in known])
-    shares = np.concatenate([shares for _, shares in known])
-    sums = np.bincount(places, shares * np.repeat(weights, [len(one) for one, _ in known]), 2 * DIMENSION)
+    places = np.concatenate([places for places, _ in buckets])
+    shares = np.concatenate([shares for _, shares in buckets])
+    counted = np.repeat(weights, [len(places) for places, _ in buckets])
+    sums = np.bincount(places, shares * counted, 2 * DIMENSION)
     whole = sums[:DIMENSION] - sums[DIMENSION:]
     damped = np.copysign(np.abs(whole) ** BUCKET_POWER, whole)
     norm = np.linalg.norm(damped)

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 import numpy as np
+from attrs import define
 from numpy.typing import NDArray
 
 from context_pack.retrieval.ports import EmbedderFailed, Kind, TextRefused
@@ -36,14 +37,15 @@ REST = 30.0
 """For so many seconds after a query had no answer in time the next ones fail at once."""
 
 
+@define
 class _Refused(Exception):
-    """Why there is no answer, and whether asking again may help."""
+    """Why there is no answer, in words, and whether asking again may help."""
 
-    def __init__(self, words: str, passing: bool = False, late: bool = False, of_text: bool = False) -> None:
-        super().__init__(words)
-        self.passing, self.late = passing, late
-        self.of_text = of_text
-        """Whether it may be one text that is refused, as longer than the model reads."""
+    words: str
+    passing: bool = False
+    late: bool = False
+    of_text: bool = False
+    """Whether it may be one text that is refused, as longer than the model reads."""
 
 
 class HttpEmbedder:
@@ -77,15 +79,15 @@ class HttpEmbedder:
             EmbedderFailed: the endpoint refuses, is not there, or answers with something else.
         """
         # Whoever asks compares with what is stored and sees a change; documents of one run are never mixed.
-        known = self.dimension if kind == "document" else 0
+        expected = self.dimension if kind == "document" else 0
         batches: list[NDArray[np.float32]] = []
         for batch in batched(texts):
             batches.append(vectors_in(self._ask(batch, kind), len(batch)))
-            made = batches[-1].shape[1]
-            if known not in (0, made):
-                words = f"answered with vectors of {made} dimensions after {known}"
+            dimension = batches[-1].shape[1]
+            if expected not in (0, dimension):
+                words = f"answered with vectors of {dimension} dimensions after {expected}"
                 raise EmbedderFailed(f"{self._place()} {words}")
-            self.dimension = known = made
+            self.dimension = expected = dimension
         return np.concatenate(batches) if batches else np.empty((0, self.dimension), np.float32)
 
     def _ask(self, texts: list[str], kind: Kind) -> bytes:
@@ -104,7 +106,7 @@ class HttpEmbedder:
                     waits = waits[:1]
                 if not waits or not refused.passing:
                     failure = TextRefused if refused.of_text else EmbedderFailed
-                    raise failure(f"{self._place()} {refused}") from None
+                    raise failure(f"{self._place()} {refused.words}") from None
             self._pause(waits.pop(0))
 
     def _post(self, texts: list[str], timeout: float) -> bytes:
@@ -126,9 +128,9 @@ class HttpEmbedder:
             reason = getattr(error, "reason", error)
             if isinstance(reason, TimeoutError):
                 raise _Refused(f"did not answer in {timeout:g} s", passing=True, late=True) from None
-            said = self._clean(getattr(reason, "strerror", None) or reason)
+            words = self._clean(getattr(reason, "strerror", None) or reason)
             # A ValueError is a URL that is none: asking again changes nothing.
-            raise _Refused(f"cannot be asked: {said}", passing=not isinstance(error, ValueError)) from None
+            raise _Refused(f"cannot be asked: {words}", passing=not isinstance(error, ValueError)) from None
         if len(content) > LARGEST_ANSWER:
             raise _Refused("answered with more than 64 MB")
         return content
@@ -141,21 +143,21 @@ class HttpEmbedder:
         if 300 <= status < 400:
             return _Refused(f"redirects ({status}): set CONTEXT_PACK_EMBEDDER to where it leads")
         try:
-            said = ": " + self._clean(json.loads(error.read(10_000))["error"]["message"])
+            words = ": " + self._clean(json.loads(error.read(10_000))["error"]["message"])
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
-            said = ""
+            words = ""
         passing = status in (408, 409, 425, 429) or status >= 500
         of_text = status in (400, 413, 422, 500)
-        return _Refused(f"answered with status {status}{said}", passing, of_text=of_text)
+        return _Refused(f"answered with status {status}{words}", passing, of_text=of_text)
 
     def _place(self) -> str:
         """The endpoint as it may be shown: a path may hold secrets."""
         host = self._url.partition("://")[2].partition("/")[0].partition("?")[0].rpartition("@")[2]
         return f"the embedder at {self._clean(host)}"
 
-    def _clean(self, said: object) -> str:
+    def _clean(self, message: object) -> str:
         """An endpoint's message in one short line, without the API key."""
-        line = " ".join(str(said).split())
+        line = " ".join(str(message).split())
         return (line.replace(self._key, "…") if self._key else line)[:200]
 
 
@@ -199,11 +201,12 @@ def vectors_in(body: bytes, count: int) -> NDArray[np.float32]:
 def _opener(url: str) -> Any:
     """The URL opener: without redirects, and without a proxy for local addresses."""
 
-    class Stay(HTTPRedirectHandler):
-        """Does not follow redirects: a redirect is an HTTP error."""
+    is_local = (urlsplit(url).hostname or "") in ("localhost", "127.0.0.1", "::1")
+    return build_opener(_Stay, ProxyHandler({})) if is_local else build_opener(_Stay)
 
-        def redirect_request(self, *_: Any) -> None:
-            return None
 
-    local = (urlsplit(url).hostname or "") in ("localhost", "127.0.0.1", "::1")
-    return build_opener(Stay, ProxyHandler({})) if local else build_opener(Stay)
+class _Stay(HTTPRedirectHandler):
+    """Does not follow redirects: a redirect is an HTTP error."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None

@@ -18,7 +18,7 @@ from context_pack_adapters.files.folder import PrivateFolder
 from context_pack_adapters.files.locking import PathLock
 from context_pack_adapters.system import python_environment
 
-MOST_SAID = 300
+MOST_WORDS = 300
 RETRY_SECONDS = 30.0
 """How long a task that failed is left alone."""
 STOP_SECONDS = 2.0
@@ -92,7 +92,7 @@ class ChildBackground:
     def trouble(self, task: str) -> str | None:
         """Why the task failed the last time, in one line; None if it did not, or did not say."""
         child = self._children.get(task)
-        return (child.said or None) if child is not None and child.code else None
+        return (child.words or None) if child is not None and child.code else None
 
     def wait(self, task: str, seconds: float) -> bool:
         """Wait until the task of this process's worker is over; one that runs elsewhere is not waited for."""
@@ -129,16 +129,16 @@ class _Child(Thread):
         super().__init__(daemon=True, name="task")
         self.process, self._done, self._ended_at = process, done, 0.0
         self.code: int | None = None
-        self.said = ""
+        self.words = ""
 
     def run(self) -> None:
         """Read until the process ends."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         with self.process.stdin, self.process.stdout:
-            said = self.process.stdout.read().decode("utf-8", "replace")
+            output = self.process.stdout.read().decode("utf-8", "replace")
             code = self.process.wait()
-        self.said, self.code, self._ended_at = said.strip()[:MOST_SAID], code, time.monotonic()
+        self.words, self.code, self._ended_at = output.strip()[:MOST_WORDS], code, time.monotonic()
         if code == 0:
             self._done()
 

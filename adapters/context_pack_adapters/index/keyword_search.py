@@ -10,6 +10,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from math import log
+from statistics import fmean as mean
 from typing import NamedTuple
 
 from context_pack.retrieval.words import related
@@ -51,16 +52,16 @@ def fts5_rarity(total: int, having: int) -> float:
     return max(log(odds), 1e-6) if odds > 0 else 1e-6
 
 
-def asked(words: Sequence[str], counted: Counted) -> KeywordQuery:
+def prepared(words: Sequence[str], counted: Counted) -> KeywordQuery:
     """The query words that the index has, with their other forms; of too many, the heaviest.
 
     A word that stands nowhere counts in the best score like the usual one of those that do, so that a query
     of which a part is known cannot score as if all were found. The whole of a compound is no word by itself.
     """
-    said = Counter(words)
-    total, counts = counted([*said, *(other for word in said for other in related(word))])
-    weights: dict[str, float] = {word: float(times) for word, times in said.items() if word in counts}
-    for word, times in said.items():
+    query = Counter(words)
+    total, counts = counted([*query, *(other for word in query for other in related(word))])
+    weights: dict[str, float] = {word: float(times) for word, times in query.items() if word in counts}
+    for word, times in query.items():
         for other in related(word):
             if other in counts:
                 weights[other] = weights.get(other, 0.0) + RELATED * times
@@ -68,11 +69,11 @@ def asked(words: Sequence[str], counted: Counted) -> KeywordQuery:
     heaviest = sorted(weights, key=lambda word: (-rarities[word] * weights[word], word))[:MOST_WORDS]
     if total > LARGE:
         heaviest = [word for word in heaviest if counts[word] <= total / 2] or heaviest
-    wholes = {word for word in said if any(word != part and word.startswith(part) for part in said)}
-    known = [rarities[word] for word in heaviest if word in said] or [rarity(total, 1)]
+    wholes = {word for word in query if any(word != part and word.startswith(part) for part in query)}
+    usual = mean([rarities[word] for word in heaviest if word in query] or [rarity(total, 1)])
     reachable = sum(
-        times * (rarities[word] if word in counts else sum(known) / len(known))
-        for word, times in said.items()
+        times * (rarities[word] if word in counts else usual)
+        for word, times in query.items()
         if word in heaviest or (word not in counts and word not in wholes)
     )
     chosen = {word: weights[word] for word in heaviest}
@@ -93,16 +94,16 @@ def keyword_hits(
     """The best pieces for these words among those that a condition admits, best first, ties by piece."""
     if not query.weights:
         return []
-    asked_for: list[object] = []
+    parameters: list[object] = []
     for word, times in query.weights.items():
         share = times * query.rarities[word] / fts5_rarity(query.total, query.counts[word])
-        asked_for += [share, f'"{word}"']
+        parameters += [share, f'"{word}"']
     # SQLite would merge a single word's question with the sum around it, where `bm25` cannot be called.
     single = " LIMIT -1" if len(query.weights) == 1 else ""
     parts = " UNION ALL ".join([_WORD] * len(query.weights)) + single
     rows = connection.execute(
         f"SELECT piece, SUM(score) AS score FROM ({parts}) WHERE {within} GROUP BY piece"
         " ORDER BY score DESC, piece LIMIT ?",
-        (*asked_for, *values, limit),
+        (*parameters, *values, limit),
     )
     return rows.fetchall()

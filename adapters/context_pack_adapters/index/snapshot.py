@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from context_pack.retrieval.model import FoundPiece, IndexEntry, PieceHit, Progress, Scope, Summary
 from context_pack.retrieval.words import tokens
 from context_pack_adapters.index.graph import Graphs
-from context_pack_adapters.index.keyword_search import KeywordQuery, asked, counted, keyword_hits
+from context_pack_adapters.index.keyword_search import counted, keyword_hits, prepared
 from context_pack_adapters.index.vectors import (
     HeldVectors,
     as_vector,
@@ -74,8 +74,9 @@ class SqliteSnapshot:
 
     def __init__(self, connection: sqlite3.Connection, vectors: HeldVectors, graphs: Graphs) -> None:
         self._connection, self._vectors, self._graphs = connection, vectors, graphs
-        self._query: tuple[Sequence[str], KeywordQuery] | None = None
         self._within = lru_cache(self._condition)
+        # A question's words are counted once, for its hits and for the best score that they could reach.
+        self._prepared = lru_cache(lambda words: prepared(words, partial(counted, connection)))
 
     def _condition(self, scope: Scope) -> Condition:
         """The condition on a `piece` by which a scope admits it; none where it admits all there are."""
@@ -88,7 +89,8 @@ class SqliteSnapshot:
 
     def keyword(self, words: Sequence[str], scope: Scope, limit: int) -> Sequence[PieceHit]:
         """The best pieces by BM25 for these tokens (repeats count), best first, ties by piece."""
-        return keyword_hits(self._connection, self._asked(words), *self._within(scope), limit)
+        query = self._prepared(tuple(words))
+        return keyword_hits(self._connection, query, *self._within(scope), limit)
 
     def named(self, names: Sequence[str], scope: Scope, limit: int) -> Sequence[int]:
         """Pieces whose heading is one of these names, or ends in it after a dot, in their order."""
@@ -105,12 +107,7 @@ class SqliteSnapshot:
 
     def ideal(self, words: Sequence[str]) -> float:
         """The BM25 score that no piece can pass for these tokens."""
-        return self._asked(words).ideal
-
-    def _asked(self, words: Sequence[str]) -> KeywordQuery:
-        if self._query is None or self._query[0] != words:
-            self._query = (words, asked(words, partial(counted, self._connection)))
-        return self._query[1]
+        return self._prepared(tuple(words)).ideal
 
     def nearest(self, embedder: str, vector: Any, scope: Scope, limit: int) -> Sequence[PieceHit]:
         """The nearest pieces by cosine, of those with a vector of that embedder; ties by piece."""
@@ -155,9 +152,8 @@ class SqliteSnapshot:
         if (progress := self._vectors.progress.get(state)) is None:
             sql, values = condition(scope)
             joined = f"FROM pieces p JOIN entries e ON e.id = p.entry WHERE {sql}"
-            total, done = self._connection.execute(
-                f"SELECT COUNT(*), SUM({_HAS_VECTOR}) {joined}", (embedder, *values)
-            ).fetchone()
+            counts = f"SELECT COUNT(*), SUM({_HAS_VECTOR}) {joined}"
+            total, done = self._connection.execute(counts, (embedder, *values)).fetchone()
             progress = Progress(done or 0, total)
             self._vectors.progress = {state: progress}
         return progress
@@ -174,11 +170,9 @@ class SqliteSnapshot:
 
     def found(self, pieces: Sequence[int]) -> Sequence[FoundPiece]:
         """These pieces, in that order; those that are gone are left out."""
-        found = {
-            row[0]: FoundPiece(*row[:-2], *map(from_facts, row[-2:]))
-            for row in self._connection.execute(_FOUND, (json.dumps(pieces),))
-        }
-        return [found[piece] for piece in pieces if piece in found]
+        rows = self._connection.execute(_FOUND, (json.dumps(pieces),))
+        by_id = {row[0]: FoundPiece(*row[:-2], *map(from_facts, row[-2:])) for row in rows}
+        return [by_id[piece] for piece in pieces if piece in by_id]
 
     def entry(self, corpus: str, key: str) -> IndexEntry | None:
         """One entry with its text, without its pieces."""
