@@ -325,7 +325,8 @@ class GitSource:
         """The folder of the manifest, and what it says; without one, all of the repository is a folder."""
         named, text = self._where.manifest, None
         if item := items.get(named or MANIFEST_FILE):
-            text = next(self._contents([item.blob], MAX_BYTES)).decode("utf-8", "replace")
+            data = next(self._contents([item.blob], MAX_BYTES))
+            text = data.decode("utf-8", "replace").removeprefix("\ufeff")
         if not named:
             return "", manifest_of(text, self._where.name)
         if text is None:

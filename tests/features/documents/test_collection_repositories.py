@@ -314,7 +314,7 @@ def repository(tmp_path: Path) -> Path:
         "docs/.env": "TOKEN=1",
         "docs/draft.md": "draft",
         "docs/.gitignore": "draft.md\n",
-        "docs/manifest.json": json.dumps(manifest),
+        "docs/manifest.json": "\ufeff" + json.dumps(manifest),
     }
     committed(folder, files)
     git(folder, "tag", "v1")
