@@ -83,15 +83,16 @@ class Graphs:
 
     def _load(self, path: str, dimension: int) -> Any | None:
         """The graph in a file, kept in memory; None where there is none or it is damaged."""
-        if path not in self._loaded:
+        loaded = self._loaded  # one at a time is kept; another thread may put its own there meanwhile
+        if path not in loaded:
             graph = _new_graph(dimension)
             try:
                 graph.load_index(path)
                 graph.set_ef(EFFORT)  # loading resets it
             except RuntimeError:
                 graph = None
-            self._loaded = {path: graph}
-        return self._loaded[path]
+            loaded = self._loaded = {path: graph}
+        return loaded[path]
 
     def _is_fresh(self, connection: sqlite3.Connection, embedder: str, path: str, count: int) -> bool:
         last, size = _numbers(path)
