@@ -69,7 +69,7 @@ def checked(
 
 
 NEW_NAME = (
-    text(values.NAME_LOW, values.NAME_HIGH + 80),
+    text(high=values.NAME_HIGH + 80),
     "Unique, 3-120 characters; never changes",
     values.new_name,
 )

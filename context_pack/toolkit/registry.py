@@ -166,7 +166,7 @@ def describe(tool: Tool) -> dict[str, Any]:
         "title": tool.title,
         "description": tool.description,
         "inputSchema": published(tool.schema),
-        "annotations": tool.annotations.wire(),
+        "annotations": dict(tool.annotations),
     }
     if tool.output_schema is not None:
         shown["outputSchema"] = tool.output_schema

@@ -1,7 +1,8 @@
 """What a tool is: a name, its commands, its promises (annotations), and the function that serves it.
 
 A tool has one command class, or one per action; the published schema of an action tool is the flat union of
-its commands' fields, and each call is checked against the command of its own action. A `Family` holds what
+its commands' fields, each as the first action that has it says (so the loosest comes first), and each call is
+checked against the command of its own action. A `Family` holds what
 several tools share: the contract shape of their errors.
 """
 
@@ -103,52 +104,25 @@ class Family:
     error: ErrorShape
 
 
-@frozen
-class Annotations:
-    """The four MCP hints, always all of them."""
-
-    read_only: bool
-    destructive: bool
-    idempotent: bool
-    open_world: bool = False
-    """Whether the tool uses the network."""
-
-    def wire(self) -> dict[str, Any]:
-        """The annotations as MCP spells them; the title stands beside them."""
-        return {
-            "readOnlyHint": self.read_only,
-            "destructiveHint": self.destructive,
-            "idempotentHint": self.idempotent,
-            "openWorldHint": self.open_world,
-        }
+def _hints(
+    *, read_only: bool, destructive: bool, idempotent: bool, open_world: bool = False
+) -> Mapping[str, bool]:
+    """The four MCP hints, always all of them; `open_world` says that a tool uses the network."""
+    return {
+        "readOnlyHint": read_only,
+        "destructiveHint": destructive,
+        "idempotentHint": idempotent,
+        "openWorldHint": open_world,
+    }
 
 
-READS = Annotations(read_only=True, destructive=False, idempotent=True)
-WRITES = Annotations(read_only=False, destructive=True, idempotent=False)
-ADDS = Annotations(read_only=False, destructive=False, idempotent=True)
-FETCHES = Annotations(read_only=False, destructive=False, idempotent=True, open_world=True)
+READS = _hints(read_only=True, destructive=False, idempotent=True)
+WRITES = _hints(read_only=False, destructive=True, idempotent=False)
+FETCHES = _hints(read_only=False, destructive=False, idempotent=True, open_world=True)
 
 
 def _never(_: Mapping[str, Any]) -> bool:
     return False
-
-
-_LOOSER: Mapping[str, Callable[[Any, Any], Any]] = {
-    **dict.fromkeys(("minLength", "minimum", "minItems"), min),
-    **dict.fromkeys(("maxLength", "maximum", "maxItems"), max),
-}
-
-
-def _wider(one: Schema, other: Schema) -> Schema:
-    """A schema that takes what either of two takes of the same type; the first says what it is about."""
-    rules = {key for key in one if key in _LOOSER or key == "pattern"}
-    wider = {key: value for key, value in one.items() if key not in rules}
-    for key in rules & set(other):
-        if key in _LOOSER:
-            wider[key] = _LOOSER[key](one[key], other[key])
-        elif one[key] == other[key]:
-            wider[key] = one[key]
-    return {key: wider[key] for key in one if key in wider}
 
 
 @frozen
@@ -167,7 +141,7 @@ class Tool:
     title: str
     description: str
     family: Family
-    annotations: Annotations
+    annotations: Mapping[str, bool]
     commands: Mapping[str, type]
     choose: Callable[[Mapping[str, Any]], type]
     run: Callable[[Any, Call], Answer]
@@ -198,7 +172,7 @@ class Tool:
                 for name, schema in schema_of(command)["properties"].items():
                     if name != "action":
                         schema.pop("default", None)
-                        properties[name] = _wider(properties.get(name, schema), schema)
+                        properties.setdefault(name, schema)
         if self.budget is not None and properties[self.budget].get("default") == DEFAULT_MAX_TOKENS:
             del properties[self.budget]["default"]  # the client's page decides
         return {"type": "object", "properties": properties, "additionalProperties": False, **required}
@@ -211,7 +185,7 @@ def tool(
     family: Family,
     command: type,
     run: Callable[[Any, Call], Answer],
-    annotations: Annotations = READS,
+    annotations: Mapping[str, bool] = READS,
     **options: Any,
 ) -> Tool:
     """A tool with one command."""

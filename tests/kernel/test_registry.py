@@ -207,7 +207,7 @@ def test_tools_are_described_in_a_fixed_order_with_all_four_hints() -> None:
     }
     assert shown[0]["outputSchema"] == {"type": "object"}
     assert shown[0]["_meta"]["anthropic/maxResultSizeChars"] > 0
-    assert shown[1]["annotations"] == READS.wire()
+    assert shown[1]["annotations"] == READS
     assert "outputSchema" not in shown[1]
     assert shown[1]["_meta"] == {"context-pack/family": "test"}
 

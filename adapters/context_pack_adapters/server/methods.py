@@ -211,7 +211,7 @@ class Methods:
             self._connection.alarm(f"kind of {name}", caught)
             mutates = True
         kind = "write" if mutates else "slow" if tool.slow else "read"
-        seconds = self._connection.call_seconds * (FETCHING if tool.annotations.open_world else 1)
+        seconds = self._connection.call_seconds * (FETCHING if tool.annotations["openWorldHint"] else 1)
 
         def work(job: Job) -> bytes:
             answer = registry.call(name, arguments, job)
