@@ -58,19 +58,9 @@ _LONGEST = timedelta(minutes=MAX_MINUTES)
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 
-def _life(minutes: int, name: str) -> timedelta:
-    if not 1 <= minutes <= MAX_MINUTES:
-        raise invalid(f"'{name}' must be an integer from 1 to {MAX_MINUTES}", name)
-    return timedelta(minutes=minutes)
-
-
 def expiry(now: datetime, minutes: int) -> datetime:
-    """When something that lives for `minutes` from now expires.
-
-    Raises:
-        Failure: `invalid_data`, field `ttl_minutes`, for minutes out of bounds.
-    """
-    return now + _life(minutes, "ttl_minutes")
+    """When something that lives for `minutes` from now expires."""
+    return now + timedelta(minutes=minutes)
 
 
 def extended(expires_at: datetime, minutes: int, now: datetime) -> datetime:
@@ -79,7 +69,7 @@ def extended(expires_at: datetime, minutes: int, now: datetime) -> datetime:
     Raises:
         Failure: `invalid_data`, field `extend_minutes`, when that is further than the longest life from now.
     """
-    more = _life(minutes, "extend_minutes")
+    more = timedelta(minutes=minutes)
     # Differences are compared, not dates, so that an expiry near the end of the calendar cannot overflow.
     room = _LONGEST - (expires_at - now)
     if more > room:
