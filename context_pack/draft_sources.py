@@ -27,8 +27,8 @@ from context_pack.kernel.paths import RelativePath, is_test
 from context_pack.kernel.ports import SourceFile, SourceTree
 from context_pack.kernel.syntax import Definition, Syntax, readable_part
 from context_pack.kernel.text import LineRange, counted, first_sentence, one_line, split_lines
-from context_pack.knowledge.about import NO_FRAME, KnownHere
-from context_pack.knowledge.places import ChangedFile, frames, project_path
+from context_pack.knowledge.about import KnownHere
+from context_pack.knowledge.places import ChangedFile
 from context_pack.memory.entries import CODE, DISCOVERY, PACK, WITHIN
 from context_pack.memory.search import MOST_SHOWN, ContextSearch, MemorySearcher
 from context_pack.packs.ports import Excerpt, Excerpted
@@ -107,24 +107,16 @@ class DraftSources:
 
     def traced(self, trace: str, check: Check = never_cancelled, /) -> Excerpted:
         """The functions that a trace goes through, in its order, and what is known there."""
-        items: dict[tuple[str, int, int], Excerpt] = {}
-        for frame in frames(trace):
-            path = project_path(frame.file, self._is_file) or self._only_file(frame.file)
-            if path is None:
-                continue
-            around = self.knowledge.definitions.around(RelativePath(path), frame.line)
-            name, lines = around or ("", LineRange(frame.line, frame.line))
+        items = []
+        for place, line in self.knowledge.lines_of_trace(trace).items():
+            lines = place.lines or LineRange(line, line)
             first, last = lines.start, lines.end
             if last - first >= LONG_FRAME:
-                first, last = max(first, frame.line - LINES_OF_FRAME), min(last, frame.line + LINES_OF_FRAME)
-            what = f"at line {frame.line}"
-            items.setdefault(
-                (path, lines.start, lines.end), Excerpt("trace", name, 1.0, "", path, first, last, what)
-            )
-        if not items:
-            raise Failure(Code.NOT_FOUND, NO_FRAME)
-        near = [self.knowledge.near(path, first, last, check) for path, first, last in items]
-        return Excerpted(list(items.values()), {}, _known_text(line for lines in near for line in lines))
+                first, last = max(first, line - LINES_OF_FRAME), min(last, line + LINES_OF_FRAME)
+            name = place.symbol or ""
+            items.append(Excerpt("trace", name, 1.0, "", place.path, first, last, f"at line {line}"))
+        near = [self.knowledge.near(str(item.path), item.start, item.end, check) for item in items]
+        return Excerpted(items, {}, _known_text(line for lines in near for line in lines))
 
     def _remembered(
         self, query: str, limit: int, notes: dict[str, object], check: Check
@@ -193,19 +185,6 @@ class DraftSources:
             if isinstance(file, SourceFile) and _stands(file.text, found.text, found.start, found.end):
                 return path.value
         return None
-
-    def _is_file(self, path: str) -> bool:
-        try:
-            return self.tree.is_file(RelativePath(path))
-        except Failure:
-            return False
-
-    def _only_file(self, file: str) -> str | None:
-        """The one file of the tree whose path ends like this: frames of Java name no source folder."""
-        folders, _, name = file.replace("\\", "/").rpartition("/")
-        ends = f"/{folders}/{name}" if folders else f"/{name}"
-        places = [path.value for path in self.tree.names().named(name) if f"/{path.value}".endswith(ends)]
-        return places[0] if len(places) == 1 else None
 
     def _touched(self, file: ChangedFile) -> Iterator[Excerpt]:
         """The innermost definitions around the new lines of a file, then new lines that are in none.

@@ -134,17 +134,24 @@ class KnownHere:
 
     def of_trace(self, trace: str) -> list[PlaceInCode]:
         """The functions of this project that a trace goes through, in its order."""
-        places: dict[PlaceInCode, None] = {}
+        return list(self.lines_of_trace(trace))
+
+    def lines_of_trace(self, trace: str) -> dict[PlaceInCode, int]:
+        """The same, each with the line of its first frame.
+
+        Raises:
+            Failure: `not_found`, the trace names no file of this project.
+        """
+        places: dict[PlaceInCode, int] = {}
         for frame in frames(trace):
-            path = project_path(frame.file, self._is_file)
-            if path is None:
-                continue
-            around = self.definitions.around(RelativePath(path), frame.line)
-            symbol, lines = around or (None, LineRange(frame.line, frame.line))
-            places.setdefault(PlaceInCode(path, lines, symbol))
+            path = project_path(frame.file, self._is_file) or self._only_file(frame.file)
+            if path is not None:
+                around = self.definitions.around(RelativePath(path), frame.line)
+                symbol, lines = around or (None, LineRange(frame.line, frame.line))
+                places.setdefault(PlaceInCode(path, lines, symbol), frame.line)
         if not places:
             raise Failure(Code.NOT_FOUND, NO_FRAME)
-        return list(places)
+        return places
 
     def near(self, path: str, first: float, last: float, check: Check = never_cancelled, /) -> list[str]:
         """What an answer about these lines carries along of what is known there: a few sentences."""
@@ -187,6 +194,13 @@ class KnownHere:
             return self.tree.is_file(RelativePath(path))
         except Failure:
             return False
+
+    def _only_file(self, file: str) -> str | None:
+        """The one file of the tree whose path ends like this: frames of Java name no source folder."""
+        folders, _, name = file.replace("\\", "/").rpartition("/")
+        ends = f"/{folders}/{name}" if folders else f"/{name}"
+        places = [path.value for path in self.tree.names().named(name) if f"/{path.value}".endswith(ends)]
+        return places[0] if len(places) == 1 else None
 
 
 WORK_IN_PROGRESS = "HEAD"
