@@ -96,7 +96,7 @@ class Connection:
 
     def _registry(self) -> Registry:
         if self._settings.refusals:
-            from context_pack_adapters.registries import refusing_registry
+            from context_pack_adapters.served import refusing_registry
 
             return refusing_registry(self._settings, self._log)
         return self._load().registry

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from threading import Lock, RLock, Thread
+from typing import Any, NoReturn
+
+from attrs import evolve
 
 from context_pack.app import build
 from context_pack.documents.sync import TASK
-from context_pack.kernel.errors import Failure
+from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import RelativePath
 from context_pack.knowledge.about import ContextFor
 from context_pack.toolkit.arguments import parse
@@ -22,6 +25,18 @@ from context_pack_adapters.settings import Settings
 
 SEARCH_SHARE = 0.5
 """How much of a call's time the search for the code of refs may take; the rest is for the answer."""
+
+
+def refusing_registry(settings: Settings, log: Log) -> Registry:
+    """Every tool, so that a model sees them; each call is refused with what to set, and reads nothing."""
+
+    def refuse(*_: Any) -> NoReturn:
+        raise Failure(Code.INVALID_DATA, "; ".join(settings.refusals))
+
+    ports = open_ports(settings._replace(refusals=(), store=""))
+    registry = build(ports, report=log.finished, alarm=log.alarm)
+    tools = {name: evolve(tool, choose=refuse) for name, tool in registry.tools.items()}
+    return evolve(registry, tools=tools, resources=list, prompts={})
 
 
 class Served:

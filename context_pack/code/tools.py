@@ -27,7 +27,7 @@ from context_pack.code.reading import (
 from context_pack.code.roles import role_of
 from context_pack.code.usages import FindUsages, Usage, UsageFinder, Usages
 from context_pack.kernel.paths import RelativePath, module_of
-from context_pack.kernel.ports import KnownNear, nothing_known
+from context_pack.kernel.ports import KnownNear
 from context_pack.kernel.text import counted
 from context_pack.kernel.times import file_time, format_instant
 from context_pack.toolkit.budget import MORE, fit, json_size, room_of, size
@@ -66,7 +66,7 @@ def build(
 
 
 def read_tool(
-    reader: FileReader, access: AccessLog | None, now: Callable[[], datetime], near: KnownNear = nothing_known
+    reader: FileReader, access: AccessLog | None, now: Callable[[], datetime], near: KnownNear
 ) -> Tool:
     """`read_file` with what is known there."""
 
@@ -259,7 +259,7 @@ By name, not by type."""
 MOST_UNPARSED = 10
 
 
-def outline_tool(outliner: Outliner, near: KnownNear = nothing_known) -> Tool:
+def outline_tool(outliner: Outliner, near: KnownNear) -> Tool:
     """`code_outline` over the source tree, with what is known of the file or folder."""
 
     def run(command: CodeOutline, call: Call) -> Answer:

@@ -105,11 +105,6 @@ class KnownNear(Protocol):
     ) -> Sequence[str]: ...
 
 
-def nothing_known(_: str, __: float, ___: float, ____: Callable[[], None], /) -> Sequence[str]:
-    """Where nothing is written down."""
-    return ()
-
-
 def decode(data: bytes) -> str | Reason:
     """The text without its byte order mark, or the reason why it is not one."""
     if data.find(b"\0", 0, SNIFFED_BYTES) >= 0:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.ports import KnownNear, nothing_known
+from context_pack.kernel.ports import KnownNear
 from context_pack.memory.discovery import ID_CHARS, Discovery, place_shown
 from context_pack.memory.entries import CODE, DISCOVERY, PACK
 from context_pack.memory.record import (
@@ -113,7 +113,7 @@ SEARCH_SCHEMA = shape(
 )  # fmt: skip
 
 
-def search_tool(searcher: MemorySearcher, near: KnownNear = nothing_known) -> Tool:
+def search_tool(searcher: MemorySearcher, near: KnownNear) -> Tool:
     """`context_search`; code comes with what is known of it."""
 
     def choose(arguments: Mapping[str, Any]) -> type:

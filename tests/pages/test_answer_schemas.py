@@ -18,12 +18,12 @@ from document_trees import handbook
 from file_trees import lay
 from jsonschema import Draft202012Validator
 
+from context_pack.app import build
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import Registry
 from context_pack.toolkit.spec import Answer, FailedCall
-from context_pack_adapters.logs import Log
-from context_pack_adapters.registries import load_registry
+from context_pack_adapters.disk_ports import open_ports
 from context_pack_adapters.settings import read_settings
 
 ANSWERED: Mapping[str, Mapping[str, Any]] = {
@@ -61,7 +61,7 @@ def registry(tmp_path: Path) -> Registry:
     )
     lay(tmp_path, {"src/.context.yaml": MINIMAL, ".context.config.yaml": "min_tokens: 0\n"})
     shutil.copytree(SAMPLE, tmp_path / "specs")
-    return load_registry(read_settings({}, str(tmp_path)), Log("off"))
+    return build(open_ports(read_settings({}, str(tmp_path))))
 
 
 def misfits(registry: Registry, name: str, answer: Answer) -> list[str]:

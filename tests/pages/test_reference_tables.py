@@ -14,12 +14,12 @@ import pytest
 from attrs import NOTHING, frozen
 from pages import contract, contract_pages
 
+from context_pack.app import build
 from context_pack.toolkit.arguments import Schema, arguments_of, schema_of
 from context_pack.toolkit.registry import Registry
 from context_pack.toolkit.schema_errors import rule_in_words
 from context_pack.toolkit.spec import Tool
-from context_pack_adapters.logs import Log
-from context_pack_adapters.registries import load_registry
+from context_pack_adapters.disk_ports import open_ports
 from context_pack_adapters.settings import read_settings
 
 TABLE = re.compile(r"<!-- arguments: ([a-z0-9_]+) -->\n(.*?)\n?<!-- /arguments -->", re.DOTALL)
@@ -29,7 +29,7 @@ TABLE = re.compile(r"<!-- arguments: ([a-z0-9_]+) -->\n(.*?)\n?<!-- /arguments -
 def registry(tmp_path_factory: pytest.TempPathFactory) -> Registry:
     """The real registry over an empty folder."""
     here = str(tmp_path_factory.mktemp("registry"))
-    return load_registry(read_settings({}, here), Log("off"))
+    return build(open_ports(read_settings({}, here)))
 
 
 @pytest.mark.clause("PG-04")

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from context_pack.app import build
 from context_pack.kernel.text import first_sentence
 from context_pack.toolkit.arguments import schema_of
 from context_pack.toolkit.call import QuietCall
@@ -20,7 +21,6 @@ from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command
 from context_pack_adapters.cli.names import TOOL
 from context_pack_adapters.cli.output import nearest
-from context_pack_adapters.registries import load_registry
 from context_pack_adapters.server.jsonrpc import ProtocolError, answer_fields, decode
 
 STDIN_BYTES = 65536
@@ -37,7 +37,7 @@ def tools(app: App, name: str | None) -> None:
       context-pack tools input           its arguments, action by action
       context-pack tools --json          exactly what an MCP client sees
     """
-    registry = load_registry(app.settings, app.log)
+    registry = build(app.cases, report=app.log.finished, alarm=app.log.alarm)
     if name is not None:
         tool = _tool(registry, name)
         app.tell(describe(tool), *_explained(tool))
@@ -91,7 +91,7 @@ def call(app: App, tool: str, words: tuple[str, ...]) -> int:
 
     Exit code: 0 answered, 1 the tool answered with an error, 2 wrong usage.
     """
-    registry = load_registry(app.settings, app.log)
+    registry = build(app.cases, report=app.log.finished, alarm=app.log.alarm)
     arguments = read_arguments(words, _tool(registry, tool).schema["properties"])
     answer = registry.call(tool, arguments, QuietCall())
     _show(answer, app.json)
