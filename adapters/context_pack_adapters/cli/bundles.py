@@ -12,7 +12,7 @@ from context_pack.bundles.model import Bundle, Diagnostic, Unloadable
 from context_pack.bundles.ports import BundlePlace
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
-from context_pack_adapters.cli.generated import tool_command
+from context_pack_adapters.cli.arguments import tool_command
 from context_pack_adapters.cli.output import nearest
 
 NO_BUNDLE = """\

@@ -17,7 +17,7 @@ from context_pack.packs.model import Pack
 from context_pack.packs.ports import is_deleted, last_expired
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
-from context_pack_adapters.cli.names import PLACE, WrittenPlace
+from context_pack_adapters.cli.arguments import WrittenPlace, place
 from context_pack_adapters.cli.packs import SEVERAL, ask, called, change
 
 UNDECIDED = 3
@@ -33,7 +33,7 @@ DIFF = flag("--diff", "Print what changed in the code, too.")
 
 
 @command("about")
-@click.argument("place", type=PLACE, metavar="FILE[:LINES|#SYMBOL]")
+@click.argument("place", type=place, metavar="FILE[:LINES|#SYMBOL]")
 def about(app: App, place: WrittenPlace) -> int:
     """Say what is known of a file, lines or a definition: rules, decisions, claims, and how they stand.
 

@@ -17,8 +17,7 @@ from context_pack.code.usages import FindUsages
 from context_pack.kernel.text import counted, split_lines
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
-from context_pack_adapters.cli.generated import tool_command
-from context_pack_adapters.cli.names import PLACE, WrittenPlace
+from context_pack_adapters.cli.arguments import WrittenPlace, place, tool_command
 
 SEARCH_FAILED = 2
 _NOTICE = re.compile(r"\[.*\]|No definitions.*|Not parsed, with matching lines: .*")
@@ -76,7 +75,7 @@ def _tell(app: App, lines: Iterable[str], path: str) -> int:
 
 
 @command("read")
-@click.argument("place", type=PLACE, metavar="FILE")
+@click.argument("place", type=place, metavar="FILE")
 @flag("--deps", "Add the files that it imports.")
 def read(app: App, place: WrittenPlace, deps: bool) -> int:
     """Print a file of the project with line numbers, and on request the files that it imports.

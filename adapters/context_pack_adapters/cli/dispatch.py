@@ -71,8 +71,8 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "memory search": "search the discoveries",
         "memory accept": "say that discoveries still hold for the code as it is now",
         "memory forget": "forget discoveries",
+        "memory import": "record what Markdown notes and decision records say",
     },
-    "memory_import": {"memory import": "record what Markdown notes and decision records say"},
     "index": {"index": "index the code for searches now"},
     "docs": {
         "docs add": "add a collection of documents to context.json",
@@ -156,33 +156,19 @@ class Commands(click.Group):
     context_class = HelpContext
 
     def __init__(self, prefix: str, **rules: Any) -> None:
-        super().__init__(**rules)
+        below = [name.removeprefix(prefix).split()[0] for name in COMMANDS if name.startswith(prefix)]
+        super().__init__(commands={name: click.Command(name) for name in below}, **rules)
         self.prefix = prefix
         self.params += EVERYWHERE
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """The first words of the commands below, in the order of the table."""
-        names = [name.removeprefix(self.prefix) for name in COMMANDS if name.startswith(self.prefix)]
-        return list(dict.fromkeys(name.split()[0] for name in names))
+        return [*self.commands]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """The group or the command of that name; its module is loaded."""
         name = self.prefix + cmd_name
         return group(name) if name in GROUPS else load(name) if name in HOMES else None
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the first word names.
-
-        Raises:
-            click.UsageError: there is none; it names those that may be meant.
-        """
-        try:
-            return super().resolve_command(ctx, args)
-        except click.exceptions.NoSuchCommand:
-            names = self.list_commands(ctx)
-            raise click.exceptions.NoSuchCommand(args[0], possibilities=names, ctx=ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """The commands of this group, without loading any."""

@@ -18,8 +18,7 @@ from context_pack.retrieval.model import Scope
 from context_pack.retrieval.ports import EmbedderFailed
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
-from context_pack_adapters.cli.generated import tool_command
-from context_pack_adapters.cli.names import COLLECTION
+from context_pack_adapters.cli.arguments import COLLECTION, tool_command
 from context_pack_adapters.settings import working_directory
 
 NO_COLLECTIONS = "No collections. Add one: context-pack docs add NAME PLACE"

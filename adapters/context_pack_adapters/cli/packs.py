@@ -24,7 +24,7 @@ from context_pack.toolkit.arguments import parse
 from context_pack.toolkit.call import never_cancelled
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
-from context_pack_adapters.cli.names import EXPIRED, PACK, Minutes
+from context_pack_adapters.cli.arguments import EXPIRED, PACK, Minutes
 
 T = TypeVar("T")
 

@@ -17,7 +17,7 @@ from context_pack.packs.commands import Draft
 from context_pack.packs.model import Pack, Status
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
-from context_pack_adapters.cli.generated import tool_command
+from context_pack_adapters.cli.arguments import tool_command
 from context_pack_adapters.cli.packs import DEFAULT_TTL, ONE, TTL, ask
 from context_pack_adapters.files.folder import read_named, write_named
 

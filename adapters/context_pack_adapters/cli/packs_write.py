@@ -28,8 +28,7 @@ from context_pack.packs.values import path as path_of
 from context_pack.toolkit.call import never_cancelled
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command
-from context_pack_adapters.cli.generated import tool_command
-from context_pack_adapters.cli.names import PART, WrittenPlace, place_of
+from context_pack_adapters.cli.arguments import PART, WrittenPlace, place, tool_command
 from context_pack_adapters.cli.packs import DEFAULT_TTL, ONE, ask, at_revision, change
 from context_pack_adapters.cli.packs_text import given_text, tell_written
 
@@ -247,8 +246,8 @@ def diagram(app: App, pack: str, key: str, source: str, title: str = "", **why: 
     defaults={"section_key": DEFAULT_SECTION, "ref_key": None},
     spelled={"section_key": "--section", "ref_key": "--key", "ref_title": "--title", "ref_why": "--why"},
 )
-@click.argument("place", metavar="PLACE")
-def add(app: App, pack: str, place: str, section_key: str, ref_key: str = "", **words: str) -> None:
+@click.argument("place", type=place, metavar="PLACE")
+def add(app: App, pack: str, place: WrittenPlace, section_key: str, ref_key: str = "", **words: str) -> None:
     """Add lines of a file, or a definition, to a pack, and print the lines that were taken.
 
     PLACE is FILE:10-40, FILE:10, FILE#Class.method or Class.method. The section is made if it is missing. The
@@ -290,17 +289,15 @@ def add(app: App, pack: str, place: str, section_key: str, ref_key: str = "", **
     _tell(app, done, changed, *shown, place=f"{path}:{lines}")
 
 
-def _meant(app: App, place: str) -> WrittenPlace:
+def _meant(app: App, place: WrittenPlace) -> WrittenPlace:
     """The place that was written; a word that is no file is a definition."""
-    root = app.settings.source_root
-    meant = place_of(place, root)
-    if meant.start is not None or meant.symbol is not None:
-        return meant
-    file = re.split("[:#]", meant.path)[0]
-    if os.path.lexists(os.path.join(root, file)):
+    if place.start is not None or place.symbol is not None:
+        return place
+    file = re.split("[:#]", place.path)[0]
+    if os.path.lexists(os.path.join(app.settings.source_root, file)):
         whole = f"{quote(file)}:10-40 or {quote(file)}#Symbol"
-        raise click.UsageError(f"{place!r} does not say which part of the file; write {whole}")
-    return meant if "/" in file else WrittenPlace("", symbol=meant.path)
+        raise click.UsageError(f"'{place}' does not say which part of the file; write {whole}")
+    return place if "/" in file else WrittenPlace("", symbol=place.path)
 
 
 def _located(meant: WrittenPlace, resolver: Resolver) -> Place:

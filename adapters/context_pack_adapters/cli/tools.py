@@ -19,7 +19,7 @@ from context_pack.toolkit.schema_errors import rule_in_words
 from context_pack.toolkit.spec import Answer, Tool
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command
-from context_pack_adapters.cli.names import TOOL
+from context_pack_adapters.cli.arguments import TOOL
 from context_pack_adapters.cli.output import nearest
 from context_pack_adapters.server.jsonrpc import ProtocolError, answer_fields, decode
 
