@@ -129,7 +129,6 @@ class App:
 
         `notes` are said beside what people read, on stderr.
         """
-        self.complain(failures or {})
         if self.json:
             output.value(body)
         else:
@@ -137,6 +136,7 @@ class App:
                 output.line(*([line] if isinstance(line, str) else line))
             for note in notes:
                 output.note(note)
+        self.complain(failures or {})
         return code or (1 if failures else 0)
 
     def complain(self, failures: Mapping[str, Failure]) -> None:

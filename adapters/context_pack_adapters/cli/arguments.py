@@ -42,12 +42,12 @@ class WrittenPlace(NamedTuple):
 
 def place_of(written: str, source_root: str) -> WrittenPlace:
     """The place that `FILE`, `FILE:10-40`, `FILE:10` or `FILE#Class.method` means."""
-    found = _PLACE.fullmatch(written)
-    if found is None or os.path.lexists(os.path.join(source_root, written)):
+    match = _PLACE.fullmatch(written)
+    if match is None or os.path.lexists(os.path.join(source_root, written)):
         return WrittenPlace(in_project(written, source_root))
-    start = None if found["start"] is None else int(found["start"])
-    end = start if found["end"] is None else int(found["end"])
-    return WrittenPlace(in_project(found["path"], source_root), start, end, found["symbol"])
+    start = None if match["start"] is None else int(match["start"])
+    end = start if match["end"] is None else int(match["end"])
+    return WrittenPlace(in_project(match["path"], source_root), start, end, match["symbol"])
 
 
 def in_project(path: str, source_root: str) -> str:

@@ -58,8 +58,8 @@ def check(app: App, bundles: tuple[str, ...], allow_orphans: bool) -> int:
 
 
 def _report(place: BundlePlace, bundle: Bundle | Unloadable, allow_orphans: bool) -> dict[str, Any]:
-    found = list(bundle.findings())
-    fails = any(one.severity == "error" or (one.sort == "orphan" and not allow_orphans) for one in found)
+    findings = list(bundle.findings())
+    fails = any(one.severity == "error" or (one.sort == "orphan" and not allow_orphans) for one in findings)
     loaded = bundle if isinstance(bundle, Bundle) else None
     return {
         "id": place.id,
@@ -68,7 +68,7 @@ def _report(place: BundlePlace, bundle: Bundle | Unloadable, allow_orphans: bool
         "ok": loaded is not None and not fails,
         "entities": len(loaded.entities) if loaded else 0,
         "references": sum(map(len, loaded.edges.values())) if loaded else 0,
-        "findings": list(map(_record, found)),
+        "findings": list(map(_record, findings)),
     }
 
 
@@ -98,7 +98,7 @@ def _report_lines(report: Mapping[str, Any]) -> list[output.Line]:
     spelled={"dependencyDepth": "--depth", "bundleId": "--bundle"},
 )
 @click.argument("targets", nargs=-1, required=True, metavar="[TYPE/]ID...")
-def export(app: App, targets: Sequence[str], **asked: Any) -> None:
+def export(app: App, targets: Sequence[str], **arguments: Any) -> None:
     """Export entities of a bundle with everything they depend on.
 
     The same as the tool export_context: one complete JSON or YAML snapshot, with relations and schemas.
@@ -108,8 +108,8 @@ def export(app: App, targets: Sequence[str], **asked: Any) -> None:
       context-pack bundles export ride-start ride-end --depth 1 --format yaml
       context-pack bundles export ride-start > snapshot.json
     """
-    bundle = app.cases.bundles.open(asked.get("bundleId"))
-    answer = app.call("export_context", targets=_addresses(bundle, targets), **asked)
+    bundle = app.cases.bundles.open(arguments.get("bundleId"))
+    answer = app.call("export_context", targets=_addresses(bundle, targets), **arguments)
     if answer.is_error:
         output.body_of(answer)
     output.raw(answer.text.rstrip("\n") + "\n")

@@ -15,6 +15,7 @@ from context_pack.code.outline import CodeOutline
 from context_pack.code.tools import outlined_lines, usage_lines
 from context_pack.code.usages import FindUsages
 from context_pack.kernel.text import counted, split_lines
+from context_pack.toolkit.arguments import parse
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
 from context_pack_adapters.cli.arguments import WrittenPlace, place, tool_command
@@ -26,7 +27,7 @@ _NARROWED = re.compile(r"\b(path|query|depth|offset|limit)\b")
 
 
 @tool_command("outline", CodeOutline, "path")
-def outline(app: App, **asked: Any) -> int:
+def outline(app: App, **arguments: Any) -> int:
     """List the definitions of a file or a folder, with their lines and signatures.
 
     The same as the tool `code_outline`: what to look at before reading a long file. The exit code is 1 where
@@ -37,15 +38,13 @@ def outline(app: App, **asked: Any) -> int:
       context-pack outline src --depth 2
       context-pack outline . --query parse
     """
-    room = None if "maxTokens" in asked else inf  # all of it, unless it is told otherwise
-    if "maxTokens" in asked:
-        asked["max_tokens"] = asked.pop("maxTokens")
-    query = CodeOutline(**asked)
+    query = parse(CodeOutline, arguments)
+    room = None if "maxTokens" in arguments else inf  # all of it, unless it is told otherwise
     return _tell(app, outlined_lines(query, app.cases.code.outliner.outline(query, room=room)), "PATH")
 
 
 @tool_command("usages", FindUsages, "name")
-def usages(app: App, **asked: Any) -> int:
+def usages(app: App, **arguments: Any) -> int:
     """List where a name is defined and used, outside comments and strings.
 
     The same as the tool `find_usages`: by name, not by type. The exit code is 1 where there is none.
@@ -54,7 +53,7 @@ def usages(app: App, **asked: Any) -> int:
       context-pack usages Session.renew
       context-pack usages parse --path src
     """
-    answer = app.workspace.code.usages(**asked)
+    answer = app.workspace.code.usages(**arguments)
     lines = usage_lines(answer, len(answer.definitions), len(answer.uses))
     return _tell(app, lines, "--path") or (0 if answer.definitions or answer.total else 1)
 
@@ -115,7 +114,7 @@ def _file_lines(file: Mapping[str, Any], heading: bool) -> list[output.Line]:
     "grep", GrepCodebase, "pattern", fixed=("context", "maxTokens"), spelled={"filePattern": "--glob"}
 )
 @click.argument("place", required=False, metavar="[PATH]")
-def grep(app: App, place: str = "", **asked: Any) -> int:
+def grep(app: App, place: str = "", **arguments: Any) -> int:
     """Search the project's text files for a regular expression, line by line.
 
     Ignored files, hidden secrets, binaries and build folders are left out; case does not matter unless asked.
@@ -127,14 +126,14 @@ def grep(app: App, place: str = "", **asked: Any) -> int:
       context-pack grep TODO --glob '!**/*.md' --limit 100 --json | jq '.totalMatches'
     """
     if place:
-        if "filePattern" in asked:
+        if "filePattern" in arguments:
             raise click.UsageError("give a file or folder, or --glob, not both")
         inside = os.path.relpath(os.path.realpath(place), os.path.realpath(app.settings.source_root))
         if inside.startswith("..") or not os.path.exists(place):
             raise click.UsageError(f"there is no {place!r} in the project; --glob takes patterns")
         if inside != ".":
-            asked["filePattern"] = f"{inside}/**" if os.path.isdir(place) else f"/{inside}"
-    body = app.answer("grep_codebase", failing=SEARCH_FAILED, **asked)
+            arguments["filePattern"] = f"{inside}/**" if os.path.isdir(place) else f"/{inside}"
+    body = app.answer("grep_codebase", failing=SEARCH_FAILED, **arguments)
     matches, note = body["matches"], body.get("message", "")
     if not matches:
         note = f"{note} ({counted(body['filesSearched'], 'file')} searched)"

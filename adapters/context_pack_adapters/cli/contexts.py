@@ -16,7 +16,7 @@ from context_pack.contexts.queries import folder_at, opened, refusal
 from context_pack.contexts.refresh import RefreshRequest
 from context_pack.contexts.tools import listing_body
 from context_pack.kernel.ports import Reason
-from context_pack.kernel.text import one_line
+from context_pack.kernel.text import counted, one_line
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
 
@@ -133,7 +133,7 @@ def status(app: App, quiet: bool, schema: bool) -> int:
         if not quiet or states[each.scope] != "fresh":
             words = one_line(each.reason or each.summary or "", SUMMARY_CHARS)
             lines.append(_state_line(states[each.scope], f"{each.scope.ljust(width)}  {words}".rstrip()))
-    more = f"; {listing.skipped} folders below the threshold" if listing.skipped else ""
+    more = f"; {counted(listing.skipped, 'folder')} below the threshold" if listing.skipped else ""
     lines.append(_tally(("fresh", "stale", "missing"), states.values()) + more)
     notes = []
     if listing.warnings:

@@ -232,7 +232,7 @@ def _embed(app: App, chosen: list[Collection]) -> dict[str, Any]:
 
 
 @tool_command("docs search", SearchDocuments, "query", fixed=("hybridSearch",))
-def search(app: App, **asked: Any) -> int:
+def search(app: App, **arguments: Any) -> int:
     """Search the document collections by meaning and by words; what has changed is indexed first.
 
     The exit code is 0 if something was found, 1 if nothing was.
@@ -243,7 +243,7 @@ def search(app: App, **asked: Any) -> int:
       context-pack docs search "retry policy" --json | jq '.results[0]'
     """
     _shelf(app)
-    body = app.answer("documents_search", **asked)
+    body = app.answer("documents_search", **arguments)
     hits: list[dict[str, Any]] = body["results"]
     lines: list[output.Line] = []
     for hit in hits:

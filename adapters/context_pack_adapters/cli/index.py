@@ -56,8 +56,7 @@ def index(app: App, dry_run: bool) -> int:
     failed = indexer.failed()
     plan = indexer.plan({path: each for path, each in memory.index.known(CODE).items() if path not in failed})
     if dry_run:
-        _show_plan(app, memory, plan)
-        return 0
+        return _show_plan(app, memory, plan)
     body: dict[str, Any] = {}
     with output.progress("indexing") as report:
         indexer.carry_out(plan, report=lambda now: report(now.done, now.total))
@@ -81,9 +80,8 @@ def index(app: App, dry_run: bool) -> int:
         output.complain(f"{each['path']}: {each['reason']}")
     for notice in memory.index.notices():
         output.note(notice)
-    words = (
-        f"{counted(len(held), 'file')} indexed, {len(skipped)} skipped, in {time.monotonic() - start:.1f} s"
-    )
+    spent = f"{time.monotonic() - start:.1f} s"
+    words = f"{counted(len(held), 'file')} indexed, {len(skipped)} skipped, in {spent}"
     return app.tell(body, words, code=1 if "warning" in body else 0)
 
 
@@ -94,16 +92,18 @@ def _skipped(memory: MemoryPorts, plan: IndexPlan) -> dict[str, str]:
     return {**plan.skipped, **memory.tree.left_out(), **known}
 
 
-def _show_plan(app: App, memory: MemoryPorts, plan: IndexPlan) -> None:
-    found = {path: memory.tree.read(path).skipped for path in plan.changed}
+def _show_plan(app: App, memory: MemoryPorts, plan: IndexPlan) -> int:
+    """Print what would be indexed and removed, and what is skipped for which reason."""
+    reasons = {path: memory.tree.read(path).skipped for path in plan.changed}
+    todo = [path for path, reason in reasons.items() if reason is None]
     before = _skipped(memory, plan)
     gone = [path for path in plan.gone if path not in before]
     skip = {path: why for path, why in before.items() if path not in plan.changed and path not in plan.gone}
-    skip = dict(sorted({**skip, **{path: why for path, why in found.items() if why is not None}}.items()))
-    todo = [path for path, why in found.items() if why is None]
+    skip |= {path: reason for path, reason in reasons.items() if reason is not None}
     lines = [f"index   {path}" for path in todo] + [f"remove  {path}" for path in gone]
-    body = {"dryRun": True, "index": todo, "remove": gone, "skip": _named(skip)}
-    app.tell(body, *lines, *(f"skip    {path}: {reason}" for path, reason in skip.items()))
+    lines += [f"skip    {path}: {reason}" for path, reason in sorted(skip.items())]
+    body = {"dryRun": True, "index": todo, "remove": gone, "skip": _named(dict(sorted(skip.items())))}
+    return app.tell(body, *lines)
 
 
 def _named(files: dict[str, str]) -> list[dict[str, str]]:

@@ -40,7 +40,7 @@ IDS = click.argument("ids", nargs=-1, required=True, type=DISCOVERY, metavar="ID
 @tool_command(
     "memory add", ContextRecord, "type", "content", named={"id": DISCOVERY, "supersedes": DISCOVERY}
 )
-def add(app: App, **asked: Any) -> None:
+def add(app: App, **arguments: Any) -> None:
     """Record a discovery about the project; the same words again are merged with what is there.
 
     With --path, and --lines or --symbol, it says when the code that it is about has changed.
@@ -50,8 +50,8 @@ def add(app: App, **asked: Any) -> None:
       context-pack memory add decision "Sessions are kept in Redis because they must survive a restart"
       context-pack memory add rule "Only here is a token made" --path src/auth.py --symbol make_token
     """
-    recorded = app.workspace.memory.record(**asked)
-    done = "corrected" if "id" in asked else "merged with" if recorded.merged else "recorded"
+    recorded = app.workspace.memory.record(**arguments)
+    done = "corrected" if "id" in arguments else "merged with" if recorded.merged else "recorded"
     body = {**_as_json(recorded.discovery), "merged": recorded.merged}
     app.tell(body, f"{done} {recorded.discovery.id[:SHORT_ID]}")
 
@@ -167,14 +167,14 @@ def _tell_done(app: App, done: Outcomes, verb: str, key: str) -> int:
 
 
 @tool_command("search", ContextSearch, "query", walks=True)
-def search(app: App, **asked: Any) -> int:
+def search(app: App, **arguments: Any) -> int:
     """Search code, discoveries, past sessions and packs, by meaning and by name.
 
     Examples:
       context-pack search "where is the session renewed"
       context-pack search renew_token --limit 10 --sources code
     """
-    body = app.answer("context_search", **asked)
+    body = app.answer("context_search", **arguments)
     results: list[dict[str, Any]] = body["results"]
     lines: list[output.Line] = []
     for each in results:
@@ -182,20 +182,20 @@ def search(app: App, **asked: Any) -> int:
         lines += [f"    {line}" for line in str(each["content"]).split("\n")]
     notes = [*output.notes_in_words(body)]
     if not results:
-        module = asked.get("module")
+        module = arguments.get("module")
         where = f" in the module {module!r}; leave --module out to search all" if module else ""
         notes = [f"Nothing found{where}.", *notes]
     return app.tell(body, *lines, notes=notes, code=0 if results else 1)
 
 
 @tool_command("memory search", ContextSearch, "query", fixed=("sources",), walks=True)
-def search_discoveries(app: App, **asked: Any) -> int:
+def search_discoveries(app: App, **arguments: Any) -> int:
     """Search the discoveries.
 
     Example:
       context-pack memory search "how do we keep sessions" --type decision
     """
-    return search(app, **asked, sources=[DISCOVERIES])
+    return search(app, **arguments, sources=[DISCOVERIES])
 
 
 def _where(row: Mapping[str, Any]) -> str:

@@ -197,6 +197,7 @@ SPELLINGS: Mapping[str, str] = {
     "ttl_minutes": "--ttl",
     "extend_minutes": "--ttl",
     "set_status to draft": "'context-pack packs reopen' makes it a draft",
+    "get the pack to see its keys": "'packs show PACK --compact' lists its keys",
     "list the packs to see them": "'context-pack packs list' shows them",
     "list_contexts": "'context-pack contexts status'",
     "check_freshness": "'context-pack contexts status'",
@@ -263,12 +264,12 @@ def body_of(answer: Answer, failing: int = 1) -> dict[str, Any]:
     return dict(body)
 
 
-def refusal_in_words(refusal: Mapping[str, Any]) -> str:
-    """A refusal in one line, whatever the shape of its family."""
+def refusal_in_words(refusal: Mapping[str, Any], *, coded: bool = False) -> str:
+    """A refusal in one line, whatever the shape of its family; `coded` with its code, if it has one."""
     error = refusal.get("error")
     if not isinstance(error, str):
         inner = error if isinstance(error, Mapping) else refusal
-        return f"{inner['code']}: {inner['message']}"
+        return f"{inner['code']}: {inner['message']}" if coded else str(inner["message"])
     details = refusal.get("details")
     if isinstance(details, list):
         details = "; ".join(fault["message"] for fault in details)

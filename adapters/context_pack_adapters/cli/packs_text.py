@@ -34,15 +34,17 @@ def given_text(written: str) -> str:
 
     Raises:
         OSError: it cannot be read; names the file.
+        click.UsageError: it is no text, or an empty one.
     """
-    if written == "-":
-        return sys.stdin.read()
     try:
-        return read_named(written, MOST_BYTES).decode("utf-8-sig")
+        text = sys.stdin.read() if written == "-" else read_named(written, MOST_BYTES).decode("utf-8-sig")
     except OSError as error:
         raise OSError(error.errno, error.strerror, written) from None
     except UnicodeDecodeError:
         raise click.UsageError(f"{written} is not UTF-8 text") from None
+    if not text.strip():
+        raise click.UsageError(f"{'stdin' if written == '-' else written} holds no text")
+    return text
 
 
 def tell_written(app: App, body: Mapping[str, Any], before: str, *lines: str) -> int:
@@ -150,7 +152,7 @@ def lint(app: App, pack: str) -> int:
 
 
 @tool_command("packs draft", Draft, "query", defaults={"ttl_minutes": DEFAULT_TTL}, walks=True)
-def draft(app: App, **asked: Any) -> None:
+def draft(app: App, **arguments: Any) -> None:
     """Make a draft pack: of a question, of the changes since a revision, or of a file with a stack trace.
 
     Each passage is an anchored ref that says why it is there; together they fill the budget of tokens and
@@ -162,9 +164,9 @@ def draft(app: App, **asked: Any) -> None:
       context-pack packs draft --diff origin/main --name review
       pytest 2>&1 | context-pack packs draft --trace -
     """
-    if "trace" in asked:
-        asked["trace"] = given_text(asked["trace"])
-    pack = ask(app, "draft", **asked)
+    if "trace" in arguments:
+        arguments["trace"] = given_text(arguments["trace"])
+    pack = ask(app, "draft", **arguments)
     notes = [*output.notes_in_words(pack)]
     notes += [f"left out, or not whole: {each}" for each in pack.get("left_out", ())]
     if not app.json:

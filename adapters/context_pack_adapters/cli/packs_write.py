@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from inspect import cleandoc
 from shlex import quote
 from typing import Any, NamedTuple
 
@@ -42,85 +43,63 @@ class Action(NamedTuple):
 
     action: str
     about: str
+    example: str
     line: str
     words: Sequence[str] = ()
     fixed: Mapping[str, Any] = {}
     defaults: Mapping[str, Any] = {}
     spelled: Mapping[str, str] = {}
     without: Sequence[str] = ()
-    more: Callable[[dict[str, Any]], Mapping[str, Any]] = lambda _: {}
-    """What else is told of an answer: `code` and `notes`."""
+    none: str = ""
+    """What is said where no ref was accepted; then the exit code is 1."""
 
     def run(self, app: App, pack: str | None = None, **given: Any) -> int:
         """Ask, and tell the answer."""
         asked = {**given, **self.fixed}
         body = ask(app, self.action, **asked) if pack is None else change(app, pack, self.action, **asked)
-        name, accepted = body.get("name") or body["id"], body.get("accepted", ())
-        facts = {**body, "called": name, "quoted": quote(name), "count": counted(len(accepted), "ref")}
-        lines = [f"  {ref['section']}/{ref['ref']}  {output.way(ref['from'], ref)}" for ref in accepted]
-        return app.tell(body, self.line.format(**facts), *lines, **self.more(body))
-
-
-def _if_accepted(body: dict[str, Any]) -> Mapping[str, Any]:
-    nothing = "nothing to accept: none of its refs, or of those named, has changed"
-    return {} if body["accepted"] else {"code": 1, "notes": [nothing]}
-
-
-def _undrawn(body: dict[str, Any]) -> Mapping[str, Any]:
-    faults = body.get("diagrams", ())
-    words = "the diagram {section}/{diagram} cannot be drawn: {fault}"
-    return {"notes": [words.format(**each) for each in faults]}
+        accepted = body.get("accepted", ())
+        if self.none and not accepted:
+            return app.tell(body, notes=[self.none], code=1)
+        name, count = body.get("name") or body["id"], counted(len(accepted), "ref")
+        lines = [self.line.format(**{**body, "called": name, "quoted": quote(name), "count": count})]
+        lines += [f"  {ref['section']}/{ref['ref']}  {output.way(ref['from'], ref)}" for ref in accepted]
+        undrawn = "the diagram {section}/{diagram} cannot be drawn: {fault}"
+        return app.tell(body, *lines, notes=[undrawn.format(**each) for each in body.get("diagrams", ())])
 
 
 ACTIONS: Mapping[str, Action] = {
     "create": Action(
         "create",
-        """Make an empty pack; 'packs add', 'section' and 'diagram' fill it, or 'packs edit'.
-
-        Example:
-          context-pack packs create auth --title "How login works" --ttl 30d
-        """,
+        "Make an empty pack; 'packs add', 'section' and 'diagram' fill it, or 'packs edit'.",
+        'auth --title "How login works" --ttl 30d',
         "created {id}; add code with: context-pack packs add {quoted} FILE:10-40",
-        ("name",),
+        words=("name",),
         defaults={"ttl_minutes": DEFAULT_TTL},
     ),
     "describe": Action(
         "set_meta",
-        """Change title, brief or tags; an empty text clears one, --tags may stand several times.
-
-        Example:
-          context-pack packs describe auth --brief "Sessions, tokens and who renews them" --tags security
-        """,
+        "Change title, brief or tags; an empty text clears one, --tags may stand several times.",
+        'auth --brief "Sessions, tokens and who renews them" --tags security',
         "{called}, revision {revision}",
     ),
     "finalize": Action(
         "set_status",
-        """Say that a pack is done; every ref in it must find its code.
-
-        Example:
-          context-pack packs finalize auth
-        """,
+        "Say that a pack is done; every ref in it must find its code.",
+        "auth",
         "finalized {called}, revision {revision}",
         fixed={"status": "finalized"},
-        more=_undrawn,
     ),
     "reopen": Action(
         "set_status",
-        """Make a finalized pack a draft again, so that it can be changed.
-
-        Example:
-          context-pack packs reopen auth
-        """,
+        "Make a finalized pack a draft again, so that it can be changed.",
+        "auth",
         "{called} is a draft again, revision {revision}",
         fixed={"status": "draft"},
     ),
     "extend": Action(
         "touch_ttl",
-        """Let a pack live longer: the time is added to what is left.
-
-        Example:
-          context-pack packs extend auth --ttl 7d
-        """,
+        "Let a pack live longer: the time is added to what is left.",
+        "auth --ttl 7d",
         "{called} lives until {expires_at}",
         spelled={"extend_minutes": "--ttl"},
         without=("ttl_minutes",),
@@ -129,15 +108,11 @@ ACTIONS: Mapping[str, Action] = {
         "accept",
         """Take changed code as it is now: anchor changed refs anew, those named (SECTION/REF) or all.
 
-        The exit code is 1 where none of them has changed.
-
-        Examples:
-          context-pack packs accept auth
-          context-pack packs accept auth main/src-login-py-10-40
-        """,
+        The exit code is 1 where none of them has changed.""",
+        "auth main/src-login-py-10-40",
         "accepted {count} of {called}, revision {revision}",
-        ("refs",),
-        more=_if_accepted,
+        words=("refs",),
+        none="nothing to accept: none of its refs, or of those named, has changed",
     ),
 }
 for _name, _row in ACTIONS.items():
@@ -148,7 +123,7 @@ for _name, _row in ACTIONS.items():
         fixed=(*_row.fixed, *_row.without),
         defaults=_row.defaults,
         spelled=_row.spelled,
-        about=_row.about,
+        about=f"{cleandoc(_row.about)}\n\nExample:\n  context-pack packs {_name} {_row.example}",
     )(_row.run)
 
 

@@ -158,4 +158,4 @@ def _show(answer: Answer, raw: bool) -> None:
     else:  # for programs JSON is one line: its own line breaks stand only between values
         output.line(answer.text.replace("\n", ""))
     if answer.is_error and not output.interactive():
-        output.complain(answer.text if body is None else output.refusal_in_words(body))
+        output.complain(answer.text if body is None else output.refusal_in_words(body, coded=True))
