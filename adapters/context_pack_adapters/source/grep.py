@@ -21,14 +21,21 @@ from typing import NamedTuple
 
 from attrs import evolve
 
-from context_pack.code.grep import MAX_FILE_BYTES, FoundLines, LineQuery, OutOfTime
-from context_pack.code.patterns import Check, Pattern, compiled, search_texts
+from context_pack.code.grep import (
+    MAX_FILE_BYTES,
+    FoundLines,
+    LineQuery,
+    OutOfTime,
+    Pattern,
+    compiled,
+    search_texts,
+)
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.gitignore import IgnoreFile
 from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy
 from context_pack.kernel.patterns import alternatives
 from context_pack.kernel.ports import Reason, decode
-from context_pack.toolkit.call import Call
+from context_pack.toolkit.call import Call, Check
 from context_pack_adapters.files.opening import Place, read_file
 from context_pack_adapters.files.signature import FileCache, Signature, signature
 from context_pack_adapters.files.walking import visit, ways_to
@@ -149,7 +156,8 @@ class FileTreeSearch:
 
         It opens files by path, so its answer only says which ones we need not read.
         """
-        if len(pattern.word) < SHORTEST_WORD or "\n" in pattern.word:
+        word = pattern.words[0] if pattern.words else ""
+        if len(word) < SHORTEST_WORD or "\n" in word:
             return None
         unread = [
             file.path
@@ -159,7 +167,7 @@ class FileTreeSearch:
         if len(unread) <= self._large or (binary := find_binary(self._search_path)) is None:
             return None
         case = "--case-sensitive" if pattern.case_sensitive else "--ignore-case"
-        command = [binary, *RIPGREP, case, f"--regexp={pattern.word}", "--"]
+        command = [binary, *RIPGREP, case, f"--regexp={word}", "--"]
         found: set[str] = set()
         for at in range(0, len(unread), BATCH):
             check()

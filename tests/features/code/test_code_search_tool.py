@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inmemory import FixedClock, MemorySearch
 
-from context_pack.code.grep import FoundLines, LineHit, LineQuery, hit_in, shown
-from context_pack.code.patterns import compiled
+from context_pack.code.grep import FoundLines, LineHit, LineQuery, compiled, hit_in, shown
 from context_pack.code.tools import grep_tool
 from context_pack.kernel.errors import Failure
 from context_pack.toolkit.budget import tokens_of as estimate_tokens
