@@ -10,20 +10,14 @@ from itertools import accumulate, takewhile
 
 from attrs import evolve, field, frozen
 
-from context_pack.code.reading import (
-    LONGEST_PATH,
-    MAX_BYTES,
-    Check,
-    count_lines,
-    read_source,
-    within_root,
-)
+from context_pack.code.reading import LONGEST_PATH, MAX_BYTES, count_lines, read_source, within_root
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceFile, SourceTree
 from context_pack.kernel.syntax import Definition, DefinitionKind, NotParsed, Syntax, readable_part
 from context_pack.toolkit.arguments import arg, integer, text
 from context_pack.toolkit.budget import room_of, size
+from context_pack.toolkit.call import Check, never_cancelled
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 
 SECONDS = 5.0
@@ -75,7 +69,7 @@ class Outliner:
     def outline(
         self,
         command: CodeOutline,
-        check: Check = lambda: None,
+        check: Check = never_cancelled,
         in_time: bool = False,
         room: float | None = None,
     ) -> Outlined:

@@ -6,7 +6,7 @@ get what is left. Reading changes nothing: that it happened is told afterwards, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import cache
@@ -24,13 +24,12 @@ from context_pack.kernel.syntax import Definition, NotParsed, Syntax, named, rea
 from context_pack.kernel.text import split_lines
 from context_pack.toolkit.arguments import arg, boolean, integer, text
 from context_pack.toolkit.budget import ELLIPSIS, cut_text, json_size
+from context_pack.toolkit.call import Check, never_cancelled
 from context_pack.toolkit.limits import LEAST_TOKENS
 
 MAX_BYTES = 1_048_576
-JSON_GROWTH = 6
-"""Spelled as JSON a character takes at most so many bytes."""
-WHOLE = 2 * MAX_BYTES * JSON_GROWTH
-"""A size limit that no file exceeds."""
+WHOLE = 2 * 6 * MAX_BYTES
+"""A size limit that no file exceeds: spelled as JSON a byte takes at most six."""
 MAX_DEPTH = 1
 BUDGET_CHARS = 80_000
 LONGEST_PATH = 4096
@@ -42,19 +41,19 @@ ROW_BYTES, NAME_BYTES = 150, 4
 """What a dependency takes beside its path and its content, and an external name beside itself."""
 MOST_CANDIDATES = 20
 
-Check = Callable[[], None]
-"""Returns while the caller still wants the answer, raises when not."""
-
-_NO_FILE = {"hint": "it is no regular file; of a folder, code_outline lists what is in it"}
-_TOO_LARGE = {"maxBytes": MAX_BYTES}
-_UNREADABLE = {"hint": "the system did not let the file be read"}
+_NO_FILE = "it is no regular file; of a folder, code_outline lists what is in it"
+_NOT_LET = "the system did not let the file be read"
 _REFUSALS: dict[Reason, tuple[Code, str, dict[str, object]]] = {
     Reason.MISSING: (Code.NOT_FOUND, "File not found", {}),
-    Reason.NOT_A_FILE: (Code.NOT_FOUND, "File not found", {**_NO_FILE}),
+    Reason.NOT_A_FILE: (Code.NOT_FOUND, "File not found", {"hint": _NO_FILE}),
     Reason.OUTSIDE: (Code.PERMISSION_DENIED, "Permission denied", {}),
     Reason.DENIED: (Code.PERMISSION_DENIED, "Permission denied", {}),
-    Reason.IO: (Code.PERMISSION_DENIED, "Permission denied", {**_UNREADABLE}),
-    Reason.TOO_LARGE: (Code.TOO_LARGE, "File too large", {**_TOO_LARGE}),
+    Reason.IO: (
+        Code.PERMISSION_DENIED,
+        "Permission denied",
+        {"hint": _NOT_LET},
+    ),
+    Reason.TOO_LARGE: (Code.TOO_LARGE, "File too large", {"maxBytes": MAX_BYTES}),
     Reason.BINARY: (Code.NOT_TEXT, "Not a text file", {}),
     Reason.NOT_UTF8: (Code.NOT_TEXT, "Not a text file", {}),
 }
@@ -123,7 +122,7 @@ class FileReader:
     tree: SourceTree
     syntax: Syntax
 
-    def read(self, command: ReadFile, check: Check = lambda: None, room: int = WHOLE) -> FileRead:
+    def read(self, command: ReadFile, check: Check = never_cancelled, room: int = WHOLE) -> FileRead:
         """The file in `room` bytes of an answer, and what it imports if that is wanted.
 
         Raises:

@@ -12,6 +12,8 @@ from itertools import accumulate
 from math import inf
 from typing import Any
 
+from attrs import asdict
+
 from context_pack.code.access import AccessLog
 from context_pack.code.grep import CodeSearch, FoundLines, GrepCodebase, LineHit, query_of
 from context_pack.code.outline import INDENT, ROOT, CodeOutline, Outlined, Outliner, outline_lines
@@ -149,17 +151,9 @@ def _next(read: FileRead) -> dict[str, Any]:
 
 
 def _dependency(dependency: Dependency) -> dict[str, Any]:
-    record: dict[str, Any] = {
-        "path": dependency.path,
-        "type": "import",
-        "level": 1,
-        "language": dependency.language,
-        "size": dependency.size,
-        "lines": dependency.lines,
-        "content": dependency.content,
-    }
-    if dependency.omitted is not None:
-        record["omitted"] = dependency.omitted
+    record = {"path": dependency.path, "type": "import", "level": 1, **asdict(dependency)}
+    if dependency.omitted is None:
+        del record["omitted"]
     return record
 
 

@@ -53,7 +53,7 @@ class _Candidate:
 
     def merge(self, other: _Candidate) -> None:
         """Take what another match of the same name adds."""
-        self.node = max(self.node, other.node, key=_length)
+        self.node = max(self.node, other.node, key=byte_length)
         self.body = self.body or other.body
         self.owner = self.owner or other.owner
         self.docstring = self.docstring or other.docstring
@@ -189,7 +189,8 @@ def _only(nodes: Sequence[Node] | None) -> Node | None:
     return nodes[0] if nodes else None
 
 
-def _length(node: Node) -> int:
+def byte_length(node: Node) -> int:
+    """How many bytes a node spans."""
     return node.end_byte - node.start_byte
 
 

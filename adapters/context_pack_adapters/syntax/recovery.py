@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from attrs import evolve
 from tree_sitter import Node
@@ -68,7 +69,11 @@ def with_recovered(
     name: str, data: bytes, unread: Iterable[Lines], definitions: Sequence[Definition]
 ) -> list[Definition]:
     """The definitions with those on unread lines, in order; what lies in a recovered type belongs to it."""
-    more = list(_recovered(name, data, unread, definitions))
+    if name in _NO_WORDS:
+        return list(definitions)
+    lines = data.decode("utf-8", "replace").split("\n")
+    numbers = (number for first, last in unread for number in range(first, min(last, len(lines)) + 1))
+    more = list(islice(_recovered(lines, numbers, definitions), MOST_RECOVERED))
     types = [each for each in more if each.kind.holds_members]
 
     def placed(each: Definition) -> Definition:
@@ -88,53 +93,43 @@ def with_recovered(
 
 
 def _recovered(
-    name: str, data: bytes, unread: Iterable[Lines], definitions: Sequence[Definition]
+    lines: Sequence[str], numbers: Iterable[int], definitions: Sequence[Definition]
 ) -> Iterator[Definition]:
     """The declarations on unread lines that are no definitions yet; not those inside of functions."""
-    if name in _NO_WORDS:
-        return
-    lines: list[str] = []
     known = list(definitions)
-    seen: dict[int, set[str]] = {}
-    for each in definitions:
-        seen.setdefault(each.line, set()).add(each.name)
-    left, inside = MOST_RECOVERED, 0
-    for first, last in unread:
-        lines = lines or data.decode("utf-8", "replace").split("\n")
-        for number in range(first, min(last, len(lines)) + 1):
-            line = lines[number - 1]
-            if number <= inside or not left or len(line) > LONGEST_LINE:
-                continue
-            begin = _DECLARATION.match(line)
-            if begin is None or seen.get(number, set()) & {*_NAME.findall(begin[0])}:
-                continue  # none, or one that the grammar could read
-            around = [each for each in known if each.start <= number <= each.end and each.line != number]
-            if any(not each.kind.holds_members for each in around):
-                continue
-            kind, end = _WORDS[begin["word"]], _end(lines, number, len(begin["indent"].expandtabs()))
-            if kind is DefinitionKind.CONSTANT and (around or begin["indent"]):
-                continue
-            if kind is DefinitionKind.FUNCTION:
-                kind = DefinitionKind.METHOD if around else kind
-                inside = end
-            owner = max(around, key=lambda each: each.start).qualified if around else ""
-            start, doc = _above(lines, number)
-            head = line.partition(" = ")[0] if kind is DefinitionKind.CONSTANT else line
-            yield (
-                definition := Definition(
-                    kind,
-                    begin["name"],
-                    f"{owner}.{begin['name']}".lstrip("."),
-                    start,
-                    end,
-                    number,
-                    re.sub(r"[\s{=:]+\Z", "", one_line(head, 400)),
-                    doc,
-                    depth=len(around),
-                )
-            )
-            known.append(definition)
-            left -= 1
+    named = {(each.line, each.name) for each in definitions}
+    inside = 0
+    for number in numbers:
+        line = lines[number - 1]
+        begin = _DECLARATION.match(line) if number > inside and len(line) <= LONGEST_LINE else None
+        if begin is None or any((number, word) in named for word in _NAME.findall(begin[0])):
+            continue  # none, or one that the grammar could read
+        around = [each for each in known if each.start <= number <= each.end and each.line != number]
+        kind, end = _WORDS[begin["word"]], _end(lines, number, len(begin["indent"].expandtabs()))
+        is_constant = kind is DefinitionKind.CONSTANT
+        if not all(each.kind.holds_members for each in around) or (
+            is_constant and (around or begin["indent"])
+        ):
+            continue
+        if kind is DefinitionKind.FUNCTION:
+            kind = DefinitionKind.METHOD if around else kind
+            inside = end
+        owner = max(around, key=lambda each: each.start).qualified if around else ""
+        start, doc = _above(lines, number)
+        head = line.partition(" = ")[0] if is_constant else line
+        definition = Definition(
+            kind,
+            begin["name"],
+            f"{owner}.{begin['name']}".lstrip("."),
+            start,
+            end,
+            number,
+            re.sub(r"[\s{=:]+\Z", "", one_line(head, 400)),
+            doc,
+            depth=len(around),
+        )
+        known.append(definition)
+        yield definition
 
 
 def _above(lines: Sequence[str], number: int) -> tuple[int, str]:

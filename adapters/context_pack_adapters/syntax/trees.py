@@ -20,7 +20,7 @@ from attrs import frozen
 from tree_sitter import Language, Node, Parser, Query, QueryCursor, Range, Tree
 
 from context_pack.kernel.syntax import NotParsed, no_grammar
-from context_pack_adapters.syntax.definitions import Match, last_row
+from context_pack_adapters.syntax.definitions import Match, byte_length, last_row
 from context_pack_adapters.syntax.languages import COMPONENTS, GRAMMARS, SOURCES, scripts_of
 
 Lines = tuple[int, int]
@@ -45,8 +45,8 @@ INSTEAD = {
 Objective-C, JavaScript may have types. Each pattern begins with what is quickly found, as do those below; a
 line break is put before the text."""
 STUMBLES = (
-    re.compile(rb"\n[ \t]*[A-Z_][A-Z0-9_]{3,}(?=[ \t]*\r?$)", re.MULTILINE),
-    re.compile(rb"\(<[\w./+-]{1,200}>(?=\))"),
+    re.compile(rb"\n[ \t]*(?P<macro>[A-Z_][A-Z0-9_]{3,})(?=[ \t]*\r?$)", re.MULTILINE),
+    re.compile(rb"\((?P<macro><[\w./+-]{1,200}>)(?=\))"),
 )
 """A macro alone on its line, as around namespaces and interfaces, which a grammar takes for the type of what
 follows, and `<x>` as in `HAS_INCLUDE(<x>)`: a text with errors is read without them."""
@@ -149,7 +149,7 @@ def read(language: str, text: str) -> Read | NotParsed:
         other for other, signs in INSTEAD.get(name, {}).items() if any(sign.search(lines) for sign in signs)
     ]
     for stumble in STUMBLES if name in _C_FAMILY else ():
-        lines = stumble.sub(_blanks, lines)
+        lines = stumble.sub(_without_macro, lines)
     plain = lines[1:]
     for each in (name, *others) if plain != known else others:
         tried = _by_grammar(each, plain)
@@ -158,14 +158,9 @@ def read(language: str, text: str) -> Read | NotParsed:
     return found
 
 
-def _without_macro(found: re.Match[bytes]) -> bytes:
+def _without_macro(match: re.Match[bytes]) -> bytes:
     """The match with blanks in place of its macro."""
-    return found[0].replace(found["macro"], b" " * len(found["macro"]), 1)
-
-
-def _blanks(found: re.Match[bytes]) -> bytes:
-    """The first character, and blanks for the others."""
-    return found[0][:1].ljust(len(found[0]))
+    return match[0].replace(match["macro"], b" " * len(match["macro"]), 1)
 
 
 def understood(language: str, text: str) -> Read | NotParsed:
@@ -223,17 +218,15 @@ def _error_bytes(tree: Tree) -> int:
     """How much of a text is in errors at the top of its tree, and in no node that the grammar could read."""
     errors = _errors(tree)
     read = (each for error in errors for each in error.children if each.is_named and each.child_count)
-    return sum(map(_length, errors)) - sum(_length(each) for each in read if not each.is_error)
+    return sum(map(byte_length, errors)) - sum(byte_length(each) for each in read if not each.is_error)
 
 
 def _error_count(found: Read) -> int:
     """How many lines of a text its grammar cannot read; too many to count are more than any."""
-    lines = () if found.errors_without_end else unread_lines(broken_nodes(found.tree.root_node))
-    return sys.maxsize if found.errors_without_end else sum(last - first + 1 for first, last in lines)
-
-
-def _length(node: Node) -> int:
-    return node.end_byte - node.start_byte
+    if found.errors_without_end:
+        return sys.maxsize
+    lines = unread_lines(broken_nodes(found.tree.root_node))
+    return sum(last - first + 1 for first, last in lines)
 
 
 def broken_nodes(root: Node, known: Collection[int] = ()) -> Iterator[Node]:
@@ -252,7 +245,8 @@ def broken_nodes(root: Node, known: Collection[int] = ()) -> Iterator[Node]:
 def error_line(broken: Iterable[Node]) -> int | None:
     """The first line that the grammar cannot read: of an error, that of its first stray token."""
     for node in broken:
-        return _row(next((each for each in node.children if _is_stray(each)), node))
+        stray = (each for each in node.children if each.is_error or not each.is_named)
+        return lines_of(next(stray, node))[0]
     return None
 
 
@@ -269,14 +263,4 @@ def unread_lines(broken: Iterable[Node]) -> list[Lines]:
 
 def lines_of(node: Node) -> Lines:
     """The first and last lines of a node."""
-    return _row(node), last_row(node) + 1
-
-
-def _is_stray(node: Node) -> bool:
-    """Whether a part of an error is a stray token that means nothing by itself."""
-    return node.is_error or not node.is_named
-
-
-def _row(node: Node) -> int:
-    row: int = node.start_point.row
-    return row + 1
+    return node.start_point.row + 1, last_row(node) + 1

@@ -25,9 +25,9 @@ from context_pack.code.imports.tree import (
 from context_pack.kernel.syntax import Import, Parsed
 from context_pack.kernel.text import toml_of
 
-# Rust: `mod`, `use` trees and `extern crate`. A declared module is its file; a used path is the deepest
-# module on it that has a file. A crate is a root file and the folder of its top modules; other crates of the
-# tree are known by their packages' names.
+# Rust: `mod`, `use` trees and `extern crate`. A module is known by the folder of its inner modules: of
+# `src/a.rs` and `src/a/mod.rs` that is `src/a`, of a crate's root the crate's folder. So a path goes from
+# folder to folder, `super` is the folder above, and the deepest one on the way that is a module's counts.
 
 MOST_NESTED = 64
 _STEP = re.compile(r"[{},*]|(?:r#)?+(\w++)")
@@ -41,24 +41,24 @@ def rust(parsed: Parsed, path: str, tree: TreeFiles) -> Found:
     declared = {(each.inside, each.specifier) for each in parsed.imports if each.how == "mod"}
     for each in parsed.imports:
         inside, name = each.inside[:MOST_NESTED], each.specifier.removeprefix("r#")
-        here = crate.folder_inside(inside)
+        here = within(crate.own, *inside)
         if each.how == "mod":
             named = [join(here if inside else folder_of(path), written) for written in each.names]
             files = [place for place in named if place in tree.files]
-            yield name, files or crate.module_file(within(here, name))
+            yield name, files or crate.module(within(here, name))
             continue
         outside = each.how == "crate" or each.specifier.lstrip().startswith("::")
         for parts in [[name]] if each.how == "crate" else _paths(each.specifier):
             first, *rest = parts
-            module = [*crate.module, *inside]
-            if not outside and first == "crate":
-                yield "::".join(parts), crate.deepest(rest)
-            elif not outside and first in ("self", "super"):
-                while rest and rest[0] == "super":
-                    module, rest = module[:-1], rest[1:]
-                yield "::".join(parts), crate.deepest([*(module[:-1] if first == "super" else module), *rest])
-            elif not outside and ((inside, first) in declared or crate.module_file(within(here, first))):
-                yield first, crate.deepest([*module, *parts])
+            if not outside and first in ("crate", "self", "super"):
+                start, below = (crate.folder if first == "crate" else here), rest
+                if first == "super":
+                    below = parts
+                while below[:1] == ["super"]:
+                    start, below = folder_of(start) if start != crate.folder else start, below[1:]
+                yield "::".join(parts), crate.deepest(start, below)
+            elif not outside and ((inside, first) in declared or crate.module(within(here, first))):
+                yield first, crate.deepest(here, parts)
             else:
                 yield first, crate.other(first, rest)
 
@@ -107,49 +107,39 @@ def _root_of(path: str, tree: TreeFiles) -> tuple[str | None, str]:
 
 @define(slots=False)
 class _Crate:
-    """The crate of a file, and the file's place in it."""
+    """The crate of a file: its root file, and the folder of its top modules."""
 
     tree: TreeFiles
     path: str
     root: str | None
     folder: str
 
-    @property
-    def module(self) -> list[str]:
-        """The names from the crate's root to this file."""
-        if self.path == self.root:
-            return []
-        inside = self.path.removeprefix(f"{self.folder}/") if self.folder else self.path
-        parts = inside.removesuffix(".rs").split("/")
-        return parts[:-1] if parts[-1] in ("mod", "lib", "main") else parts
-
-    def module_file(self, place: str) -> str | None:
-        """The file of the module that would be at a place."""
-        return self.tree.first((f"{place}.rs", f"{place}/mod.rs"))
-
-    def folder_inside(self, inline: Sequence[str]) -> str:
-        """Where the files of modules declared inside these inline modules are."""
+    @cached_property
+    def own(self) -> str:
+        """The folder of the file's inner modules."""
         name = name_of(self.path)
-        own = "" if self.path == self.root or name in (*_ROOTS, "mod.rs") else name.removesuffix(".rs")
-        return within(folder_of(self.path), own, *inline)
+        is_folders = self.path == self.root or name in (*_ROOTS, "mod.rs")
+        return within(folder_of(self.path), "" if is_folders else name.removesuffix(".rs"))
 
-    def deepest(self, parts: Sequence[str]) -> str | None:
-        """The deepest file on a path from the crate's root."""
-        depth = len(self.module)
-        if list(parts[:depth]) == self.module:
-            # Below this file the folder is known, even where the file's own place is unusual.
-            return self._below(self.folder_inside(()), parts[depth:]) or self.path
-        return self._below(self.folder, parts) or self.root
+    def module(self, folder: str) -> str | None:
+        """The file of the module whose inner modules are in a folder."""
+        if folder == self.own:  # also where `#[path]` has put it
+            return self.path
+        return self.root if folder == self.folder else self.tree.first((f"{folder}.rs", f"{folder}/mod.rs"))
+
+    def deepest(self, folder: str, parts: Sequence[str]) -> str | None:
+        """The deepest module with a file on a path, or around where it begins."""
+        lengths = range(min(len(parts), MOST_NESTED), -1, -1)
+        below = (self.module(within(folder, *parts[:length])) for length in lengths)
+        around = (self.module(each) for each in ancestors(folder))
+        return next(filter(None, (*below, *around)), None)
 
     def other(self, name: str, parts: Sequence[str]) -> str | None:
         """The deepest file on a path of another crate of the tree."""
         root = self._others.get(name)
-        return None if root is None else self._below(folder_of(root), parts) or root
-
-    def _below(self, folder: str, parts: Sequence[str]) -> str | None:
-        lengths = range(min(len(parts), MOST_NESTED), 0, -1)
-        files = (self.module_file(within(folder, *parts[:length])) for length in lengths)
-        return next(filter(None, files), None)
+        if root is None:
+            return None
+        return _Crate(self.tree, root, root, folder_of(root)).deepest(folder_of(root), parts)
 
     @cached_property
     def _others(self) -> dict[str, str]:
