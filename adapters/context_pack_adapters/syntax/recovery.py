@@ -69,9 +69,7 @@ def with_recovered(
     name: str, data: bytes, unread: Iterable[Lines], definitions: Sequence[Definition]
 ) -> list[Definition]:
     """The definitions with those on unread lines, in order; what lies in a recovered type belongs to it."""
-    if name in _NO_WORDS:
-        return list(definitions)
-    lines = data.decode("utf-8", "replace").split("\n")
+    lines = [] if name in _NO_WORDS else data.decode("utf-8", "replace").split("\n")
     numbers = (number for first, last in unread for number in range(first, min(last, len(lines)) + 1))
     more = list(islice(_recovered(lines, numbers, definitions), MOST_RECOVERED))
     types = [each for each in more if each.kind.holds_members]
@@ -107,9 +105,8 @@ def _recovered(
         around = [each for each in known if each.start <= number <= each.end and each.line != number]
         kind, end = _WORDS[begin["word"]], _end(lines, number, len(begin["indent"].expandtabs()))
         is_constant = kind is DefinitionKind.CONSTANT
-        if not all(each.kind.holds_members for each in around) or (
-            is_constant and (around or begin["indent"])
-        ):
+        is_local = not all(each.kind.holds_members for each in around)
+        if is_local or (is_constant and (around or begin["indent"])):
             continue
         if kind is DefinitionKind.FUNCTION:
             kind = DefinitionKind.METHOD if around else kind
