@@ -131,8 +131,6 @@ class Anchor:
         count = self.lines
         if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MAX_LINES:
             raise invalid(f"the anchor must span 1 to {MAX_LINES} lines", "lines")
-        if self.symbol is not None and not isinstance(self.symbol, Symbol):
-            raise invalid("the anchor's symbol has the wrong type", "symbol")
 
 
 def _spells(pattern: re.Pattern[str], value: Any) -> bool:

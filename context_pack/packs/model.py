@@ -1,12 +1,13 @@
 """Packs, sections, refs and diagrams: frozen values that cannot be wrong once built.
 
-Every invariant is checked on construction, whoever builds: a use case, a loader, a test. Optional texts are
-trimmed and None when nothing is left. Nothing here changes anything (see `changes`) or knows a wire format
-(see `record`).
+What types do not say is checked on construction, whoever builds: a use case, a loader, a test. Optional
+texts are trimmed and None when nothing is left. Nothing here changes anything (see `changes`) or knows a wire
+format (see `record`, which sees to the types of what a file holds).
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -23,8 +24,6 @@ from context_pack.packs.anchors import Anchor
 
 FIRST = 1
 """The revision that a pack is made at."""
-
-
 UNTITLED = "Untitled"
 """What a pack is called that has neither a title nor a name."""
 
@@ -56,41 +55,18 @@ def _block(value: str | None) -> str | None:
     return (values.without_blank_ends(value) or None) if isinstance(value, str) else value
 
 
-def _typed(*kinds: type) -> Any:
-    """A validator that wants a value of one of these types."""
-
-    def check(_: Any, attribute: Attribute[Any], value: Any) -> None:
-        if not isinstance(value, kinds):
-            raise invalid(f"'{attribute.name}' has the wrong type", attribute.name)
-
-    return check
+def _no_key_twice(_: Any, attribute: Attribute[Any], parts: Sequence[Any]) -> None:
+    counts = Counter(part.key for part in parts)
+    if twice := [key for key, count in counts.items() if count > 1]:
+        raise invalid(f"'{attribute.name}' holds the key '{twice[0]}' twice", attribute.name)
 
 
-def _parts(items: Iterable[Any]) -> tuple[Any, ...]:
-    if isinstance(items, str) or not isinstance(items, Iterable):
-        raise invalid("the parts of a pack must come in lists")
-    return tuple(items)
+def _in_order(parts: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple(parts)
 
 
-def _keyed(kind: type[Any]) -> Any:
-    """A validator that wants parts of one kind, no two with the same key."""
-
-    def check(_: Any, attribute: Attribute[Any], parts: Any) -> None:
-        seen: set[str] = set()
-        for part in parts:
-            if not isinstance(part, kind):
-                raise invalid(f"'{attribute.name}' has a part of the wrong type", attribute.name)
-            if part.key in seen:
-                raise invalid(f"'{attribute.name}' holds the key '{part.key}' twice", attribute.name)
-            seen.add(part.key)
-
-    return check
-
-
-def _moment(value: Any) -> datetime:
-    if not isinstance(value, datetime) or value.tzinfo is None:
-        raise invalid("a pack's moments must be times with a time zone")
-    return value.astimezone(UTC)
+def _utc(moment: datetime) -> datetime:
+    return moment.astimezone(UTC)
 
 
 def parse_status(value: Any) -> Status:
@@ -118,8 +94,8 @@ def _extra() -> Any:
     return field(factory=dict, eq=False, repr=False, kw_only=True)
 
 
-def _spellings(texts: Any) -> tuple[str, ...]:
-    return tuple(values.required_line(text, "spellings") for text in _parts(texts or ()))
+def _spellings(texts: Iterable[Any] | None) -> tuple[str, ...]:
+    return tuple(values.required_line(text, "spellings") for text in texts or ())
 
 
 @frozen(cache_hash=True)
@@ -127,12 +103,12 @@ class Ref:
     """A reference to code: lines of a file with an anchor, and why they matter."""
 
     key: str = field(validator=_holds(values.key))
-    path: RelativePath = field(validator=_typed(RelativePath))
-    lines: LineRange = field(validator=_typed(LineRange))
+    path: RelativePath
+    lines: LineRange
     title: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
     why: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
     group: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
-    anchor: Anchor | None = field(default=None, validator=_typed(Anchor, type(None)))
+    anchor: Anchor | None = None
     spellings: tuple[str, ...] = field(default=(), converter=_spellings)
     """How the prose of the pack names the place; empty for a ref that was made by itself."""
     extra: Mapping[str, Any] = _extra()
@@ -158,8 +134,8 @@ class Section:
     description: str | None = field(
         default=None, converter=_block, validator=_holds(values.string, optional=True)
     )
-    refs: tuple[Ref, ...] = field(default=(), converter=_parts, validator=_keyed(Ref))
-    diagrams: tuple[Diagram, ...] = field(default=(), converter=_parts, validator=_keyed(Diagram))
+    refs: tuple[Ref, ...] = field(default=(), converter=_in_order, validator=_no_key_twice)
+    diagrams: tuple[Diagram, ...] = field(default=(), converter=_in_order, validator=_no_key_twice)
     extra: Mapping[str, Any] = _extra()
 
     def ref(self, key: str) -> Ref | None:
@@ -191,11 +167,11 @@ class Pack:
     brief: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
     status: Status = field(converter=parse_status)
     tags: tuple[str, ...] = field(converter=values.tags)
-    sections: tuple[Section, ...] = field(default=(), converter=_parts, validator=_keyed(Section))
+    sections: tuple[Section, ...] = field(default=(), converter=_in_order, validator=_no_key_twice)
     revision: int = field(validator=_holds(_revision))
-    created_at: datetime = field(converter=_moment)
-    updated_at: datetime = field(converter=_moment)
-    expires_at: datetime = field(converter=_moment)
+    created_at: datetime = field(converter=_utc)
+    updated_at: datetime = field(converter=_utc)
+    expires_at: datetime = field(converter=_utc)
     extra: Mapping[str, Any] = _extra()
     author: str | None = field(default=None, eq=False)
     """Who made this revision, where a team's store knows it; not part of the pack."""
@@ -234,8 +210,7 @@ class Pack:
     @property
     def digests(self) -> set[str]:
         """The digests of the texts that its refs are anchored to."""
-        anchors = (ref.anchor for section in self.sections for ref in section.refs)
-        return {anchor.digest for anchor in anchors if anchor is not None}
+        return {ref.anchor.digest for _, ref in self.refs if ref.anchor is not None}
 
     @property
     def heading(self) -> str:

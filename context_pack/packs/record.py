@@ -232,7 +232,9 @@ def _part(kind: Callable[..., T], value: Any, at: str) -> T:
     """A pack or a part of one; fields that we do not know are carried along, former ones are dropped."""
     value = _mapping(value, at)
     try:
-        fields = {name: _field(name, value.get(name), f"{at}.{name}".strip(".")) for name in FIELDS[kind]}
+        fields = {
+            name: _field(kind, name, value.get(name), f"{at}.{name}".strip(".")) for name in FIELDS[kind]
+        }
         unknown = value.keys() - fields.keys() - (FORMER if kind is Anchor else frozenset())
         return kind(**fields, extra={name: each for name, each in value.items() if name in unknown})
     except Failure as failure:
@@ -241,23 +243,21 @@ def _part(kind: Callable[..., T], value: Any, at: str) -> T:
         raise malformed(f"{at}: {failure.message}" if at else failure.message) from None
 
 
-def _field(name: str, value: Any, at: str) -> Any:
+def _field(kind: Any, name: str, value: Any, at: str) -> Any:
     """The value of a field; None for one that is absent, unless that is a list."""
     if name in LISTS:
         parts = enumerate(_list(value, at))
         return tuple(_part(LISTS[name], part, f"{at}.{index}") for index, part in parts)
-    if name == "tags":
+    if name == "tags" or (name == "spellings" and value is not None):
         return _list(value, at)
     if name in MOMENTS:
         return _moment(value, name)
     if name == "path":
         return RelativePath.parse(value)
-    if value is None or isinstance(value, int):
-        return value
-    if name == "lines":
+    if name == "lines" and kind is not Anchor:
         lines = _mapping(value, at)
         return LineRange.stored(lines.get("start"), lines.get("end"))
-    return _part(SINGLE[name], value, at) if name in SINGLE else value
+    return _part(SINGLE[name], value, at) if name in SINGLE and value is not None else value
 
 
 def _moment(text: Any, field: str) -> datetime:
