@@ -11,7 +11,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from datetime import datetime
 
 from attrs import evolve
 
@@ -93,32 +92,45 @@ class FilePackStore:
         packs, broken = self._files.all()
         return self._live(PacksFound(packs, {})), refusal(broken) if broken else None
 
-    def _live(self, found: PacksFound) -> list[Pack]:
-        """The live ones of what was found; a malformed file is a failure."""
-        if found.broken:
-            raise refusal(found.broken)
-        live, expired = _sorted_out(found.packs, self._clock.now())
-        self._purge(pack.id for pack in expired)
-        return live
+    def _live(self, files: PacksFound) -> list[Pack]:
+        """The live packs of these files; a malformed one is a failure, an expired one goes into the trash."""
+        if files.broken:
+            raise refusal(files.broken)
+        expired = {pack.id for pack in files.packs if self._is_over(pack)}
+        self._purge(expired)
+        return [pack for pack in files.packs if pack.id not in expired]
+
+    def _is_over(self, pack: Pack) -> bool:
+        return is_expired(pack.expires_at, self._clock.now())
 
     def expired(self) -> Sequence[Pack]:
         """Every pack whose time is over and whose file is still there, or in the trash."""
-        there = _sorted_out(self._files.all().packs, self._clock.now())[1]
-        ids = {pack.id for pack in there}
-        return [*there, *(pack for pack in self._trashed() if pack.id not in ids)]
+        by_id = {pack.id: pack for pack in self._trashed()}
+        return list(
+            (by_id | {pack.id: pack for pack in self._files.all().packs if self._is_over(pack)}).values()
+        )
+
+    def _over(self, handle: str) -> Pack:
+        """The expired pack of that id or name; of several of one name, the last that expired."""
+        pack = last_expired(self.expired(), handle)
+        if pack is None:
+            raise not_expired(handle)
+        return pack
+
+    def _check_over(self, pack_id: str, handle: str) -> None:
+        """Refuse to remove or replace a pack that is live again: somebody put its file back."""
+        there = self._files.read(pack_id)
+        if isinstance(there, PackFile) and not self._is_over(there.pack):
+            raise not_expired(handle)
 
     def discard(self, handle: str, waiting: Check = never_cancelled) -> Pack:
         """Remove an expired pack for good, from the folder and the trash."""
         self._tell(WRITING)
-        pack = last_expired(self.expired(), handle)
-        if pack is None:
-            raise not_expired(handle)
+        pack = self._over(handle)
         with translated("packs"):
             self._folder.make_shared()
         with self._locked(pack.id + LOCK_SUFFIX, waiting) as lock, translated(pack.id + SUFFIX):
-            found = self._files.read(pack.id)
-            if isinstance(found, PackFile) and not is_expired(found.pack.expires_at, self._clock.now()):
-                raise not_expired(handle)
+            self._check_over(pack.id, handle)
             self._remove(pack.id, lock, durably=True)
             if self._trash is not None:
                 with suppress(FileNotFoundError):
@@ -133,17 +145,13 @@ class FilePackStore:
         with translated("packs"):
             self._folder.make_shared()
         with self._locked(CREATE_LOCK, waiting):
-            pack = last_expired(self.expired(), handle)
-            if pack is None:
-                raise not_expired(handle)
+            pack = self._over(handle)
             if pack.name is not None:
                 self._check_free(pack.name)
             changed = change(pack)
             data = pack_format.encode(changed)
             with self._locked(pack.id + LOCK_SUFFIX, waiting), translated(pack.id + SUFFIX):
-                there = self._files.read(pack.id)
-                if isinstance(there, PackFile) and not is_expired(there.pack.expires_at, self._clock.now()):
-                    raise not_expired(handle)  # somebody put its file back
+                self._check_over(pack.id, handle)
                 self._folder.write(pack.id + SUFFIX, data)
             self._keep(pack.id, {changed.revision: data})
             if self._trash is not None:
@@ -187,7 +195,7 @@ class FilePackStore:
             if (changed.id, changed.name) != (pack.id, pack.name):
                 raise Failure(Code.INTERNAL, "a change gave the pack another id or name; report this bug")
             data = pack_format.encode(changed)
-            if is_expired(pack.expires_at, self._clock.now()):
+            if self._is_over(pack):
                 raise not_found("id", pack_id)
             with translated(pack_id + SUFFIX):
                 mode = self._folder.status(pack_id + SUFFIX).st_mode  # one that vanished is not restored
@@ -216,18 +224,16 @@ class FilePackStore:
 
     def _read(self, pack_id: str, lock: PathLock | None = None) -> PackFile:
         """The live pack; whoever holds the lock of a file without one removes the lock file."""
-        found = self._files.read(pack_id) if is_pack_id(pack_id) else None
-        if lock is not None and not isinstance(found, PackFile):
+        file = self._files.read(pack_id) if is_pack_id(pack_id) else None
+        if lock is not None and not isinstance(file, PackFile):
             lock.retire()
-        if isinstance(found, Failure):
-            raise refusal({pack_id: found})
-        if found is None:
-            raise not_found("id", pack_id)
-        if is_expired(found.pack.expires_at, self._clock.now()):
-            if lock is None:
-                self._purge([pack_id])
-            raise not_found("id", pack_id)
-        return found
+        if isinstance(file, Failure):
+            raise refusal({pack_id: file})
+        if file is not None and not self._is_over(file.pack):
+            return file
+        if file is not None and lock is None:
+            self._purge([pack_id])
+        raise not_found("id", pack_id)
 
     def _create(self, make: Callable[[str], Pack]) -> Pack:
         for _ in range(_MOST_DRAWS):
@@ -277,10 +283,10 @@ class FilePackStore:
         if lock is None:
             return
         try:
-            found = self._files.read(pack_id)
-            if isinstance(found, PackFile) and is_expired(found.pack.expires_at, self._clock.now()):
+            file = self._files.read(pack_id)
+            if isinstance(file, PackFile) and self._is_over(file.pack):
                 trash.make()
-                trash.write(pack_id + SUFFIX, found.data)
+                trash.write(pack_id + SUFFIX, file.data)
                 self._remove(pack_id, lock)
         finally:
             lock.release()
@@ -309,18 +315,9 @@ class FilePackStore:
             lock.release()
 
 
-def _sorted_out(packs: Sequence[Pack], now: datetime) -> tuple[list[Pack], list[Pack]]:
-    """The live packs and the expired ones."""
-    live: list[Pack] = []
-    expired: list[Pack] = []
-    for pack in packs:
-        (expired if is_expired(pack.expires_at, now) else live).append(pack)
-    return live, expired
-
-
 def refusal(broken: Mapping[str, Failure]) -> Failure:
     """The failure for files without a readable pack; malformed ones come before other versions."""
-    malformed = sorted(key for key, found in broken.items() if found.code is not Code.MIGRATION_REQUIRED)
+    malformed = sorted(key for key, fault in broken.items() if fault.code is not Code.MIGRATION_REQUIRED)
     if not malformed:
         first = min(broken)
         message = f"{first}{SUFFIX}: {broken[first].message}"
