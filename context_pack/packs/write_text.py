@@ -25,7 +25,6 @@ from context_pack.packs.handover import (
     Keys,
     WrittenRef,
     diagram_name,
-    markdown_of,
     read_hand_over,
 )
 from context_pack.packs.listing import located as pack_named
@@ -71,8 +70,7 @@ def write_text(access: PackAccess, command: Write, check: Check = never_cancelle
         base = old
     resolver = Resolver.over(access, check, (ref for _, ref in base.refs))
     author = _Author(base, resolver)
-    same = old is not None and command.text.strip() == markdown_of(old).strip()
-    written = base if same else author.write(title, chapters)
+    written = author.write(title, chapters)
     access.excerpts.put(resolver.anchored_texts)
     if old is None:
         stored = access.store.create(lambda pack_id: evolve(written, id=pack_id), written.name, check)

@@ -163,6 +163,17 @@ def test_a_pack_written_as_markdown_and_given_back_changes_nothing_and_an_edit_o
 
 
 @pytest.mark.clause("PK-83")
+def test_a_text_that_is_written_again_unchanged_finds_what_was_not_there_before(shop: Any) -> None:
+    text = "# T\n\nSee `src/shop.py#tax`.\n"
+    answer = write(shop, text, ttl_minutes=60)
+    assert list(answer["not_found"]) == ["src/shop.py#tax"]
+    shop.files["src/shop.py"] += "\n\ndef tax(total):\n    return total * 0.2\n"
+    again = write(shop, text, expected_revision=1)
+    assert ("not_found" not in again, list(again["found"]), again["revision"]) == (True, ["src/shop.py"], 2)
+    assert write(shop, text, expected_revision=2)["revision"] == 2
+
+
+@pytest.mark.clause("PK-83")
 def test_refs_of_one_key_in_two_sections_stay_two_when_the_text_is_written_back(desk: Any) -> None:
     pack = desk.create()
     for key, line in (("first", 1), ("second", 9)):
