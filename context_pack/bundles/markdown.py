@@ -72,32 +72,23 @@ class _Writer:
 
     def text(self) -> str:
         """The entity as whole lines."""
-        return "\n".join(self.lines()) + "\n"
+        return "\n".join(self._lines()) + "\n"
 
-    def lines(self) -> Iterator[str]:
+    def _lines(self) -> Iterator[str]:
         """What every entity has, then its fields in the order of the file, each under its title."""
-        entity = self.entity
+        entity, schema = self.entity, self.bundle.schemas.get(self.entity.type)
         yield f"- **Type:** {_line(_type_title(self.bundle, entity.type))}"
         yield f"- **ID:** {_line(entity.id)}"
         yield f"- **Last modified:** {entity.modified}"
-        kind, named = self.bundle.kinds[entity.type], _named(self.bundle.schemas.get(entity.type))
-        used = {kind.id_field, *(name for name in ("title", "name") if entity.data.get(name) == entity.title)}
-        for name, value in entity.data.items():
-            if name not in used and not _is_empty(value):
-                label = title_of(named.get(name)) or words_of(name)
-                yield from self._field(_line(label), value, named.get(name))
+        id_field = self.bundle.kinds[entity.type].id_field
+        used = {id_field, *(name for name in ("title", "name") if entity.data.get(name) == entity.title)}
+        rest = {
+            name: value for name, value in entity.data.items() if name not in used and not _is_empty(value)
+        }
+        yield from self._items(rest, schema, 0)
 
-    def _field(self, label: str, value: Any, schema: Any) -> Iterator[str]:
-        if isinstance(value, str) and len(value.strip().splitlines()) > 1:
-            yield from ("", f"**{label}:**", "", escape_structure(value.strip()), "")
-        elif isinstance(value, Mapping | list):
-            yield f"- **{label}:**"
-            yield from self._nested(value, _inner(schema), 1)
-        else:
-            yield f"- **{label}:** {self._scalar(value)}"
-
-    def _nested(self, value: Any, schema: Any, depth: int) -> Iterator[str]:
-        """A list or mapping as an indented list."""
+    def _items(self, value: Any, schema: Any, depth: int) -> Iterator[str]:
+        """A list or mapping as a list; of the entity itself, texts of several lines stand by themselves."""
         indent = "  " * depth
         if depth >= MOST_NESTED:
             text = json.dumps(value, ensure_ascii=False, indent=2)
@@ -113,14 +104,13 @@ class _Writer:
         for number, (head, one, inner) in enumerate(entries, 1):
             if isinstance(one, Mapping | list) and one:
                 yield f"{indent}- {head or f'{number}:'}"
-                yield from self._nested(one, _inner(inner), depth + 1)
+                yield from self._items(one, _inner(inner), depth + 1)
+            elif depth == 0 and isinstance(one, str) and len(one.strip().splitlines()) > 1:
+                yield from ("", head, "", escape_structure(one.strip()), "")
+            elif head:
+                yield f"{indent}- {head} {self._scalar(one)}"
             else:
-                text = self._scalar(one)
-                yield (
-                    f"{indent}- {head} {text}"
-                    if head
-                    else f"{indent}- {_BLOCK_START.sub(_escaped, text, count=1)}"
-                )
+                yield f"{indent}- {_BLOCK_START.sub(_escaped, self._scalar(one), count=1)}"
 
     def _scalar(self, value: Any) -> str:
         if isinstance(value, str):

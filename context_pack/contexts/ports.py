@@ -38,11 +38,6 @@ class ProjectFolder:
     settled: bool = False
     memo: dict[str, Any] = field(factory=dict, repr=False)
 
-    @property
-    def names(self) -> frozenset[str]:
-        """The names of all regular files directly in it."""
-        return frozenset(row[0] for row in self.rows)
-
     @cached_property
     def sources(self) -> Mapping[str, int]:
         """The names of the sources directly in it, sorted, and their sizes."""
@@ -52,6 +47,11 @@ class ProjectFolder:
     def counted(self) -> Sequence[FileRow]:
         """The rows that a fingerprint is taken of."""
         return [row for row in self.rows if row[0] != CONTEXT_FILE]
+
+    @property
+    def has_context(self) -> bool:
+        """Whether one of its files is a context."""
+        return len(self.counted) < len(self.rows)
 
     @property
     def stat_fingerprint(self) -> str:
@@ -68,8 +68,7 @@ class ProjectFolder:
 
     def context(self) -> bytes | Reason:
         """The bytes of its context file, or why they cannot be had."""
-        has_one = self.odd_context or len(self.counted) < len(self.rows)
-        return self.project.context_of(self) if has_one else Reason.MISSING
+        return self.project.context_of(self) if self.has_context or self.odd_context else Reason.MISSING
 
 
 @frozen
@@ -82,7 +81,7 @@ class Scan:
 
     def kept(self) -> tuple[list[ProjectFolder], int]:
         """The folders that are worth a context, sorted by scope, and how many with sources are not."""
-        bundles = [each.scope for each in self.folders if BUNDLE_FILE in each.names]
+        bundles = [each.scope for each in self.folders if any(row[0] == BUNDLE_FILE for row in each.rows)]
         free = [each for each in self.folders if each.sources and not self._is_of_a_bundle(each, bundles)]
         sizes = {each.scope: sum(each.sources.values()) for each in free}
         scopes = kept_scopes(sizes, self.rules.min_tokens)
@@ -91,7 +90,7 @@ class Scan:
 
     def _is_of_a_bundle(self, folder: ProjectFolder, bundles: Sequence[str]) -> bool:
         """Whether a folder belongs to a bundle, where a new YAML file would be taken for an entity."""
-        if folder.scope == ROOT_SCOPE or CONTEXT_FILE in folder.names:
+        if folder.scope == ROOT_SCOPE or folder.has_context:
             return False
         return any(is_within(folder.scope, scope) for scope in bundles)
 

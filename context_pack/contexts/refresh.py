@@ -4,17 +4,14 @@ A missing context is made whole. In one that is there, only the fingerprint, the
 change. `derived_fields` names each generated field with a digest of what was generated: while the field still
 has that digest, nobody has touched it, and it may be generated again; else it is a person's, and leaves the
 list. What is corrupt or of a later version is left alone, and so is a file that changes meanwhile.
-
-On request a block in `AGENTS.md` says how to use the contexts, and which folder is which. Only what stands
-between its two marks is ours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from attrs import define, evolve, field, frozen
+from attrs import frozen
 
 from context_pack.contexts.edits import commented_fields, revise
 from context_pack.contexts.fingerprint import FreshnessState, Method
@@ -28,18 +25,12 @@ from context_pack.contexts.generate import (
     of_other_folders,
 )
 from context_pack.contexts.model import CONTEXT_FILE, ROOT_SCOPE, Context, parse, read_context
-from context_pack.contexts.ports import Project, ProjectFolder, Scan
-from context_pack.contexts.queries import (
-    OUTSIDE,
-    UNUSABLE,
-    folder_at,
-    scanned,
-)
+from context_pack.contexts.ports import Project, ProjectFolder
+from context_pack.contexts.queries import OUTSIDE, UNUSABLE, folder_at, scanned
 from context_pack.contexts.scan import is_within
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.ports import Clock, Reason
 from context_pack.kernel.syntax import Syntax
-from context_pack.kernel.text import first_sentence
 from context_pack.kernel.times import format_instant
 from context_pack.kernel.yaml_documents import dump
 
@@ -47,10 +38,6 @@ OURS = ("scope", *GENERATED)
 """The fields that are written with a digest."""
 Progress = Callable[[int, int, str], None]
 """Called before each folder with (done, all, scope)."""
-
-
-def silent(_: int, __: int, ___: str) -> None:
-    """Default progress callback: does nothing."""
 
 
 @frozen
@@ -68,22 +55,18 @@ class FolderOutcome:
 
 @frozen
 class RefreshRequest:
-    """What to do: which subtree, whether existing contexts count, which fingerprint (None: the usual one).
+    """What to do: which subtree, whether existing contexts stay, which fingerprint (None: the usual one).
 
-    `agents` asks for the block in `AGENTS.md`, which is about the whole project; `adopt` takes over fields
-    that `derived_fields` names without a digest, as dotcontext and earlier versions wrote it.
+    `root_too` refreshes the context of the root even where existing ones stay, because a file was just put
+    there; `adopt` takes over fields that `derived_fields` names without a digest, as dotcontext and earlier
+    versions wrote it.
     """
 
     scope: str | None = None
     only_missing: bool = False
     method: Method | None = None
-    agents: bool = False
+    root_too: bool = False
     adopt: bool = False
-
-    @property
-    def written(self) -> Method:
-        """The fingerprint that is written."""
-        return self.method or Method.CONTENT
 
 
 @frozen
@@ -94,7 +77,7 @@ class ContextRefresher:
     syntax: Syntax
 
     def refresh(
-        self, project: Project, order: RefreshRequest, progress: Progress = silent
+        self, project: Project, order: RefreshRequest, progress: Progress = lambda *_: None
     ) -> Sequence[FolderOutcome]:
         """Carry out an order on a project; the outcome of every folder it was about, sorted by scope.
 
@@ -103,61 +86,31 @@ class ContextRefresher:
         """
         scan = scanned(project)
         named = None if order.scope is None else folder_at(project, order.scope)
-        return _RefreshPass(self, project, scan, order).run(named, progress)
+        folders = [each for each in scan.kept()[0] if named is None or is_within(each.scope, named.scope)]
+        is_small = named is not None and named.scope not in {each.scope for each in folders}
+        if named is not None and is_small and named.context() is not Reason.MISSING:
+            folders.append(named)  # somebody made it
+        # A folder comes behind those in it, so that it can tell of them.
+        folders.sort(key=lambda folder: (folder.scope != ROOT_SCOPE, folder.scope), reverse=True)
+        one_pass = _RefreshPass(self.clock, project, order, Surveyor(project, scan, self.syntax))
+        outcomes = []
+        for number, folder in enumerate(folders):
+            progress(number, len(folders), folder.scope)
+            outcomes.append(one_pass.refresh(folder))
+        progress(len(folders), len(folders), "")
+        return sorted(outcomes, key=lambda outcome: outcome.scope)
 
 
-@define
+@frozen
 class _RefreshPass:
-    """One pass over a project."""
+    """One pass over the folders of a project."""
 
-    tools: ContextRefresher
+    clock: Clock
     project: Project
-    scan: Scan
     order: RefreshRequest
-    surveyor: Surveyor = field(init=False)
+    surveyor: Surveyor
 
-    def __attrs_post_init__(self) -> None:
-        self.surveyor = Surveyor(self.project, self.scan, self.tools.syntax)
-
-    def run(self, named: ProjectFolder | None, progress: Progress) -> Sequence[FolderOutcome]:
-        """Every kept folder in a subtree, the innermost first, so that a parent can tell of its children."""
-        scope = None if named is None else named.scope
-        chosen = [each for each in self.scan.kept()[0] if (scope is None or is_within(each.scope, scope))]
-        known = {each.scope for each in chosen}
-        if named is not None and scope not in known and named.context() is not Reason.MISSING:
-            chosen.append(named)  # not worth a context by its size, but somebody made one
-        outcomes: dict[str, FolderOutcome] = {}
-        for number, folder in enumerate(sorted(chosen, key=_innermost_first)):
-            progress(number, len(chosen), folder.scope)
-            outcomes[folder.scope] = self._one(folder)
-        if self.order.agents and (outcome := self._agents(chosen)) is not None:
-            outcomes[AGENTS_FILE] = outcome
-            root = self.project.find(ROOT_SCOPE)  # its fingerprint is to know the block
-            if not isinstance(root, Reason):
-                self.order = evolve(self.order, only_missing=False)
-                again = self._one(root)
-                made = outcomes[ROOT_SCOPE].result == "made"
-                outcomes[ROOT_SCOPE] = evolve(again, result="made") if made else again
-        progress(len(chosen), len(chosen), "")
-        return sorted(outcomes.values(), key=lambda outcome: outcome.scope)
-
-    def _agents(self, chosen: Sequence[ProjectFolder]) -> FolderOutcome | None:
-        """Bring the managed block up to date; an outcome only if something happened to the file."""
-        before = self.project.text(ROOT_SCOPE, AGENTS_FILE)
-        if before is None and AGENTS_FILE in chosen[0].names:
-            return FolderOutcome(AGENTS_FILE, "left", "it is no text")
-        rows = ((each.scope, self.surveyor.summary(each) or "") for each in chosen)
-        after = with_block(before or "", block_of(rows))
-        if after is None:
-            return FolderOutcome(AGENTS_FILE, "left", "its marks do not match; mend or remove them")
-        if after == before:
-            return None
-        old = None if before is None else before.encode()
-        if self.project.write(ROOT_SCOPE, AGENTS_FILE, old, after.encode()):
-            return FolderOutcome(AGENTS_FILE, "updated")
-        return FolderOutcome(AGENTS_FILE, "left", "it changed meanwhile")
-
-    def _one(self, folder: ProjectFolder) -> FolderOutcome:
+    def refresh(self, folder: ProjectFolder) -> FolderOutcome:
         """Carry out the order on a folder; one that cannot be written does not keep the others from it."""
         data = folder.context()
         try:
@@ -168,7 +121,7 @@ class _RefreshPass:
             verdict = read_context(data)
             if not isinstance(verdict, Context):
                 return FolderOutcome(folder.scope, "left", verdict.reason)
-            if self.order.only_missing:
+            if self.order.only_missing and not (self.order.root_too and folder.scope == ROOT_SCOPE):
                 return FolderOutcome(folder.scope, "unchanged")
             return self._update(folder, data, verdict)
         except Failure as failure:
@@ -176,7 +129,7 @@ class _RefreshPass:
 
     def _make(self, folder: ProjectFolder) -> FolderOutcome:
         """A context for a folder that has none."""
-        stored = folder.fingerprint(self.order.written)
+        stored = folder.fingerprint(self.order.method or Method.CONTENT)
         if stored is None:
             return FolderOutcome(folder.scope, "left", "a file in the folder cannot be read")
         record = new_record(self.surveyor.subject(folder), stored, self._now())
@@ -193,7 +146,7 @@ class _RefreshPass:
         other_method = self.order.method is not None and freshness.method is not self.order.method
         if is_fresh and not changes and not other_method:
             return FolderOutcome(folder.scope, "unchanged")
-        stored = folder.fingerprint(self.order.written)
+        stored = folder.fingerprint(self.order.method or Method.CONTENT)
         if stored is None:
             return FolderOutcome(folder.scope, "left", "a file in the folder cannot be read")
         dated = {"fingerprint": stored, "last_updated": self._now()}
@@ -246,7 +199,7 @@ class _RefreshPass:
         return generated(self.surveyor.children(folder), [name for name in ours if name in others])
 
     def _now(self) -> str:
-        return format_instant(self.tools.clock.now(), whole_seconds=True)
+        return format_instant(self.clock.now(), whole_seconds=True)
 
 
 def _field_of(entry: str) -> str:
@@ -261,51 +214,3 @@ def _named_without_digest(listed: Sequence[str], written: dict[str, Any]) -> Ite
         parts = [f"{name}.{key}" for key in value] if isinstance(value, dict) else []
         if name in listed or (parts and all(part in listed for part in parts)):
             yield name
-
-
-def _innermost_first(folder: ProjectFolder) -> tuple[int, str]:
-    depth = 0 if folder.scope == "." else folder.scope.count("/") + 1
-    return (-depth, folder.scope)
-
-
-# -- the block in AGENTS.md
-
-AGENTS_FILE = "AGENTS.md"
-START, END = "<!-- context-pack:contexts -->", "<!-- /context-pack:contexts -->"
-
-_HEAD = """\
-## Directory contexts
-
-Folders listed below hold a `.context.yaml`: what the folder is for, decisions, constraints, interfaces.
-
-- Before you explore or change a folder, read its context (tool `query_context`, or the file itself).
-- Before you rely on one, check it (tool `check_freshness`): stale means that files changed since.
-- After you changed files, correct what a person should know and run `context-pack contexts refresh`.
-
-| Folder | Summary |
-|---|---|
-"""
-
-
-def block_of(folders: Iterable[tuple[str, str]]) -> str:
-    """The block for these scopes and summaries, with its marks."""
-    rows = (f"| `{_cell(scope)}` | {_cell(first_sentence(summary))} |\n" for scope, summary in folders)
-    return f"{START}\n{_HEAD}{''.join(rows)}{END}\n"
-
-
-def with_block(text: str, block: str) -> str | None:
-    """The file with the block in place of an older one, or at its end; None when its marks do not match."""
-    newline = "\r\n" if "\r\n" in text else "\n"
-    block = block.replace("\n", newline)
-    if START not in text and END not in text:
-        gap = 0 if not text or text.endswith(newline * 2) else 1 if text.endswith(newline) else 2
-        return text + newline * gap + block
-    before, _, rest = text.partition(START)
-    if text.count(START) != 1 or rest.count(END) != 1 or END in before:
-        return None
-    return before + block.rstrip("\r\n") + rest.partition(END)[2]
-
-
-def _cell(text: str) -> str:
-    """A text that cannot leave its cell."""
-    return " ".join(text.split()).replace("|", "\\|").replace("`", "'").replace("<!--", "<! --")

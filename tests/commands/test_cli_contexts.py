@@ -97,6 +97,27 @@ def test_show_prints_the_file_as_it_is(project: Path, contexts: CommandLine) -> 
         assert words in refused.err
 
 
+@pytest.mark.clause("CX-42")
+def test_agents_md_is_written_only_on_request_and_the_root_stays_fresh(
+    project: Path, contexts: CommandLine
+) -> None:
+    file = project / "AGENTS.md"
+    assert contexts("contexts", "init").code == 0
+    assert not file.exists()
+    file.write_text("# Ours\n\nBe kind.\n")
+    assert contexts("contexts", "init", "--agents").out.startswith("updated   AGENTS.md\n")
+    text = file.read_text()
+    assert text.startswith("# Ours\n\nBe kind.\n\n<!-- context-pack:contexts -->\n## Directory contexts\n")
+    assert contexts("contexts", "status").code == 0
+    file.write_text(text.replace("Be kind.", "Be quick.").replace("decisions", "choices") + "\nAfter.\n")
+    assert contexts("contexts", "refresh", "--agents").code == 0
+    assert file.read_text() == text.replace("Be kind.", "Be quick.") + "\nAfter.\n"
+    assert "AGENTS.md" not in contexts("contexts", "refresh", "--agents").out
+    file.unlink()
+    file.symlink_to("README.md")
+    assert "left      AGENTS.md  it is a link" in contexts("contexts", "refresh", "--agents").out
+
+
 @pytest.mark.clause("CX-32", "CX-30", "CX-42", "CX-44")
 def test_options_choose_the_fingerprint_and_the_block_for_agents(
     project: Path, contexts: CommandLine

@@ -25,9 +25,6 @@ NAME = "context-pack"
 _INDENT = re.compile(r"^([ \t]+)\"", re.MULTILINE)
 _NAMED = re.compile(r"context[-_]pack")
 _OURS = re.compile(r"context[-_]pack\b.* hook (start|compact|end)$")
-BLOCK_START, BLOCK_END = "<!-- context-pack -->", "<!-- /context-pack -->"
-_BLOCK = re.compile(rf"{BLOCK_START}\r?\n(?:(?!{BLOCK_START}).)*?{BLOCK_END}(?:\r?\n)?", re.DOTALL)
-"""Without its end mark a block would reach to the end of the next one."""
 
 
 class UnreadableConfig(ValueError):
@@ -167,17 +164,20 @@ def _parsed_edit(file: str, put: Callable[[Any], None], drop: Callable[[Any], No
     return Edit(lambda text: changed(text, put), dropped)
 
 
-def block_edit(block: str) -> Edit:
-    """A block at the end of a Markdown text, or in the place of an earlier one."""
-    marked = f"{BLOCK_START}\n{block.strip()}\n{BLOCK_END}\n"
+def block_edit(block: str, name: str = NAME) -> Edit:
+    """A block at the end of a Markdown text, or in the place of an earlier one of that name."""
+    start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+    # Without its end mark a block would reach to the end of the next one.
+    there = re.compile(rf"{start}\r?\n(?:(?!{start}).)*?{end}(?:\r?\n)?", re.DOTALL)
+    marked = f"{start}\n{block.strip()}\n{end}\n"
 
     def put(text: str) -> str:
-        if _BLOCK.search(text):
-            return _BLOCK.sub(lambda _: marked, text, count=1)
+        if there.search(text):
+            return there.sub(lambda _: marked, text, count=1)
         return f"{text.rstrip()}\n\n{marked}" if text.strip() else marked
 
     def drop(text: str) -> str:
-        without = _BLOCK.sub("", text)
+        without = there.sub("", text)
         return text if without == text else f"{without.rstrip()}\n" if without.strip() else ""
 
     return Edit(put, drop)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import click
@@ -13,18 +13,32 @@ from context_pack.contexts.fingerprint import Method
 from context_pack.contexts.model import CONTEXT_SCHEMA
 from context_pack.contexts.ports import Project
 from context_pack.contexts.queries import folder_at, opened, refusal
-from context_pack.contexts.refresh import RefreshRequest
+from context_pack.contexts.refresh import FolderOutcome, RefreshRequest
 from context_pack.contexts.tools import listing_body
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import counted, one_line
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
+from context_pack_adapters.cli.client_files import ClientFile, UnreadableConfig, block_edit
 
 STATE_CHARS, SUMMARY_CHARS = 8, 100
 
 
 def _project(app: App) -> Project:
     return opened(app.cases.contexts.queries.projects, None)
+
+
+AGENTS_FILE = "AGENTS.md"
+AGENTS_BLOCK = """\
+## Directory contexts
+
+Folders of this project hold a `.context.yaml`: what the folder is for, decisions, constraints, interfaces.
+
+- Which folders have one, and what they are for: the tool `list_contexts`, or `context-pack contexts status`.
+- Before you explore or change a folder, read its context (tool `query_context`, or the file itself).
+- Before you rely on one, check it (tool `check_freshness`): stale means that files changed since.
+- After you changed files, correct what a person should know and run `context-pack contexts refresh`.
+"""
 
 
 FINGERPRINT = click.option(
@@ -78,12 +92,13 @@ def refresh(app: App, scope: str | None, adopt: bool, fingerprint: str | None, a
     return _carry_out(app, fingerprint, agents=agents, scope=scope, adopt=adopt)
 
 
-def _carry_out(app: App, fingerprint: str | None, **rest: Any) -> int:
+def _carry_out(app: App, fingerprint: str | None, agents: bool, **rest: Any) -> int:
     """Make or refresh contexts; a line for every changed folder, and one with the counts."""
     method = None if fingerprint is None else Method(fingerprint)
-    project, order = _project(app), RefreshRequest(method=method, **rest)
+    project, order = _project(app), RefreshRequest(method=method, root_too=agents, **rest)
+    outcomes = [*_block_for_agents(project.root)] if agents else []
     with output.progress("contexts") as report:
-        outcomes = app.cases.contexts.refresher.refresh(project, order, progress=report)
+        outcomes += app.cases.contexts.refresher.refresh(project, order, progress=report)
     lines = []
     for outcome in outcomes:
         if outcome.result != "unchanged":
@@ -95,6 +110,16 @@ def _carry_out(app: App, fingerprint: str | None, **rest: Any) -> int:
     nothing = "no folder there is worth a context; see min_tokens in .context.config.yaml"
     code = 1 if any(outcome.result == "failed" for outcome in outcomes) else 0
     return app.tell(body, *lines, notes=() if outcomes else [nothing], code=code)
+
+
+def _block_for_agents(root: str) -> Iterator[FolderOutcome]:
+    """Put the block into `AGENTS.md`, before the root's fingerprint is taken; tells what changed."""
+    edit = block_edit(AGENTS_BLOCK, "context-pack:contexts")
+    try:
+        if ClientFile.in_project(root, AGENTS_FILE).change(edit, remove=False):
+            yield FolderOutcome(AGENTS_FILE, "updated")
+    except (UnreadableConfig, OSError) as error:
+        yield FolderOutcome(AGENTS_FILE, "left", getattr(error, "strerror", None) or str(error))
 
 
 def _state_line(state: str, text: str) -> output.Line:

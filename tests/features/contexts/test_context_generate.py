@@ -12,7 +12,7 @@ from context_trees import PROJECT, Files, disk_contexts, refresher
 from context_pack.contexts import sources
 from context_pack.contexts.generate import GENERATED, FolderFile, Subject, generated, summary_of
 from context_pack.contexts.model import Context, read_context
-from context_pack.contexts.refresh import END, START, RefreshRequest, block_of, with_block
+from context_pack.contexts.refresh import RefreshRequest
 from context_pack.contexts.sources import Outline, read_manifest
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.ports import Reason
@@ -133,21 +133,6 @@ def test_what_has_a_description_is_told_once_and_without_its_signature() -> None
     fields = generated(subject(a__py='def one():\n    """The first."""\n\n\ndef two(): ...\n'))
     assert fields["interfaces"] == [{"name": "one", "description": "The first."}]
     assert fields["exports"] == ["def two()"]
-
-
-@pytest.mark.clause("CX-42")
-def test_the_managed_block_replaces_only_itself() -> None:
-    block = block_of([(".", "All."), ("a|b", "One. Two.")])
-    assert block.startswith(START)
-    assert block.rstrip().endswith(END)
-    assert "| `a\\|b` | One. |" in block
-    assert with_block("", block) == block
-    first = with_block("# Mine\n", block)
-    assert first == f"# Mine\n\n{block}"
-    assert with_block(f"{first}\nAfter.\n", block) == f"{first}\nAfter.\n"
-    newer = block_of([(".", "New.")])
-    assert with_block(f"{first}\nAfter.\n", newer) == f"# Mine\n\n{newer}\nAfter.\n"
-    assert with_block("a\r\n", block) == "a\r\n\r\n" + block.replace("\n", "\r\n")
 
 
 @pytest.mark.clause("CX-31")

@@ -199,19 +199,6 @@ def test_a_small_folder_with_a_context_is_refreshed_when_named(desk: Desk) -> No
     assert desk.results(scope="docs") == {}
 
 
-@pytest.mark.clause("CX-42")
-def test_agents_md_is_written_only_on_request_and_the_root_stays_fresh(desk: Desk) -> None:
-    assert "AGENTS.md" not in desk.files
-    desk.files["AGENTS.md"] = "# Ours\n\nBe kind.\n"
-    assert desk.results(agents=True)["AGENTS.md"] == "updated"
-    assert desk.text("AGENTS.md").startswith("# Ours\n\nBe kind.\n\n<!-- context-pack:contexts -->\n")
-    assert "| `src/core` | Fast core. |" in desk.text("AGENTS.md")
-    assert {entry["state"] for entry in Asked(desk.ports).entries().values()} == {"fresh"}
-    before = dict(desk.files)
-    assert "AGENTS.md" not in desk.results(agents=True)
-    assert desk.files == before
-
-
 @pytest.mark.clause("CX-35")
 def test_a_file_that_changes_meanwhile_is_not_overwritten() -> None:
     desk = Desk()
