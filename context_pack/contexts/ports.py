@@ -112,8 +112,8 @@ class Project(Protocol):
     def find(self, scope: str) -> ProjectFolder | Reason:
         """The folder that a caller's scope leads to, or why there is none."""
 
-    def inside(self, scope: str) -> Sequence[str]:
-        """The scopes of the folders directly in one, as far as a scan would enter them, sorted."""
+    def top(self) -> Sequence[str]:
+        """The scopes of the folders right in the root that a scan would enter, sorted."""
 
     def context_of(self, folder: ProjectFolder) -> bytes | Reason:
         """The bytes of a folder's context file, or why they cannot be had."""
@@ -124,8 +124,8 @@ class Project(Protocol):
     def text(self, scope: str, name: str) -> str | None:
         """The text of a file in a folder; None when it is no text, too large or not to be read."""
 
-    def write(self, scope: str, name: str, before: bytes | None, after: bytes) -> bool:
-        """Put a file in place of `before` (None: nothing) in one step; False when that is no longer there."""
+    def write(self, scope: str, before: bytes | None, after: bytes) -> bool:
+        """Put a context in place of `before` (None: nothing) in one step; False if that is gone."""
 
 
 class Projects(Protocol):

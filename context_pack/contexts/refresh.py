@@ -24,7 +24,7 @@ from context_pack.contexts.generate import (
     new_record,
     of_other_folders,
 )
-from context_pack.contexts.model import CONTEXT_FILE, ROOT_SCOPE, Context, parse, read_context
+from context_pack.contexts.model import ROOT_SCOPE, Context, parse, read_context
 from context_pack.contexts.ports import Project, ProjectFolder
 from context_pack.contexts.queries import OUTSIDE, UNUSABLE, folder_at, scanned
 from context_pack.contexts.scan import is_within
@@ -133,7 +133,7 @@ class _RefreshPass:
         if stored is None:
             return FolderOutcome(folder.scope, "left", "a file in the folder cannot be read")
         record = new_record(self.surveyor.subject(folder), stored, self._now())
-        if not self.project.write(folder.scope, CONTEXT_FILE, None, dump(record).encode()):
+        if not self.project.write(folder.scope, None, dump(record).encode()):
             return FolderOutcome(folder.scope, "left", "the file came into being meanwhile")
         self.surveyor.keep_summary(folder.scope, record["summary"])
         return FolderOutcome(folder.scope, "made")
@@ -155,7 +155,7 @@ class _RefreshPass:
         after = whole or revise(data, dated)
         if after is None:
             return FolderOutcome(folder.scope, "left", "its layout cannot be changed safely; edit it by hand")
-        if not self.project.write(folder.scope, CONTEXT_FILE, data, after):
+        if not self.project.write(folder.scope, data, after):
             return FolderOutcome(folder.scope, "left", "the file is a link, or changed meanwhile")
         return FolderOutcome(folder.scope, "updated", released=released if whole else ())
 

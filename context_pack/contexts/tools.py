@@ -177,7 +177,7 @@ def resources(queries: ContextQueries) -> ResourceFamily:
         listed: list[ResourceEntry] = []
         if isinstance(project, Reason):
             return listed
-        for scope in [ROOT_SCOPE, *project.inside(ROOT_SCOPE)][:MOST_LISTED]:
+        for scope in [ROOT_SCOPE, *project.top()][:MOST_LISTED]:
             folder = project.find(scope)
             gist = None if isinstance(folder, Reason) else gist_of(folder)
             if isinstance(gist, ContextSummary):

@@ -22,6 +22,7 @@ from context_pack.kernel.errors import Failure
 from context_pack.kernel.gitignore import IgnoreFile
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason, decode
+from context_pack.kernel.text import has_half_characters
 from context_pack.toolkit.call import check_call
 from context_pack_adapters.files.faults import translated
 from context_pack_adapters.files.folder import is_temporary, put, sweep
@@ -36,7 +37,7 @@ from context_pack_adapters.files.opening import (
     scan,
     way_inside,
 )
-from context_pack_adapters.files.rooted import Rooted, reason_of
+from context_pack_adapters.files.rooted import Rooted, is_closed, reason_of
 from context_pack_adapters.files.signature import is_settled
 from context_pack_adapters.files.walking import Level, walk
 
@@ -50,14 +51,6 @@ class ScopePolicy(PathPolicy):
     def denies_name(self, name: str) -> bool:
         """Whether a path with this segment is denied, wherever the segment stands."""
         return name != "node_modules" and PathPolicy.denies_name(self, name)
-
-
-def denies_scope(policy: PathPolicy, scope: str) -> bool:
-    """Whether the folder of a scope must not be looked into, or is none that a path can spell."""
-    try:
-        return policy.denies(RelativePath(scope), True)
-    except Failure:
-        return True
 
 
 class DiskProject:
@@ -76,18 +69,18 @@ class DiskProject:
         """Every folder that the rules let in; None when the root cannot be listed."""
         rules, ignored, warnings = gather_rules(self._root_file)
         lines, start_ns = IgnoreFile(ignored), time.time_ns()
-        known: dict[str, ProjectFolder] = {}
+        folders: dict[str, ProjectFolder] = {}
 
         def look_into(level: Level, depth: int) -> Iterator[tuple[str, int]]:
             nonlocal warnings
             scope = level.prefix[:-1] or ROOT_SCOPE
             check_call()
-            seen = look(level.entries)
-            known[scope] = self._folder(scope, seen, start_ns)
-            warnings += seen.warnings
+            contents = look(level.entries)
+            folders[scope] = self._folder(scope, contents, start_ns)
+            warnings += contents.warnings
             if depth >= rules.max_depth:
                 return
-            for name in seen.folders:
+            for name in contents.folders:
                 entered = self._enters(level.prefix + name, name, lines)
                 if entered:
                     yield name, depth + 1
@@ -99,32 +92,33 @@ class DiskProject:
             warnings += not isinstance(error, FileNotFoundError)
 
         walk(self._place, look_into, 0, shut)
-        if ROOT_SCOPE not in known:
+        if ROOT_SCOPE not in folders:
             return None
-        self._known = known
-        return Scan(list(known.values()), rules, warnings)
+        self._known = folders
+        return Scan(list(folders.values()), rules, warnings)
 
-    def _folder(self, scope: str, seen: FolderContents, now_ns: int) -> ProjectFolder:
+    def _folder(self, scope: str, contents: FolderContents, now_ns: int) -> ProjectFolder:
         """The folder as just seen: the known object if nothing has changed.
 
         A context that is a link is read again every time.
         """
         before = self._known.get(scope)
-        same = before is not None and (before.rows, before.warnings) == (seen.files, seen.warnings)
-        if before is not None and same and before.settled and not seen.odd_context:
+        files, _, warnings, odd = contents
+        same = before is not None and (before.rows, before.warnings) == (files, warnings)
+        if before is not None and same and before.settled and not odd:
             return before
-        newest = max([row[3] for row in seen.files], default=0)
-        settled = not seen.odd_context and is_settled(newest, newest, now_ns)
-        return ProjectFolder(scope, seen.files, self, seen.warnings, seen.odd_context, settled)
+        newest = max([row[3] for row in files], default=0)
+        settled = not odd and is_settled(newest, newest, now_ns)
+        return ProjectFolder(scope, files, self, warnings, odd, settled)
 
     def _enters(self, scope: str, name: str, lines: IgnoreFile) -> bool | None:
         """Whether a folder is entered; None is a no that counts as a warning: its name is no text."""
         if not is_entered(name):
             return False
-        if not name.isascii() and not is_decodable(name):
+        if has_half_characters(name):
             return None
         # A known folder is one that the policy lets in.
-        allowed = scope in self._known or not denies_scope(self._policy, scope)
+        allowed = scope in self._known or not is_closed(self._policy, scope, True)
         return allowed and not lines.verdict(scope, True)
 
     def _root_file(self, name: str) -> bytes | None:
@@ -138,26 +132,6 @@ class DiskProject:
 
     def find(self, scope: str) -> ProjectFolder | Reason:
         """The folder that a caller's scope leads to, or why there is none."""
-        found = self._looked(scope)
-        if isinstance(found, Reason):
-            return found
-        path, seen = found
-        folder = self._folder(path, seen, time.time_ns())
-        self._known[path] = folder
-        return folder
-
-    def inside(self, scope: str) -> Sequence[str]:
-        """The scopes of the folders directly in one, as far as a scan would enter them, sorted."""
-        found = self._looked(scope)
-        if isinstance(found, Reason):
-            return []
-        path, seen = found
-        lines = IgnoreFile(gather_rules(self._root_file)[1])
-        prefix = "" if path == ROOT_SCOPE else path + "/"
-        return sorted(prefix + name for name in seen.folders if self._enters(prefix + name, name, lines))
-
-    def _looked(self, scope: str) -> tuple[str, FolderContents] | Reason:
-        """The resolved path of a scope from the root, and the folder there."""
         parts = self._spelled(scope.replace("\\", "/"))
         if parts is None:
             return Reason.OUTSIDE
@@ -169,13 +143,25 @@ class DiskProject:
             return Reason.MISSING
         try:
             path = "/".join(reached)
-            if path != ROOT_SCOPE and (not is_decodable(path) or denies_scope(self._policy, path)):
+            if path != ROOT_SCOPE and (has_half_characters(path) or is_closed(self._policy, path, True)):
                 return Reason.DENIED
-            return path, look(scan(handle))
+            contents = look(scan(handle))
         except OSError:
             return Reason.IO
         finally:
             leave(handle)
+        folder = self._known[path] = self._folder(path, contents, time.time_ns())
+        return folder
+
+    def top(self) -> Sequence[str]:
+        """The scopes of the folders right in the root that a scan would enter, sorted."""
+        try:
+            with self._place.held() as handle:
+                folders = look(scan(handle)).folders
+        except OSError:
+            return []
+        lines = IgnoreFile(gather_rules(self._root_file)[1])
+        return sorted(name for name in folders if self._enters(name, name, lines))
 
     def _spelled(self, scope: str) -> tuple[str, ...] | None:
         """The parts of a scope from the root, be it relative or absolute; None for one that leads out."""
@@ -196,33 +182,18 @@ class DiskProject:
         text = decode(found[0])
         return None if isinstance(text, Reason) else text
 
-    def write(self, scope: str, name: str, before: bytes | None, after: bytes) -> bool:
-        """Put a file in place of `before` in one step; False when that is no longer there.
+    def write(self, scope: str, before: bytes | None, after: bytes) -> bool:
+        """Put a context in place of `before` in one step; False when that is no longer there.
 
         Raises:
             Failure: `io_error`.
         """
-        with translated(name):
+        with translated(CONTEXT_FILE):
             try:
                 with self._place.below(*_parts(scope)).held() as folder:
-                    return self._replace(folder, name, before, after)
+                    return _replace(folder, before, after)
             except (FileNotFoundError, NotADirectoryError):  # the folder is gone, or a link now
                 return False
-
-    def _replace(self, folder: Handle, name: str, before: bytes | None, after: bytes) -> bool:
-        mode = None
-        try:
-            now, status = read_file(folder, name, max(len(after), MAX_BYTES))
-            mode = status.st_mode
-        except FileNotFoundError:
-            now = None
-        except OSError:  # a link, a folder, something too large: not what was seen before
-            return False
-        if now != before:
-            return False
-        sweep(folder, CONTEXT_FILE)
-        put(folder, {name: after}, mode)
-        return True
 
     def context_of(self, folder: ProjectFolder) -> bytes | Reason:
         """The bytes of a folder's context file, or why they cannot be had."""
@@ -248,6 +219,22 @@ class DiskProject:
         if folder.settled:
             folder.memo["contents"] = contents
         return contents
+
+
+def _replace(folder: Handle, before: bytes | None, after: bytes) -> bool:
+    mode = None
+    try:
+        now, status = read_file(folder, CONTEXT_FILE, MAX_BYTES)
+        mode = status.st_mode
+    except FileNotFoundError:
+        now = None
+    except OSError:  # a link, a folder, something too large: not what was seen before
+        return False
+    if now != before:
+        return False
+    sweep(folder, CONTEXT_FILE)
+    put(folder, {CONTEXT_FILE: after}, mode)
+    return True
 
 
 def _context_bytes(folder: Handle, name: str) -> bytes:
@@ -296,7 +283,7 @@ class DiskProjects:
         parts = way_inside(root, spelled)
         if parts is None:
             return Reason.DENIED
-        if parts and denies_scope(self._policy, "/".join(parts)):
+        if parts and is_closed(self._policy, "/".join(parts), True):
             return Reason.DENIED
         try:
             handle, reached = Rooted(root, self._policy).reach(tuple(parts) or (".",), enter)
@@ -344,7 +331,7 @@ def look(entries: Iterable[os.DirEntry[str]]) -> FolderContents:
             except OSError:
                 warnings += 1
                 continue
-            if not name.isascii() and not is_decodable(name):
+            if has_half_characters(name):
                 warnings += 1
             elif name[0] != "." or not is_temporary(name):
                 files.append((name, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino))
@@ -354,15 +341,6 @@ def look(entries: Iterable[os.DirEntry[str]]) -> FolderContents:
         elif name == CONTEXT_FILE:
             odd = True
     return FolderContents(files, folders, warnings, odd)
-
-
-def is_decodable(name: str) -> bool:
-    """Whether a name is text: bytes that are no UTF-8 come as half characters."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def digest_of(folder: Handle, name: str) -> str:
