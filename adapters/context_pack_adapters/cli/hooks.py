@@ -35,7 +35,6 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.times import format_instant, parse_instant
 from context_pack.knowledge.model import Known, ranked
 from context_pack.packs.commands import ListPacks
-from context_pack.packs.model import Pack
 from context_pack.toolkit.budget import cut_text
 from context_pack_adapters.cli.app import App, command
 from context_pack_adapters.files.folder import PrivateFolder
@@ -84,11 +83,6 @@ class ClientSession:
         """The name of its record; a client's id may be anything."""
         return f"{sha256(self.id.encode()).hexdigest()[:16]}.json"
 
-    @property
-    def draft_name(self) -> str:
-        """What its draft pack is called."""
-        return f"{DRAFTS}{self.started[:16].replace(':', '')}-{self.file[:4]}".lower()
-
 
 @command("hook", anywhere=True)
 @click.argument("event", type=click.Choice([START, COMPACT, END]))
@@ -117,12 +111,12 @@ def answer(app: App, event: str, words: Mapping[str, Any]) -> None:
         _keep(folder, evolve(drafted(app, session), ended=event == END))
         return
     _keep(folder, evolve(session, ended=False))
-    others = [each for each in _records(folder) if each.id != session.id]
+    others = [record for record in _records(folder) if record.id != session.id]
     for index, other in enumerate(others[:3]):
         if not other.ended and other.pack is None:
             others[index] = drafted(app, other)
             _keep(folder, others[index])
-    last = next((each for each in (session, *others) if each.pack or each.lines), None)
+    last = next((record for record in (session, *others) if record.pack or record.lines), None)
     text = briefing(app, last)
     if text:
         event_name = str(words.get("hook_event_name") or "SessionStart")
@@ -164,22 +158,23 @@ def drafted(app: App, session: ClientSession) -> ClientSession:
         transcript, trouble = _transcript(session.transcript)
     except (OSError, ValueError):
         return session
-    did = what_was_done(app, session, transcript)
-    lines = [cut_text(f"{heading.lower()}: {', '.join(rows)}", 400) for heading, rows in did.items()]
+    deeds = what_was_done(app, session, transcript)
+    lines = [cut_text(f"{heading.lower()}: {', '.join(rows)}", 400) for heading, rows in deeds.items()]
     session = evolve(session, lines=[*lines, *filter(None, [trouble])])
-    if not did.keys() - {"Packs"}:
+    if not deeds.keys() - {"Packs"}:
         return session
     text = [f"# Session of {session.started[:16].replace('T', ' ')}", "", trouble]
-    for heading, rows in did.items():
+    for heading, rows in deeds.items():
         text += ["", f"## {heading}", "", *(f"- {row}" for row in rows[:MOST_FILES])]
         if len(rows) > MOST_FILES:
             text.append(f"- and {len(rows) - MOST_FILES} more")
-    name, revision = session.pack or session.draft_name, None
+    minute = session.started[:16].replace(":", "").lower()
+    name, revision = session.pack or f"{DRAFTS}{minute}-{session.file[:4]}", None
     with suppress(Failure):
         revision = app.workspace.packs.get(name).revision
     order = {"action": "write", "name": name, "text": "\n".join(text), "expected_revision": revision}
-    done = app.call("input", **order, ttl_minutes=None if revision else DRAFT_MINUTES)
-    return session if done.is_error else evolve(session, pack=name)
+    written = app.call("input", **order, ttl_minutes=None if revision else DRAFT_MINUTES)
+    return session if written.is_error else evolve(session, pack=name)
 
 
 def what_was_done(app: App, session: ClientSession, transcript: str) -> dict[str, Sequence[str]]:
@@ -198,7 +193,7 @@ def what_was_done(app: App, session: ClientSession, transcript: str) -> dict[str
         "Changed": [f"`{place}`" for place in places] + [path for path in changed if path not in placed],
         "Read": [path for path in read if path not in changed],
         "Packs": list(packs),
-        "Recorded": _recorded_since(app, session.started),
+        "Recorded": list(_recorded_since(app, session.started)),
     }
     return {heading: rows for heading, rows in kinds.items() if rows}
 
@@ -246,8 +241,8 @@ def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
     if isinstance(value, Mapping):
         yield value
         value = list(value.values())
-    for each in value if isinstance(value, list) else ():
-        yield from _objects(each)
+    for item in value if isinstance(value, list) else ():
+        yield from _objects(item)
 
 
 def _inside(path: str, project: str) -> str | None:
@@ -275,18 +270,14 @@ def _changed_places(app: App, base: str | None, changed: Sequence[str]) -> Itera
                     yield place
 
 
-def _recorded_since(app: App, started: str) -> list[str]:
-    """The discoveries that were made since a moment."""
+def _recorded_since(app: App, started: str) -> Iterator[str]:
+    """The discoveries that were made in this worktree since a moment."""
     begin = parse_instant(started)
-    try:
-        made = app.ports.discoveries.all()
-    except Failure:
-        return []
-    return [
-        f"{each.type.value}: {cut_text(' '.join(each.content.split()), 200)}"
-        for each in made
-        if each.date >= begin and each.worktree is None
-    ]
+    with suppress(Failure):
+        for discovery in app.ports.discoveries.all():
+            if discovery.date >= begin and discovery.worktree is None:
+                content = " ".join(discovery.content.split())
+                yield f"{discovery.type.value}: {cut_text(content, 200)}"
 
 
 def briefing(app: App, last: ClientSession | None) -> str:
@@ -297,7 +288,9 @@ def briefing(app: App, last: ClientSession | None) -> str:
         packs = [pack for pack in live if last is None or pack.name != last.pack]
         if packs:
             parts.append("Context packs (read one with `output`):")
-            parts += [f"- {_pack_line(pack)}" for pack in packs[:MOST_PACKS]]
+        for pack in packs[:MOST_PACKS]:
+            title = pack.title or pack.brief or ""
+            parts.append("- " + cut_text(f"`{pack.name or pack.id}` {title} ({pack.status})", 160))
         more = live.total - (len(live) - len(packs)) - MOST_PACKS
         if more > 0:
             parts.append(f"- and {more} more: `input` with action list")
@@ -314,11 +307,6 @@ def briefing(app: App, last: ClientSession | None) -> str:
     if not parts:
         return ""
     return cut_text("\n".join(["context-pack knows about this project:", *parts]), MOST_TEXT)
-
-
-def _pack_line(pack: Pack) -> str:
-    title = pack.title or pack.brief or ""
-    return cut_text(f"`{pack.name or pack.id}` {title} ({pack.status})", 160)
 
 
 def _failing(app: App) -> Sequence[Known]:
