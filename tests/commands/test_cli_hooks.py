@@ -147,6 +147,17 @@ def test_a_patch_of_codex_and_a_transcript_in_one_piece_are_read(
     assert "changed: `src/ttl.py#other`" in hook("start")
 
 
+@pytest.mark.clause("CLI-70", "CLI-71")
+@pytest.mark.parametrize("depth", [3_000, 100_000])
+def test_lines_of_a_transcript_that_nest_deep_do_not_hide_the_others(
+    project: Path, hook: Hook, tmp_path: Path, depth: int
+) -> None:
+    hook("start")
+    deep = '{"a":[' * depth + "]}" * depth
+    (tmp_path / "one.jsonl").write_text(f"{deep}\n{calls(('Read', project / 'README.md'))}")
+    assert "read: README.md" in hook("start", "two")
+
+
 @pytest.mark.clause("CLI-71")
 def test_of_a_very_large_transcript_the_end_is_read_and_that_is_told(
     project: Path, hook: Hook, tmp_path: Path

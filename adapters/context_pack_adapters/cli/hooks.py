@@ -237,12 +237,15 @@ def _json(text: str) -> Any:
 
 
 def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Every object inside a value."""
-    if isinstance(value, Mapping):
-        yield value
-        value = list(value.values())
-    for item in value if isinstance(value, list) else ():
-        yield from _objects(item)
+    """Every object inside a value, in its order, however deep."""
+    todo = [value]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, Mapping):
+            yield item
+            item = list(item.values())
+        if isinstance(item, list):
+            todo += reversed(item)
 
 
 def _inside(path: str, project: str) -> str | None:

@@ -40,7 +40,7 @@ class Drawing:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Width and height of the view box: merman draws as wide as the page, which an image is not."""
+        """Width and height of the view box: mmdr draws as wide as the page, which an image is not."""
         box = _VIEW_BOX.search(self.svg[:2_000])
         return (round(float(box[1])), round(float(box[2]))) if box else (0, 0)
 
