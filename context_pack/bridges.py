@@ -25,10 +25,8 @@ from context_pack.contexts.queries import (
     scanned,
 )
 from context_pack.kernel.errors import Failure, invalid
-from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.ports import Reason, SourceFile
-from context_pack.kernel.syntax import readable_part
+from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import MAX_LINES, LineRange
 from context_pack.knowledge.model import Known, PlaceInCode, unreadable
 from context_pack.memory.discovery import MOST_TEXT, CodePlace, CodeState, parse_lines
@@ -86,8 +84,8 @@ class AnchoredPlaces:
         if ref.anchor is None:
             raise invalid(warning_of(ref, resolver) or f"{file} has no such lines", "path")
         text = resolver.anchored_texts.get(ref.anchor.digest, "")
-        kept = text if 0 < len(text) <= MOST_TEXT else None
-        return CodePlace(ref.path, ref.lines, symbol, to_record(ref.anchor), kept)
+        short = text if 0 < len(text) <= MOST_TEXT else None
+        return CodePlace(ref.path, ref.lines, symbol, to_record(ref.anchor), short)
 
     def states(self, places: Sequence[CodePlace], check: Check = never_cancelled) -> Sequence[CodeState]:
         """The state of the code of each place."""
@@ -224,13 +222,9 @@ class DefinitionsOfTree:
 
     def around(self, path: RelativePath, line: int, /) -> tuple[str, LineRange] | None:
         """The innermost definition around a line."""
-        source = self.reader.tree.read(path, self.reader.max_source_bytes)
-        if not isinstance(source, SourceFile):
-            return None
-        parsed = readable_part(self.reader.syntax.parse(language_of(path.value), source.text))
-        around = (
-            each for each in parsed.definitions if each.start <= line <= each.end < each.start + MAX_LINES
-        )
+        source = Resolver.over(self.reader, never_cancelled).file(path)
+        around = () if isinstance(source, Reason) else source.definitions
+        around = [each for each in around if each.start <= line <= each.end < each.start + MAX_LINES]
         inner = min(around, key=lambda each: each.end - each.start, default=None)
         return None if inner is None else (inner.qualified, LineRange(inner.start, inner.end))
 
@@ -322,9 +316,9 @@ def _notes(pack: Pack) -> Iterator[PackNote]:
         words = list(dict.fromkeys(filter(None, texts)))  # the first section may be called like the pack
         if words:
             # A pack without a title of its own is known by its name.
-            told = "\n".join(words if title else filter(None, (pack.name, *words)))
+            said = "\n".join(words if title else filter(None, (pack.name, *words)))
             yield PackNote(
-                pack.id, section.key, None, section.title, told, pack.updated_at, worktree=pack.worktree
+                pack.id, section.key, None, section.title, said, pack.updated_at, worktree=pack.worktree
             )
         for ref in filter(is_own, section.refs):
             if ref.spellings and not (ref.title or ref.why):

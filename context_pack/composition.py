@@ -134,22 +134,12 @@ class UseCases:
         if ports.readable is not None:
             readable = (ports.readable.packs, *own[1:5], ports.readable.excerpts, own[6])
         return PackUseCases(
-            self.lister,
+            PackLister(readable[0], ports.clock),
             PackReader(*readable, ports.history),
             PackWriter(*own, ports.diagrams),
             PackVerifier(*own),
             PackDrafter(*own, passages=lambda: self.passages),
         )
-
-    @cached_property
-    def lister(self) -> PackLister:
-        """Lists of the packs that can be read."""
-        return PackLister(self.readable_packs, self.ports.clock)
-
-    @property
-    def readable_packs(self) -> PackStore:
-        """The packs that can be read."""
-        return self.ports.packs if self.ports.readable is None else self.ports.readable.packs
 
     @cached_property
     def code(self) -> CodeCases:
@@ -228,7 +218,7 @@ class UseCases:
         from context_pack.memory import refresh, search
 
         memory, monotonic = _there(self.ports.memory, "memory")(), self.ports.clock.monotonic
-        refresher = refresh.Refresher(memory, bridges.PacksAsNotes(self.readable_packs), monotonic)
+        refresher = refresh.Refresher(memory, bridges.PacksAsNotes(self.packs.reader.store), monotonic)
         return search.MemorySearcher(memory, refresher, monotonic, self.places)
 
     @cached_property
@@ -238,8 +228,7 @@ class UseCases:
 
         ports = self.ports
         return DraftSources(
-            ports.source,
-            ports.syntax,
+            self.packs.reader,
             self.code.usages,
             self.knowledge,
             None if ports.memory is None else lambda: self.memory,

@@ -22,21 +22,22 @@ from context_pack.documents.commands import SearchDocuments as DocumentSearch
 from context_pack.documents.search import Finder, RankedPassage
 from context_pack.kernel.comments import head_comment
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath, is_test
-from context_pack.kernel.ports import SourceFile, SourceTree
-from context_pack.kernel.syntax import Definition, Syntax, readable_part
-from context_pack.kernel.text import LineRange, counted, first_sentence, one_line, split_lines
+from context_pack.kernel.ports import Reason
+from context_pack.kernel.syntax import Definition
+from context_pack.kernel.text import LineRange, counted, first_sentence, one_line
 from context_pack.knowledge.about import KnownHere
 from context_pack.knowledge.places import ChangedFile
 from context_pack.memory.entries import CODE, DISCOVERY, PACK, WITHIN
 from context_pack.memory.search import MOST_SHOWN, ContextSearch, MemorySearcher
+from context_pack.packs.anchors import SourceText
 from context_pack.packs.ports import Excerpt, Excerpted
+from context_pack.packs.read import PackReader
+from context_pack.packs.resolving import Resolver
 from context_pack.retrieval.model import FoundPiece, Ranked
 from context_pack.retrieval.words import tokens
 from context_pack.toolkit.call import Check, QuietCall, never_cancelled
 
-MOST_FILE_BYTES = 2 * 1024 * 1024
 QUOTED_CHARS = 600
 MOST_WORDS = 5
 WORTH_SHOWING = 0.1
@@ -74,8 +75,7 @@ _NAME = re.compile(r"(?:[\w$]+\.)*([A-Za-z_$][\w$]*)")
 class DraftSources:
     """An `Excerpts` over the searches that there are, the files, and what is known of them."""
 
-    tree: SourceTree
-    syntax: Syntax
+    reader: PackReader
     usages: UsageFinder | None
     knowledge: KnownHere
     memory: Callable[[], MemorySearcher] | None
@@ -84,8 +84,9 @@ class DraftSources:
     def best(self, query: str, limit: int, check: Check = never_cancelled, /) -> Excerpted:
         """The passages of all searches, the best first."""
         notes: dict[str, object] = {}
-        found = [*self._remembered(query, limit, notes, check), *self._documented(query, limit, notes, check)]
-        worth = [item for item in found if item.score >= WORTH_SHOWING]
+        passages = [*self._remembered(query, limit, notes, check)]
+        passages += self._documented(query, limit, notes, check)
+        worth = [item for item in passages if item.score >= WORTH_SHOWING]
         best = _that_matter(sorted(worth, key=lambda item: -item.score)[:limit])
         if _HAPPENING.search(query):
             best = list(self._with_callers(best, check))
@@ -96,7 +97,8 @@ class DraftSources:
         files = self.knowledge.files_of(diff)
         if not files:
             raise Failure(Code.NOT_FOUND, NOTHING_CHANGED)
-        items = [item for file in files for item in self._touched(file)]
+        resolver = Resolver.over(self.reader, check)
+        items = [item for file in files for item in _touched(file, resolver)]
         for item in [item for item in items if item.title][:MOST_LOOKED_UP]:
             check()
             items += self._users(item, check)
@@ -146,83 +148,16 @@ class DraftSources:
     ) -> Iterator[Excerpt]:
         if self.documents is None:
             return
-        found = self.documents().search(DocumentSearch(query, limit=min(limit, MOST_HITS)), check)
-        if found.stale:
+        search = self.documents().search(DocumentSearch(query, limit=min(limit, MOST_HITS)), check)
+        if search.stale:
             notes["stale"] = True
-        if found.semantic is not None:
-            notes["documents"] = {"done": found.semantic.done, "total": found.semantic.total}
-        for answer in found.answers:
+        if search.semantic is not None:
+            notes["documents"] = {"done": search.semantic.done, "total": search.semantic.total}
+        resolver = Resolver.over(self.reader, check)
+        for answer in search.answers:
             for hit in answer.hits:
                 if hit.ranked.relevance >= WORTH_SHOWING:
-                    yield self._document(query, hit)
-
-    def _document(self, query: str, hit: RankedPassage) -> Excerpt:
-        found = hit.ranked.found
-        what = _what(query, found)
-        title = " / ".join(filter(None, (found.title or found.key, found.heading)))
-        path = self._place(hit)
-        if path is None:
-            title = f"{hit.collection.alias}: {title}"
-            return Excerpt("documents", title, hit.ranked.relevance, found.text[:QUOTED_CHARS], what=what)
-        return Excerpt("documents", title, hit.ranked.relevance, "", path, found.start, found.end, what)
-
-    def _place(self, hit: RankedPassage) -> str | None:
-        """The path in the source tree under which the passage stands at its lines.
-
-        Where the collection lies is known only from its own point of view, so that every end of its place is
-        tried, and the text decides.
-        """
-        found = hit.ranked.found
-        parts = [part for part in hit.collection.where.place.replace("\\", "/").split("/") if part]
-        for start in range(len(parts), -1, -1):
-            try:
-                path = RelativePath("/".join([*parts[start:], found.key]))
-            except Failure:
-                continue
-            if not self.tree.is_file(path):
-                continue
-            file = self.tree.read(path, MOST_FILE_BYTES)
-            if isinstance(file, SourceFile) and _stands(file.text, found.text, found.start, found.end):
-                return path.value
-        return None
-
-    def _touched(self, file: ChangedFile) -> Iterator[Excerpt]:
-        """The innermost definitions around the new lines of a file, then new lines that are in none.
-
-        Of a long type only its changed lines are shown, because its members are definitions of their own.
-        """
-        path = None if file.new is None else RelativePath.lenient(file.new)
-        source = None if path is None else self.tree.read(path, MOST_FILE_BYTES)
-        if path is None or not isinstance(source, SourceFile):
-            return
-        definitions = readable_part(self.syntax.parse(language_of(path.value), source.text)).definitions
-        owners: dict[int, Definition] = {}
-        for each in sorted(definitions, key=lambda each: each.start - each.end):
-            owners.update(dict.fromkeys(range(each.start, each.end + 1), each))
-        counts: Counter[tuple[int, int, str]] = Counter()
-        loose: list[int] = []
-        lines = split_lines(source.text)
-        for hunk in file.hunks:
-            # Where something was only taken away, the line before the place says where it was.
-            for number in range(
-                max(1, hunk.new_start), min(hunk.new_start + max(1, hunk.new_count), len(lines) + 2)
-            ):
-                owner = owners.get(number)
-                if owner is None or (owner.kind.holds_members and owner.end - owner.start >= LONG_TYPE):
-                    loose += [number] if any(map(str.strip, lines[number - 1 : number])) else []
-                else:
-                    counts[owner.start, owner.end, owner.qualified] += hunk.new_count > 0
-        for start, end, name in sorted(counts):
-            if not any(
-                low <= start and end <= high and (low, high) != (start, end) for low, high, _ in counts
-            ):
-                new = counted(counts[start, end, name], "new line")
-                rank = 2 if is_test(path) else 0
-                yield Excerpt("changed", name, 1.0, "", path.value, start, end, new, rank=rank)
-        for start, end in _runs(loose):
-            inside = owners.get(start)
-            name = path.name if inside is None else inside.qualified
-            yield Excerpt("changed", name, 0.5, "", path.value, start, end, "changed lines", rank=2)
+                    yield _document(query, hit, resolver)
 
     def _users(self, item: Excerpt, check: Check) -> Iterator[Excerpt]:
         """Who calls a changed definition, and which tests use it."""
@@ -304,10 +239,10 @@ def _grouped(items: Sequence[Excerpt]) -> list[Excerpt]:
     return [evolve(item, group=group(item)) for item in items]
 
 
-def _what(query: str, found: FoundPiece) -> str:
+def _what(query: str, piece: FoundPiece) -> str:
     """What a hit does for the question: what it says of itself, else the words of the question in it."""
-    does = _does(found.text, found.key) if found.corpus == CODE and found.heading else ""
-    has = set(tokens(f"{found.heading} {found.key} {found.text}"))
+    does = _does(piece.text, piece.key) if piece.corpus == CODE and piece.heading else ""
+    has = set(tokens(f"{piece.heading} {piece.key} {piece.text}"))
     words = [word for word in dict.fromkeys(re.findall(r"[\w'-]+", query)) if has & set(tokens(word))]
     return does or (f"has {', '.join(words[:MOST_WORDS])}" if words else "")
 
@@ -322,10 +257,70 @@ def _does(text: str, path: str) -> str:
     return head_comment(lines, RelativePath(path).suffix[1:])[:DOC_CHARS]
 
 
-def _stands(text: str, passage: str, start: int, end: int) -> bool:
-    """Whether a passage is what the lines say."""
-    lines = "\n".join(split_lines(text)[start - 1 : end])
-    return passage.replace("\r\n", "\n").strip() in lines
+def _document(query: str, hit: RankedPassage, resolver: Resolver) -> Excerpt:
+    piece = hit.ranked.found
+    what = _what(query, piece)
+    title = " / ".join(filter(None, (piece.title or piece.key, piece.heading)))
+    path = _place(hit, resolver)
+    if path is None:
+        title = f"{hit.collection.alias}: {title}"
+        return Excerpt("documents", title, hit.ranked.relevance, piece.text[:QUOTED_CHARS], what=what)
+    return Excerpt("documents", title, hit.ranked.relevance, "", path, piece.start, piece.end, what)
+
+
+def _place(hit: RankedPassage, resolver: Resolver) -> str | None:
+    """The path in the source tree under which the passage stands at its lines.
+
+    Where the collection lies is known only from its own point of view, so that every end of its place is
+    tried, and the text decides.
+    """
+    piece = hit.ranked.found
+    passage = piece.text.replace("\r\n", "\n").strip()
+    parts = [part for part in hit.collection.where.place.replace("\\", "/").split("/") if part]
+    for start in range(len(parts), -1, -1):
+        try:
+            path = RelativePath("/".join([*parts[start:], piece.key]))
+        except Failure:
+            continue
+        source = resolver.file(path) if resolver.tree.is_file(path) else Reason.MISSING
+        if isinstance(source, SourceText) and passage in "\n".join(source.lines[piece.start - 1 : piece.end]):
+            return path.value
+    return None
+
+
+def _touched(file: ChangedFile, resolver: Resolver) -> Iterator[Excerpt]:
+    """The innermost definitions around the new lines of a file, then new lines that are in none.
+
+    Of a long type only its changed lines are shown, because its members are definitions of their own.
+    """
+    path = None if file.new is None else RelativePath.lenient(file.new)
+    source = None if path is None else resolver.file(path)
+    if path is None or not isinstance(source, SourceText):
+        return
+    owners: dict[int, Definition] = {}
+    for each in sorted(source.definitions, key=lambda each: each.start - each.end):
+        owners.update(dict.fromkeys(range(each.start, each.end + 1), each))
+    counts: Counter[tuple[int, int, str]] = Counter()
+    loose: list[int] = []
+    for hunk in file.hunks:
+        # Where something was only taken away, the line before the place says where it was.
+        for number in range(
+            max(1, hunk.new_start), min(hunk.new_start + max(1, hunk.new_count), source.count + 2)
+        ):
+            owner = owners.get(number)
+            if owner is None or (owner.kind.holds_members and owner.end - owner.start >= LONG_TYPE):
+                loose += [number] if any(map(str.strip, source.lines[number - 1 : number])) else []
+            else:
+                counts[owner.start, owner.end, owner.qualified] += hunk.new_count > 0
+    for start, end, name in sorted(counts):
+        if not any(low <= start and end <= high and (low, high) != (start, end) for low, high, _ in counts):
+            new = counted(counts[start, end, name], "new line")
+            rank = 2 if is_test(path) else 0
+            yield Excerpt("changed", name, 1.0, "", path.value, start, end, new, rank=rank)
+    for start, end in _runs(loose):
+        inside = owners.get(start)
+        name = path.name if inside is None else inside.qualified
+        yield Excerpt("changed", name, 0.5, "", path.value, start, end, "changed lines", rank=2)
 
 
 def _remembered(query: str, hit: Ranked, code: Sequence[FoundPiece]) -> Iterator[Excerpt]:
@@ -333,23 +328,23 @@ def _remembered(query: str, hit: Ranked, code: Sequence[FoundPiece]) -> Iterator
 
     Of a ref into lines that were found as code themselves, the code is enough.
     """
-    found, facts = hit.found, hit.found.entry_facts
-    if found.corpus == CODE:
-        title, what, within = found.heading or found.key, _what(query, found), found.facts.get(WITHIN)
+    piece, facts = hit.found, hit.found.entry_facts
+    if piece.corpus == CODE:
+        title, what, within = piece.heading or piece.key, _what(query, piece), piece.facts.get(WITHIN)
         if within is not None:
             first, last = within
-            yield Excerpt(CODE, title, hit.relevance, "", found.key, first, last, what)
-        piece = Excerpt(CODE, title, hit.relevance, found.text, found.key, found.start, found.end, what)
-        yield piece if within is None else evolve(piece, partial=True)
-    elif found.corpus == PACK and "path" in facts:
+            yield Excerpt(CODE, title, hit.relevance, "", piece.key, first, last, what)
+        excerpt = Excerpt(CODE, title, hit.relevance, piece.text, piece.key, piece.start, piece.end, what)
+        yield excerpt if within is None else evolve(excerpt, partial=True)
+    elif piece.corpus == PACK and "path" in facts:
         path, start, end = str(facts["path"]), int(facts["startLine"]), int(facts["endLine"])
         if not any(one.key == path and one.start <= end and start <= one.end for one in code):
             # The text of a ref begins with its title, or its key where it has none.
-            title = found.text.partition("\n")[0]
-            yield Excerpt("code", title, hit.relevance, "", path, start, end, _what(query, found))
-    elif found.corpus == DISCOVERY:
-        title = " about ".join(filter(None, (str(facts["type"]), found.module)))
-        yield Excerpt("memory", title, hit.relevance, found.text, what=_what(query, found))
+            title = piece.text.partition("\n")[0]
+            yield Excerpt("code", title, hit.relevance, "", path, start, end, _what(query, piece))
+    elif piece.corpus == DISCOVERY:
+        title = " about ".join(filter(None, (str(facts["type"]), piece.module)))
+        yield Excerpt("memory", title, hit.relevance, piece.text, what=_what(query, piece))
 
 
 def _beside(caller: Usage) -> tuple[int, int]:

@@ -287,7 +287,7 @@ def briefing(app: App, last: ClientSession | None) -> str:
     """What a session is to know when it begins, in at most 2 KB; empty where there is nothing to say."""
     parts: list[str] = []
     with suppress(Failure):
-        live = app.cases.lister.list(ListPacks())
+        live = app.cases.packs.lister.list(ListPacks())
         packs = [pack for pack in live if last is None or pack.name != last.pack]
         if packs:
             parts.append("Context packs (read one with `output`):")

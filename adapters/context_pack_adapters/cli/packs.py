@@ -114,7 +114,7 @@ def _live(app: App, **filters: Any) -> list[dict[str, Any]]:
     while more:
         # a first page of defaults needs no check of its arguments, and so no jsonschema
         rest: dict[str, Any] = {"limit": PAGE, "offset": len(packs)} if packs else {}
-        page = listed(app.cases.lister.list(ListPacks(**filters, **rest)), app.ports.clock.now())
+        page = listed(app.cases.packs.lister.list(ListPacks(**filters, **rest)), app.ports.clock.now())
         packs += page["packs"]
         more = page["has_more"]
     return packs
