@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
@@ -66,15 +66,6 @@ class DiskPorts(Ports):
     """A value that differs from the last one whenever a pack was changed; raises `Failure` if unreachable."""
 
 
-class Stores(NamedTuple):
-    """What a team shares through its database, and everybody else keeps in files."""
-
-    packs: PackStore
-    excerpts: ExcerptStore
-    history: PackHistory
-    discoveries: DiscoveryStore
-
-
 def open_ports(
     settings: Settings,
     worker: Background | None = None,
@@ -95,29 +86,32 @@ def open_ports(
     activity = Activity(places.state, clock, uuid_of(ids.token(16)), tell)
     closing.callback(activity.close)
     team = open_team(settings, os.environ, tell) if settings.store else None
+    packs: PackStore
+    excerpts: ExcerptStore
+    history: PackHistory
+    discoveries: DiscoveryStore
+    readable = None
     if team is None:
         history, trash = FilePackHistory(places.state.below("history")), places.state.below("trash")
         packs = FilePackStore(storage, clock, ids, tell=tell, trash=trash, history=history)
-        stores = Stores(packs, FileExcerptStore(storage, clock), history, DiscoveryFiles(storage, tell=tell))
-    else:
-        stores = Stores(team.packs(ids), team.excerpts(), team.history(), team.discoveries())
-        closing.callback(team.close)
-
-    readable, trees = None, None
-    if team is None:
+        excerpts, discoveries = FileExcerptStore(storage, clock), DiscoveryFiles(storage, tell=tell)
         trees = OtherTrees(settings.source_root, storage, clock)
         readable = Readable(
-            PacksOfAllTrees(stores.packs, trees),
-            ExcerptsOfAllTrees(stores.excerpts, trees),
-            DiscoveriesOfAllTrees(stores.discoveries, trees),
+            PacksOfAllTrees(packs, trees),
+            ExcerptsOfAllTrees(excerpts, trees),
+            DiscoveriesOfAllTrees(discoveries, trees),
         )
-    discoveries = stores.discoveries if readable is None else readable.discoveries
+    else:
+        packs, excerpts = team.packs(ids), team.excerpts()
+        history, discoveries = team.history(), team.discoveries()
+        closing.callback(team.close)
 
     @cache
     def searches() -> DiskSearches:
         from context_pack_adapters.disk_searches import DiskSearches
 
-        opened = DiskSearches(settings, places, policy, worker, team, discoveries, activity)
+        notes = discoveries if readable is None else readable.discoveries
+        opened = DiskSearches(settings, places, policy, worker, team, notes, activity)
         closing.callback(opened.close)
         return opened
 
@@ -130,15 +124,15 @@ def open_ports(
     return DiskPorts(
         clock=clock,
         source=DiskSourceTree(root, policy, own=(Path(settings.root), *places.every_project)),
-        packs=stores.packs,
+        packs=packs,
         syntax=shared_syntax(),
-        excerpts=stores.excerpts,
-        history=stores.history,
+        excerpts=excerpts,
+        history=history,
         readable=readable,
         diagrams=DrawnDiagrams(),
         access=activity,
         changes=GitChanges(root),
-        discoveries=stores.discoveries,
+        discoveries=discoveries,
         sessions=activity,
         search=search,
         bundles=lambda: FileBundleStore(root, policy, settings.bundles, settings.call_seconds),

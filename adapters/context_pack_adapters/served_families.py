@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from contextlib import suppress
 
 from context_pack.kernel.paths import EXCLUDED_FOLDERS
-from context_pack_adapters.files.folder import Folder
 from context_pack_adapters.files.walking import Level, walk
 from context_pack_adapters.settings import Settings
 
@@ -25,28 +23,22 @@ MOST_FOLDERS = 3_000
 
 def served_families(settings: Settings) -> frozenset[str]:
     """The families that are worth listing in this project now."""
-    found = set(ALWAYS)
-    if settings.user_config and _is_there(settings.user_config):
-        found.add("documents")
+    families = set(ALWAYS)
+    if settings.user_config and os.path.exists(settings.user_config):
+        families.add("documents")
     if settings.bundles:
-        found.add("bundles")
+        families.add("bundles")
     left = MOST_FOLDERS
 
-    def look(level: Level, _: None) -> Iterable[tuple[str, None]]:
+    def entered(level: Level, _: None) -> Iterable[tuple[str, None]]:
         nonlocal left
         left -= 1
         signs = SIGNS if level.prefix else TOP_SIGNS
-        found.update(signs[entry.name] for entry in level.entries if entry.name in signs)
-        if left < 0 or found >= set(SIGNS.values()):
+        families.update(signs[entry.name] for entry in level.entries if entry.name in signs)
+        if left < 0 or families >= set(SIGNS.values()):
             return ()
         folders = (entry.name for entry in level.entries if entry.is_dir(follow_symlinks=False))
         return [(name, None) for name in folders if name not in EXCLUDED_FOLDERS]
 
-    walk(settings.source_root, look, None)
-    return frozenset(found | set(SIGNS.values()) if left < 0 else found)
-
-
-def _is_there(path: str) -> bool:
-    with suppress(OSError):
-        return os.path.basename(path) in Folder(os.path.dirname(path)).names()
-    return False
+    walk(settings.source_root, entered, None)
+    return frozenset(families | set(SIGNS.values()) if left < 0 else families)

@@ -51,15 +51,15 @@ def head_comment(text: str, extension: str) -> str:
 def _comment(text: str, at: int, extension: str) -> tuple[str, int]:
     """The comment at a place and where it ends; 0 when there is none."""
     if extension in MARKUP:
-        found = _MARKUP.match(text, at)
-        return (found["body"], found.end()) if found else ("", 0)
+        match = _MARKUP.match(text, at)
+        return (match["body"], match.end()) if match else ("", 0)
     if extension in HASH:
         return _lines(text, at, "#")
     if extension in DASHES:
         return _lines(text, at, "--")
-    found = _BLOCK.match(text, at)
-    if found:
-        return _STARS.sub("", found["body"]), found.end()
+    match = _BLOCK.match(text, at)
+    if match:
+        return _STARS.sub("", match["body"]), match.end()
     return _lines(text, at, "//")
 
 
@@ -81,7 +81,7 @@ def said(body: str) -> str:
         for line in body.split("\n")
     ]
     text = "\n".join(line.strip() for line in lines).strip()
-    kept = "\n".join(line for line in text.split("\n") if not _TOOLING.match(line)).strip()
-    if _LEGAL.search(kept) or not re.search(r"[^\W\d_]{2}", kept):
+    prose = "\n".join(line for line in text.split("\n") if not _TOOLING.match(line)).strip()
+    if _LEGAL.search(prose) or not re.search(r"[^\W\d_]{2}", prose):
         return ""
-    return re.sub(r"^@(?:file|fileoverview|module|packageDocumentation)\b\s*", "", kept).split("\n@")[0]
+    return re.sub(r"^@(?:file|fileoverview|module|packageDocumentation)\b\s*", "", prose).split("\n@")[0]

@@ -133,20 +133,20 @@ class _Table:
             while dot >= 0:
                 best = max(best, self._endings.get(name[dot:], -1))
                 dot = name.find(".", dot + 1)
-        if self._by_name is not None and (found := self._by_name.fullmatch(name)):
-            best = max(best, self._name_numbers[(found.lastindex or 0) - 1])
-        if self._by_path is not None and (found := self._by_path.fullmatch(path)):
-            best = max(best, self._path_numbers[(found.lastindex or 0) - 1])
+        if self._by_name is not None and (hit := self._by_name.fullmatch(name)):
+            best = max(best, self._name_numbers[(hit.lastindex or 0) - 1])
+        if self._by_path is not None and (hit := self._by_path.fullmatch(path)):
+            best = max(best, self._path_numbers[(hit.lastindex or 0) - 1])
         return best
 
 
 def _joined(patterns: list[tuple[int, str]]) -> tuple[re.Pattern[str] | None, list[int]]:
     """One expression with a group for each pattern, last line first, and the lines of the groups."""
-    known = [(number, source) for number, source in reversed(patterns) if source != _NEVER]
-    if not known:
+    usable = [(number, source) for number, source in reversed(patterns) if source != _NEVER]
+    if not usable:
         return None, []
-    source = "|".join(f"({source})" for _, source in known)
-    return re.compile(source, re.DOTALL), [number for number, _ in known]
+    source = "|".join(f"({source})" for _, source in usable)
+    return re.compile(source, re.DOTALL), [number for number, _ in usable]
 
 
 _NEVER = "(?!)"

@@ -62,5 +62,5 @@ class Page(Generic[T]):
 def page(items: Sequence[T], offset: int, limit: int) -> Page[T]:
     """At most `limit` items from `offset` on; an offset past the end gives an empty page."""
     start = max(0, offset)
-    shown = tuple(items[start : start + max(0, limit)])
-    return Page(shown, len(items), start + len(shown) < len(items))
+    part = tuple(items[start : start + max(0, limit)])
+    return Page(part, len(items), start + len(part) < len(items))

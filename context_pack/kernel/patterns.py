@@ -25,28 +25,28 @@ def alternatives(pieces: Iterable[str], wrong: Callable[[str], Failure]) -> list
     Raises:
         Failure: braces that do not close, or too many alternatives.
     """
-    open_braces: list[tuple[list[str], list[str]]] = []  # what stood before each, and its finished branches
-    found = [""]
+    outer: list[tuple[list[str], list[str]]] = []  # of each open brace: what stood before it, its branches
+    globs = [""]
     for piece in pieces:
         if piece == "{":
-            open_braces.append((found, []))
-            found = [""]
-        elif piece == "," and open_braces:
-            open_braces[-1][1].extend(found)
-            found = [""]
+            outer.append((globs, []))
+            globs = [""]
+        elif piece == "," and outer:
+            outer[-1][1].extend(globs)
+            globs = [""]
         elif piece == "}":
-            if not open_braces:
+            if not outer:
                 raise wrong("a '}' that closes nothing")
-            before, branches = open_braces.pop()
-            branches += found
+            before, branches = outer.pop()
+            branches += globs
             if len(before) * len(branches) > MOST_ALTERNATIVES:
                 raise wrong(f"more than {MOST_ALTERNATIVES} alternatives")
-            found = [start + branch for start in before for branch in branches]
+            globs = [start + branch for start in before for branch in branches]
         else:
-            found = [line + piece for line in found]
-    if open_braces:
+            globs = [line + piece for line in globs]
+    if outer:
         raise wrong("a '{' that is not closed")
-    return found
+    return globs
 
 
 MAX_PATTERN_SIZE = 20_000

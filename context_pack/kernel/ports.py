@@ -118,6 +118,6 @@ def decode(data: bytes) -> str | Reason:
 def near_paths(path: RelativePath, names: FileNames) -> list[str]:
     """Files of that name, else of names like it, those in its folder first."""
     called = [path.name] if path.name in names.paths else close(path.name, names.paths)
-    found = [str(each) for name in called for each in names.named(name)]
+    paths = [str(each) for name in called for each in names.named(name)]
     folder = path.value.rpartition("/")[0]
-    return sorted(found, key=lambda each: each.rpartition("/")[0] != folder)[:MOST_NEAR]
+    return sorted(paths, key=lambda each: each.rpartition("/")[0] != folder)[:MOST_NEAR]

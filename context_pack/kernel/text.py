@@ -162,8 +162,8 @@ def first_sentence(text: str) -> str:
     paragraph = " ".join(re.split(r"\n\s*\n", text[:_PARAGRAPH_CHARS].strip(), maxsplit=1)[0].split())
     at = end = 0
     # Where no sentence that begins here ends, none that begins later does: it need not be looked for there.
-    while (found := _SENTENCE.match(paragraph, at)) is not None:
-        at, end = found.end(), found.end(1)
+    while (sentence := _SENTENCE.match(paragraph, at)) is not None:
+        at, end = sentence.end(), sentence.end(1)
         if not _NO_END.search(paragraph[:end]):
             break
     return one_line(paragraph[:end] or paragraph)

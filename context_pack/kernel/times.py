@@ -73,10 +73,10 @@ def extended(expires_at: datetime, minutes: int, now: datetime) -> datetime:
     # Differences are compared, not dates, so that an expiry near the end of the calendar cannot overflow.
     room = _LONGEST - (expires_at - now)
     if more > room:
-        left = max(0, room // timedelta(minutes=1))
+        most = max(0, room // timedelta(minutes=1))
         raise invalid(
             f"'extend_minutes' would put the expiry more than {MAX_MINUTES} minutes from now; "
-            f"extend by at most {left}",
+            f"extend by at most {most}",
             "extend_minutes",
         )
     return expires_at + more

@@ -67,14 +67,14 @@ def fit(
     whole, so that nothing is lost between two pages.
     """
     rows = body[name]
-    left = rows[start:]
+    waiting = rows[start:]
     beside = json_size({**body, name: []})
-    if beside + json_size(left) + len(left) + len(body) <= room:
-        return {**body, name: left}
-    shown = take_rows(left, room - beside - _MORE_BYTES, cut_last=cut_last)
-    end = start + len(shown)
-    which = f"{len(shown)}" if not start else f"{start + 1}-{end}"
-    return {MORE: f"{which} of {len(rows)} {name} are here; {rest(end)}", **body, name: shown}
+    if beside + json_size(waiting) + len(waiting) + len(body) <= room:
+        return {**body, name: waiting}
+    taken = take_rows(waiting, room - beside - _MORE_BYTES, cut_last=cut_last)
+    end = start + len(taken)
+    which = f"{len(taken)}" if not start else f"{start + 1}-{end}"
+    return {MORE: f"{which} of {len(rows)} {name} are here; {rest(end)}", **body, name: taken}
 
 
 def take_rows(rows: Sequence[R], room: int, *, cut_last: bool = False) -> list[R]:

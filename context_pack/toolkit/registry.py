@@ -136,7 +136,7 @@ def _relative(value: Any, root: str) -> str | None:
         path, start = value.replace("\\", "/"), root.replace("\\", "/").rstrip("/") + "/"
         return path.removeprefix(start).strip("/") or None if path.startswith(start) else None
     inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
-    return next((found for each in inner if (found := _relative(each, root)) is not None), None)
+    return next((inside for each in inner if (inside := _relative(each, root)) is not None), None)
 
 
 def _parsed(tool: Tool, given: Mapping[str, Any], page: int) -> Any:
@@ -161,7 +161,7 @@ def _page(rule: Mapping[str, Any], page: int) -> int:
 
 def describe(tool: Tool) -> dict[str, Any]:
     """One tool as `tools/list` shows it."""
-    shown: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "name": tool.name,
         "title": tool.title,
         "description": tool.description,
@@ -169,14 +169,14 @@ def describe(tool: Tool) -> dict[str, Any]:
         "annotations": dict(tool.annotations),
     }
     if tool.output_schema is not None:
-        shown["outputSchema"] = tool.output_schema
+        entry["outputSchema"] = tool.output_schema
     meta: dict[str, Any] = {"context-pack/family": tool.family.name}
-    shown["_meta"] = meta
+    entry["_meta"] = meta
     if tool.long_answers:
         meta["anthropic/maxResultSizeChars"] = LONG_ANSWER_CHARS
     if tool.search_hint:
         meta["anthropic/searchHint"] = tool.search_hint
-    return shown
+    return entry
 
 
 def published(schema: Any) -> Any:

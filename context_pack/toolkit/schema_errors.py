@@ -83,16 +83,16 @@ def _explained(error: Any) -> Iterator[Problem]:
                 yield Problem(f"{path}.{name}", name, f"'{name}' is required")
     elif error.validator == "additionalProperties":
         for name in islice((name for name in error.instance if name not in fields), MAX_PROBLEMS):
-            shown = clip(str(name))
-            yield Problem(f"{path}.{shown}", shown, unsupported(str(name), fields))
+            clipped = clip(str(name))
+            yield Problem(f"{path}.{clipped}", clipped, unsupported(str(name), fields))
     else:
         parts = list(error.absolute_path)
         items = ""
         while parts and isinstance(parts[-1], int):
             items = f"[{parts.pop()}]{items}"
         field = parts[-1] if parts else ""
-        shown = f"{field or 'arguments'}{items}"
-        yield Problem(path, field, f"'{shown}' must be: {rule_in_words(error.schema)}")
+        subject = f"{field or 'arguments'}{items}"
+        yield Problem(path, field, f"'{subject}' must be: {rule_in_words(error.schema)}")
 
 
 def unsupported(name: str, fields: Mapping[str, Any]) -> str:
