@@ -6,13 +6,11 @@ document is a value: it is told, never raised, and never hides the others.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from attrs import field, frozen
 
 from context_pack.documents.places import SourceAddress
-from context_pack.kernel.text import sha256_hex
 from context_pack.retrieval.upkeep import File
 
 
@@ -91,13 +89,3 @@ class Outcome:
     removed: int = 0
     failed: tuple[Failed, ...] = ()
     finished: bool = True
-
-
-ID_DIGITS = 12
-
-
-def collection_id(project: str, kind: str, source: str, name: str) -> str:
-    """The id of a source in a project: a readable word and a digest."""
-    word = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:32] or "documents"
-    digest = sha256_hex("\n".join((project, kind, source)))
-    return f"{word}-{digest[:ID_DIGITS]}"

@@ -15,7 +15,7 @@ from collections.abc import Collection as Container
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from attrs import evolve
+from attrs import evolve, frozen
 
 from context_pack.documents.manifest import (
     IGNORED,
@@ -29,7 +29,7 @@ from context_pack.documents.model import DocumentText, Failed, Survey
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.retrieval.upkeep import File
-from context_pack_adapters.files.opening import AnyPlace, Place
+from context_pack_adapters.files.opening import Place
 from context_pack_adapters.files.rooted import Rooted
 from context_pack_adapters.files.signature import stamp_of
 from context_pack_adapters.files.walking import (
@@ -43,6 +43,7 @@ from context_pack_adapters.files.walking import (
 )
 
 
+@frozen(eq=False)
 class FolderSource:
     """A `Source` in a folder.
 
@@ -50,32 +51,25 @@ class FolderSource:
     the folder; `except_for` are folders inside that never count.
     """
 
-    def __init__(
-        self,
-        folder: AnyPlace,
-        manifest: DocumentManifest,
-        policy: PathPolicy,
-        above: Sequence[tuple[Place, str]] = (),
-        except_for: Container[str] = (),
-    ) -> None:
-        self._manifest = manifest
-        self._policy = policy
-        self._rooted = Rooted(folder, policy)
-        self._above = tuple(above)
-        self._except_for = tuple(except_for)
+    folder: Place
+    manifest: DocumentManifest
+    policy: PathPolicy
+    above: Sequence[tuple[Place, str]]
+    except_for: Container[str]
 
     def survey(self, since: str = "") -> Survey | None:  # noqa: ARG002
         """What the folder holds now; always a new survey, because a folder has no signature."""
-        failed = list(self._manifest.failed)
-        named = self._manifest.files
+        failed = list(self.manifest.failed)
+        named = self.manifest.files
         files = self._listed(failed) if named is None else self._named(sorted(named), failed)
-        return Survey(self._manifest.about, files, tuple(failed))
+        return Survey(self.manifest.about, files, tuple(failed))
 
     def read(self, documents: Sequence[str]) -> Iterator[DocumentText | Failed]:
         """The contents of documents."""
+        rooted = Rooted(self.folder, self.policy)
         for path in documents:
             now = time.time_ns()
-            file = self._rooted.read(RelativePath(path), MAX_DOCUMENT_BYTES)
+            file = rooted.read(RelativePath(path), MAX_DOCUMENT_BYTES)
             if isinstance(file, Reason):
                 yield Failed(path, WORDS[file], passing=file is Reason.IO)
             else:
@@ -93,27 +87,27 @@ class FolderSource:
             except FileNotFoundError:  # it has gone meanwhile
                 return
             except OSError:  # as in a folder that may be listed and not entered
-                failed.append(Failed(path, WORDS[Reason.IO], passing=True))
+                failed.append(Failed(path, WORDS[Reason.IO]))
                 return
             files[path] = File(stamp_of(status, now), status.st_size)
 
         def check_name(path: str, is_folder: bool, ignored: bool) -> None:
-            hidden = ignored or self._policy.denies_name(path.rpartition("/")[2])
+            hidden = ignored or self.policy.denies_name(path.rpartition("/")[2])
             problem = None if hidden else unspeakable(path)
             if problem is not None:
                 failed.append(evolve(problem, document=problem.document + "/") if is_folder else problem)
 
         def note_closed(prefix: str, error: OSError) -> None:
             if not isinstance(error, FileNotFoundError | NotADirectoryError):  # it has gone meanwhile
-                failed.append(Failed(prefix, "the folder cannot be listed", passing=True))
+                failed.append(Failed(prefix, "the folder cannot be listed"))
 
         visit(
-            self._rooted.root,
-            self._policy,
+            self.folder,
+            self.policy,
             note_file,
-            wants=self._manifest.wants,
+            wants=self.manifest.wants,
             rules=self._rules(),
-            except_for=self._except_for,
+            except_for=self.except_for,
             passed=check_name,
             shut=note_closed,
         )
@@ -123,10 +117,10 @@ class FolderSource:
     def _named(self, paths: Sequence[str], failed: list[Failed]) -> dict[str, File]:
         """The files that the manifest names."""
         files: dict[str, File] = {}
-        now, root = time.time_ns(), self._rooted.root
-        inside = IgnoredPaths(lambda path: ignore_text_at(root, path), self._rules())
+        now, rooted = time.time_ns(), Rooted(self.folder, self.policy)
+        inside = IgnoredPaths(lambda path: ignore_text_at(self.folder, path), self._rules())
         for path in paths:
-            status = self._rooted.status(RelativePath(path))
+            status = rooted.status(RelativePath(path))
             if inside.ignores(path):
                 failed.append(Failed(path, IGNORED))
             elif isinstance(status, Reason):
@@ -140,7 +134,7 @@ class FolderSource:
     def _rules(self) -> IgnoreRules:
         """The rules of the ignore files above the folder."""
         rules = NO_RULES
-        for folder, lead in self._above:
+        for folder, lead in self.above:
             with suppress(OSError), folder.held() as handle:
                 rules = rules.entered("", ignore_texts(handle, IGNORE_FILES), lead)
         return rules

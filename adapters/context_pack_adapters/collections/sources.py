@@ -8,6 +8,7 @@ may lie anywhere. What must not be read is judged on the whole way to it, and in
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -24,7 +25,7 @@ from context_pack.documents.manifest import (
     parse_manifest,
 )
 from context_pack.documents.manifest import MAX_BYTES as MAX_MANIFEST_BYTES
-from context_pack.documents.model import Catalogue, Collection, SourceDescription, collection_id
+from context_pack.documents.model import Catalogue, Collection, SourceDescription
 from context_pack.documents.places import PlaceKind, SourceAddress, without_login
 from context_pack.documents.ports import CollectionSource
 from context_pack.kernel.errors import Code, Failure, invalid
@@ -40,6 +41,7 @@ from context_pack_adapters.files.opening import Place, scan
 from context_pack_adapters.files.rooted import Rooted
 from context_pack_adapters.files.walking import ways_to
 
+ID_DIGITS = 12
 LONGEST_WAIT = 3600.0
 """Seconds that a sync waits for another one of the same collection."""
 LOGIN_IN_SHARED_FILE = (
@@ -224,9 +226,12 @@ class DiskCollections:
         where = check_entry(alias, body)
         if where.kind is not PlaceKind.GIT:
             where = SourceAddress(where.kind, self._resolved(where.place, user_wide))
-        spelled = "\n".join((where.place, where.ref, where.manifest))
-        name = collection_id(os.path.realpath(self._source_root), where.kind, spelled, where.name)
+        # The same id while neither project nor source moves, whatever alias or spelling of the place is used.
+        project = os.path.realpath(self._source_root)
+        digest = sha256_hex("\n".join((project, where.kind, where.place, where.ref, where.manifest)))
+        word = re.sub(r"[^a-z0-9]+", "-", where.name.lower()).strip("-")[:32] or "documents"
         shared = body.get("shared", False) and self._shared is not None and not user_wide
+        name = f"{word}-{digest[:ID_DIGITS]}"
         return Collection(alias, name, where, body.get("description"), user_wide, shared)
 
     def _resolved(self, place: str, user_wide: bool) -> str:
