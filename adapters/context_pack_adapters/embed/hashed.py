@@ -93,9 +93,9 @@ def _buckets(token: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     hashes = [crc32(word, seed) for seed in range(1, WORD_HASHES + 1)]
     hashes += [crc32(gram.encode("utf-8", "surrogatepass")) for gram in grams]
     size = _common_words().get(token, 1.0) / (WORD_SHARE**2 + (len(grams) > 0)) ** 0.5
-    shares = [size * WORD_SHARE * WORD_HASHES**-0.5] * WORD_HASHES + [
-        size * max(len(grams), 1) ** -0.5
-    ] * len(grams)
+    word_share = size * WORD_SHARE * WORD_HASHES**-0.5
+    gram_share = size * max(len(grams), 1) ** -0.5
+    shares = [word_share] * WORD_HASHES + [gram_share] * len(grams)
     return _places(np.array(hashes, np.uint64)), np.array(shares)
 
 

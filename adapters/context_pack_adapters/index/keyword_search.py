@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import log
-from statistics import fmean as mean
+from statistics import fmean
 from typing import NamedTuple
 
 from context_pack.retrieval.words import related
@@ -27,17 +27,12 @@ next to nothing apart, and take nearly all of the time."""
 RELATED = 0.25
 """What another form of a word counts (`db` for `database`): more or less was worse on cosqa-dev."""
 _WORD = f"SELECT rowid AS piece, -?*bm25(words, {NAMES_WEIGHT}, 1) AS score FROM words WHERE words MATCH ?"
-Counted = Callable[[Iterable[str]], tuple[int, dict[str, int]]]
-"""How many pieces there are, and how many of them have each of these words, for those that stand anywhere."""
 
 
 class KeywordQuery(NamedTuple):
-    """A prepared query: the weights of its words, their rarities, and the best possible score."""
+    """A prepared query: the factor for FTS5's score of each of its words, and the best possible sum."""
 
-    weights: dict[str, float]
-    rarities: dict[str, float]
-    counts: dict[str, int]
-    total: int
+    factors: Mapping[str, float]
     ideal: float
 
 
@@ -52,14 +47,14 @@ def fts5_rarity(total: int, having: int) -> float:
     return max(log(odds), 1e-6) if odds > 0 else 1e-6
 
 
-def prepared(words: Sequence[str], counted: Counted) -> KeywordQuery:
+def prepared(connection: sqlite3.Connection, words: Sequence[str]) -> KeywordQuery:
     """The query words that the index has, with their other forms; of too many, the heaviest.
 
     A word that stands nowhere counts in the best score like the usual one of those that do, so that a query
     of which a part is known cannot score as if all were found. The whole of a compound is no word by itself.
     """
     query = Counter(words)
-    total, counts = counted([*query, *(other for word in query for other in related(word))])
+    total, counts = _counted(connection, [*query, *(other for word in query for other in related(word))])
     weights: dict[str, float] = {word: float(times) for word, times in query.items() if word in counts}
     for word, times in query.items():
         for other in related(word):
@@ -70,17 +65,17 @@ def prepared(words: Sequence[str], counted: Counted) -> KeywordQuery:
     if total > LARGE:
         heaviest = [word for word in heaviest if counts[word] <= total / 2] or heaviest
     wholes = {word for word in query if any(word != part and word.startswith(part) for part in query)}
-    usual = mean([rarities[word] for word in heaviest if word in query] or [rarity(total, 1)])
+    usual = fmean([rarities[word] for word in heaviest if word in query] or [rarity(total, 1)])
     reachable = sum(
         times * (rarities[word] if word in counts else usual)
         for word, times in query.items()
         if word in heaviest or (word not in counts and word not in wholes)
     )
-    chosen = {word: weights[word] for word in heaviest}
-    return KeywordQuery(chosen, rarities, counts, total, reachable * (K1 + 1))
+    factors = {word: weights[word] * rarities[word] / fts5_rarity(total, counts[word]) for word in heaviest}
+    return KeywordQuery(factors, reachable * (K1 + 1))
 
 
-def counted(connection: sqlite3.Connection, words: Iterable[str]) -> tuple[int, dict[str, int]]:
+def _counted(connection: sqlite3.Connection, words: Iterable[str]) -> tuple[int, dict[str, int]]:
     """How many pieces there are, and how many have each of these words that stands anywhere."""
     (total,) = connection.execute("SELECT COUNT(*) FROM pieces").fetchone()
     sql = "SELECT doc FROM terms WHERE term = ?"
@@ -92,15 +87,12 @@ def keyword_hits(
     connection: sqlite3.Connection, query: KeywordQuery, within: str, values: Sequence[object], limit: int
 ) -> list[tuple[int, float]]:
     """The best pieces for these words among those that a condition admits, best first, ties by piece."""
-    if not query.weights:
+    if not query.factors:
         return []
-    parameters: list[object] = []
-    for word, times in query.weights.items():
-        share = times * query.rarities[word] / fts5_rarity(query.total, query.counts[word])
-        parameters += [share, f'"{word}"']
+    parameters = [each for word, factor in query.factors.items() for each in (factor, f'"{word}"')]
     # SQLite would merge a single word's question with the sum around it, where `bm25` cannot be called.
-    single = " LIMIT -1" if len(query.weights) == 1 else ""
-    parts = " UNION ALL ".join([_WORD] * len(query.weights)) + single
+    single = " LIMIT -1" if len(query.factors) == 1 else ""
+    parts = " UNION ALL ".join([_WORD] * len(query.factors)) + single
     rows = connection.execute(
         f"SELECT piece, SUM(score) AS score FROM ({parts}) WHERE {within} GROUP BY piece"
         " ORDER BY score DESC, piece LIMIT ?",

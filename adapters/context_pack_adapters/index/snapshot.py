@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from context_pack.retrieval.model import FoundPiece, IndexEntry, PieceHit, Progress, Scope, Summary
 from context_pack.retrieval.words import tokens
 from context_pack_adapters.index.graph import Graphs
-from context_pack_adapters.index.keyword_search import counted, keyword_hits, prepared
+from context_pack_adapters.index.keyword_search import keyword_hits, prepared
 from context_pack_adapters.index.vectors import (
     HeldVectors,
     as_vector,
@@ -76,7 +76,7 @@ class SqliteSnapshot:
         self._connection, self._vectors, self._graphs = connection, vectors, graphs
         self._within = lru_cache(self._condition)
         # A question's words are counted once, for its hits and for the best score that they could reach.
-        self._prepared = lru_cache(lambda words: prepared(words, partial(counted, connection)))
+        self._prepared = lru_cache(partial(prepared, connection))
 
     def _condition(self, scope: Scope) -> Condition:
         """The condition on a `piece` by which a scope admits it; none where it admits all there are."""
