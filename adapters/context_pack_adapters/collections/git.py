@@ -23,6 +23,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from attrs import frozen
+
 from context_pack.documents.manifest import (
     MANIFEST_FILE,
     MAX_BYTES,
@@ -133,23 +135,23 @@ def failed(reason: str) -> Failure:
     return Failure(Code.IO_ERROR, reason)
 
 
+@frozen(eq=False)
 class GitStore:
     """A bare repository that holds one commit of one collection; `trusted` fetches with credentials."""
 
-    def __init__(
-        self,
-        folder: Path,
-        where: SourceAddress,
-        check: Callable[[], None] = lambda: None,
-        trusted: bool = True,
-    ) -> None:
-        self._folder, self._where, self._check, self._trusted = folder, where, check, trusted
-        self._protocol = where.place.partition(":")[0]
+    folder: Path
+    where: SourceAddress
+    check: Callable[[], None]
+    trusted: bool
+
+    @property
+    def _protocol(self) -> str:
+        return self.where.place.partition(":")[0]
 
     def commit(self) -> str | None:
         """The commit (or the tag of it) that is here; None before the first fetch."""
         try:
-            return (self._folder / CURRENT).read_text("ascii").strip()
+            return (self.folder / CURRENT).read_text("ascii").strip()
         except OSError:
             return None
 
@@ -159,14 +161,14 @@ class GitStore:
         Raises:
             Failure: `io_error`, in our own words.
         """
-        if (self._folder / "HEAD").exists():
+        if (self.folder / "HEAD").exists():
             self._sweep()
         else:
             with translated("git"):
-                shutil.rmtree(self._folder, ignore_errors=True)
-                os.mkdir(self._folder, FOLDER_MODE)
-                self.run("init", "--quiet", "--bare", "--template=", str(self._folder))
-        ref = self._where.ref or "HEAD"
+                shutil.rmtree(self.folder, ignore_errors=True)
+                os.mkdir(self.folder, FOLDER_MODE)
+                self.run("init", "--quiet", "--bare", "--template=", str(self.folder))
+        ref = self.where.ref or "HEAD"
         try:
             self._fetch([f"+{ref}:{CURRENT}"], "--depth=1")
         except Failure:
@@ -179,17 +181,17 @@ class GitStore:
 
     def _fetch(self, refs: Sequence[str], *options: str) -> None:
         options = (*options, "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
-        code, _, errors = self._finished(["fetch", *options, "--", self._where.place, *refs], FETCH_SECONDS)
+        code, _, errors = self._finished(["fetch", *options, "--", self.where.place, *refs], FETCH_SECONDS)
         if code:
             text = errors.decode("utf-8", "replace").lower()
             causes = (cause for cause, signs in _CAUSES.items() if any(sign in text for sign in signs))
             words = f"the repository could not be fetched: {next(causes, 'git failed')}"
-            is_anonymous = not self._trusted and self._protocol != "file"
+            is_anonymous = not self.trusted and self._protocol != "file"
             raise failed(words + "; it was asked without your credentials" * is_anonymous)
 
     def _sweep(self) -> None:
         """Remove what a killed git left: locks, which stop every later fetch, and halves of packs."""
-        for path in (path for pattern in _LEFT for path in self._folder.glob(pattern)):
+        for path in (path for pattern in _LEFT for path in self.folder.glob(pattern)):
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
             else:
@@ -215,7 +217,7 @@ class GitStore:
                     out, errors = process.communicate(timeout=LOOK_SECONDS)
                     return process.returncode, out, errors
                 except subprocess.TimeoutExpired:
-                    self._check()
+                    self.check()
                     if time.monotonic() > end:
                         raise failed(f"git took longer than {seconds:.0f} s") from None
 
@@ -226,15 +228,15 @@ class GitStore:
         if binary is None:
             raise failed("there is no git command; install git")
         allowed = ("-c", f"protocol.{self._protocol}.allow=always")
-        quiet = _QUIET if self._trusted else (*_QUIET, *_WITHOUT_CREDENTIALS)
+        quiet = _QUIET if self.trusted else (*_QUIET, *_WITHOUT_CREDENTIALS)
         try:
             process = subprocess.Popen(
-                [binary, f"--git-dir={self._folder}", *quiet, *allowed, *words],
+                [binary, f"--git-dir={self.folder}", *quiet, *allowed, *words],
                 stdin=stdin,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                cwd=self._folder,  # the working directory is the user's project
-                env=environment(os.environ, self._protocol, self._trusted),
+                cwd=self.folder,  # the working directory is the user's project
+                env=environment(os.environ, self._protocol, self.trusted),
                 start_new_session=True,
                 umask=0o777 - FOLDER_MODE,
             )

@@ -14,6 +14,8 @@ from contextlib import suppress
 from subprocess import DEVNULL, PIPE, Popen
 from threading import Lock, Thread
 
+from attrs import define, field
+
 from context_pack_adapters.files.folder import PrivateFolder
 from context_pack_adapters.files.locking import PathLock
 from context_pack_adapters.system import python_environment
@@ -50,25 +52,17 @@ def task_lock(folder: PrivateFolder, task: str) -> PathLock:
     return folder.lock(f"{task}.lock", LOCK_SECONDS)
 
 
+@define(eq=False)
 class ChildBackground:
     """One child per task; safe for threads."""
 
-    def __init__(
-        self,
-        command: Sequence[str],
-        environ: Mapping[str, str],
-        *,
-        folder: PrivateFolder,
-        cwd: str | None = None,
-        on_done: Done = lambda _: None,
-    ) -> None:
-        self._command = list(command)
-        self._environ = dict(environ)
-        self._folder = folder
-        self._cwd = cwd
-        self._on_done = on_done
-        self._lock = Lock()
-        self._children: dict[str, _Child] = {}
+    command: Sequence[str]
+    environ: Mapping[str, str]
+    folder: PrivateFolder = field(kw_only=True)
+    cwd: str | None = field(default=None, kw_only=True)
+    on_done: Done = field(default=lambda _: None, kw_only=True)
+    _lock: Lock = field(factory=Lock, init=False)
+    _children: dict[str, _Child] = field(factory=dict, init=False)
 
     def start(self, task: str) -> bool:
         """Begin the task unless it runs here or elsewhere; whether it runs now."""
@@ -80,12 +74,12 @@ class ChildBackground:
                 return True
             try:
                 process = Popen(
-                    [*self._command, task],
-                    env=self._environ, cwd=self._cwd, stdin=PIPE, stdout=PIPE, stderr=DEVNULL,
+                    [*self.command, task],
+                    env=self.environ, cwd=self.cwd, stdin=PIPE, stdout=PIPE, stderr=DEVNULL,
                 )  # fmt: skip
             except (OSError, ValueError):
                 return False
-            child = self._children[task] = _Child(process, lambda: self._on_done(task))
+            child = self._children[task] = _Child(process, lambda: self.on_done(task))
             child.start()
             return True
 
@@ -114,7 +108,7 @@ class ChildBackground:
 
     def _held_elsewhere(self, task: str) -> bool:
         """Whether another process does the task; where no lock can be had the child will tell."""
-        lock = task_lock(self._folder, task)
+        lock = task_lock(self.folder, task)
         with suppress(OSError):
             if not lock.attempt():
                 return True
