@@ -136,4 +136,10 @@ def test_what_is_missing_in_a_list_is_said_on_stderr_in_the_words_of_the_command
     assert shell("grep", "ASSIST", "--case-sensitive").code == 1
     assert shell("grep", "ASSIST", "main.py").out == shell("grep", "ASSIST", "--glob", "main.py").out
     assert (shell("grep", "ASSIST", "..").code, shell("grep", "ASSIST", "nowhere").code) == (2, 2)
+    (shell.folder / "app" / "[id]").mkdir(parents=True)
+    (shell.folder / "app" / "[id]" / "page.tsx").write_text("TODO\n")
+    inside = CommandLine(shell.folder / "app")
+    for place in ("app/[id]/page.tsx", "app/[id]", "./[id]", "[id]/page.tsx"):
+        done = inside("grep", "TODO", place, "--source-root", "..")
+        assert done.out == "app/[id]/page.tsx:1:TODO\n", place
     assert "'context-pack contexts status'" in shell("contexts", "refresh", "none").err

@@ -45,10 +45,10 @@ REGISTERED: dict[str, click.Command] = {}
 class Outcomes(NamedTuple):
     """What became of several packs or discoveries that a command was to do something with."""
 
+    noun: str
     results: list[Any]
     failures: dict[str, Failure]
     """By the name that was given; by none, what names the files that could not be read."""
-    noun: str
 
     @property
     def failed(self) -> list[dict[str, str]]:
@@ -56,11 +56,9 @@ class Outcomes(NamedTuple):
         rows = []
         for name, why in self.failures.items():
             files = () if name else why.details.get("files", ())
-            pairs = [(each["file"].partition(".")[0], each["reason"]) for each in files]
-            rows += [
-                {self.noun: subject, "code": why.code, "message": words}
-                for subject, words in pairs or [(name, why.message)]
-            ]
+            parts = [(each["file"].partition(".")[0], each["reason"]) for each in files]
+            for subject, words in parts or [(name, why.message)]:
+                rows.append({self.noun: subject, "code": why.code, "message": words})
         return rows
 
 
@@ -163,13 +161,18 @@ class App:
         self, noun: str, names: Iterable[str], work: Callable[[str], Any], broken: Failure | None = None
     ) -> Outcomes:
         """Do something with packs or discoveries one by one; `broken` names files that could not be read."""
-        done = Outcomes([], {} if broken is None else {"": broken}, noun)
+        done = Outcomes(noun, [], {} if broken is None else {"": broken})
         for name in names:
             try:
                 done.results.append(work(name))
             except Failure as failure:
                 done.failures[name] = failure
         return done
+
+    def tell_each(self, done: Outcomes, key: str, *lines: output.Line, notes: Iterable[str] = ()) -> int:
+        """Print what became of several things, under `key` those that did not fail."""
+        body = {"ok": not done.failures, key: done.results, "failed": done.failed}
+        return self.tell(body, *lines, notes=notes, failures=done.failures)
 
     def prepare(self, command: Command, parameters: Mapping[str, Any]) -> None:
         """Check that the command can work in these places.

@@ -33,9 +33,7 @@ def check(app: App, bundles: tuple[str, ...], allow_orphans: bool) -> int:
 
     Examples:
       context-pack bundles check                     every bundle
-      context-pack bundles check shop                this one
-      context-pack bundles check --allow-orphans     orphans are told, but are no failure
-      context-pack bundles check --json
+      context-pack bundles check shop --allow-orphans
     """
     shelf = app.cases.bundles
     wrong = shelf.store.discover().diagnostics
@@ -104,9 +102,8 @@ def export(app: App, targets: Sequence[str], **arguments: Any) -> None:
     The same as the tool export_context: one complete JSON or YAML snapshot, with relations and schemas.
 
     Examples:
-      context-pack bundles export Feature/ride-start
+      context-pack bundles export Feature/ride-start > snapshot.json
       context-pack bundles export ride-start ride-end --depth 1 --format yaml
-      context-pack bundles export ride-start > snapshot.json
     """
     bundle = app.cases.bundles.open(arguments.get("bundleId"))
     answer = app.call("export_context", targets=_addresses(bundle, targets), **arguments)

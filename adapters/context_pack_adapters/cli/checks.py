@@ -65,11 +65,10 @@ def verify(app: App, github: bool, diff: bool) -> int:
     """Check all that is written down: packs, discoveries, directory contexts and bundles.
 
     One line for each sentence whose code changed, also where only comments, layout or names of locals did
-    (cosmetic, which holds), and one count. Exit code 0 when everything holds, 1 when
-    something does not, 3 when nothing is wrong but something could not be looked at.
+    (cosmetic, which holds), and one count. Exit code 0 when everything holds, 1 when something does not, 3
+    when nothing is wrong but something could not be looked at.
 
     Examples:
-      context-pack verify
       context-pack verify --diff                   with what changed
       context-pack verify --github                 annotations at the lines, in a workflow
     """
@@ -152,13 +151,10 @@ def verify_packs(app: App, packs: tuple[str, ...], strict: bool) -> int:
 
     A ref holds when its code is where it was, has moved as it is, was never anchored but is there, or changed
     only cosmetically (what 'packs repair' settles). Exit code 1 when one does not hold (changed, ambiguous or
-    stale) or a pack cannot be read; the other packs are checked all the same. Exit code 3 when nothing is
-    wrong, but the state of a ref is unknown: its file, or one that may hold its code, could not be read just
-    now. A pack that has expired is named, and with --strict it does not hold until it is restored or deleted.
-    What changed is shown by 'packs show --diff'; 'verify' checks everything else, too, and makes annotations.
+    stale) or a pack cannot be read; 3 when nothing is wrong, but a file could not be read just now. A pack
+    that has expired is named. 'packs show --diff' shows what changed; 'verify' checks everything else, too.
 
     Examples:
-      context-pack packs verify                    every pack
       context-pack packs verify auth billing       these packs
       context-pack packs verify --strict           only refs that are exact hold
     """
@@ -235,9 +231,8 @@ def repair(app: App, packs: tuple[str, ...]) -> int:
     locals, type hints) are accepted; what else changed, vanished or became ambiguous is for you to decide. A
     finalized pack is never changed: reopen it first.
 
-    Examples:
+    Example:
       context-pack packs repair auth
-      context-pack packs repair                    every draft
     """
     handles, broken = _packs(app, packs, "draft")
     done = app.each("pack", handles, lambda handle: change(app, handle, "repair"), broken)
@@ -247,5 +242,4 @@ def repair(app: App, packs: tuple[str, ...]) -> int:
         count = f"{counted(len(repaired), 'ref')} repaired" if repaired else "nothing to repair"
         lines.append(f"{pack['id']}  {count}, revision {pack['revision']}")
         lines += [f"  {ref['section']}/{ref['ref']}  {output.way(ref['from'], ref)}" for ref in repaired]
-    body = {"ok": not done.failures, "packs": done.results, "failed": done.failed}
-    return app.tell(body, *(lines or ["No drafts found."]), failures=done.failures)
+    return app.tell_each(done, "packs", *(lines or ["No drafts found."]))

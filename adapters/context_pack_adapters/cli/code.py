@@ -18,11 +18,12 @@ from context_pack.kernel.text import counted, split_lines
 from context_pack.toolkit.arguments import parse
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
-from context_pack_adapters.cli.arguments import WrittenPlace, place, tool_command
+from context_pack_adapters.cli.arguments import WrittenPlace, path, place, tool_command
 
 SEARCH_FAILED = 2
 _NOTICE = re.compile(r"\[.*\]|No definitions.*|Not parsed, with matching lines: .*")
 """The lines of a list that are about it; they are told on stderr."""
+_GLOB_SIGNS = re.compile(r"[\\*?\[\]{}]")
 _NARROWED = re.compile(r"\b(path|query|depth|offset|limit)\b")
 
 
@@ -34,7 +35,6 @@ def outline(app: App, **arguments: Any) -> int:
     the path cannot be read.
 
     Examples:
-      context-pack outline src/app.py
       context-pack outline src --depth 2
       context-pack outline . --query parse
     """
@@ -83,10 +83,8 @@ def read(app: App, place: WrittenPlace, deps: bool) -> int:
     files outside the project are refused, and only text of at most 1 MiB is read.
 
     Examples:
-      context-pack read src/app.py
       context-pack read src/app.py:40-60
       context-pack read src/app.py#Session.renew
-      context-pack read src/app.ts --deps             with the contents of what it imports
       context-pack read src/app.ts --deps --json | jq '.dependencies[].path'
     """
     span: dict[str, Any] = {"startLine": place.start, "endLine": place.end}
@@ -113,8 +111,8 @@ def _file_lines(file: Mapping[str, Any], heading: bool) -> list[output.Line]:
 @tool_command(
     "grep", GrepCodebase, "pattern", fixed=("context", "maxTokens"), spelled={"filePattern": "--glob"}
 )
-@click.argument("place", required=False, metavar="[PATH]")
-def grep(app: App, place: str = "", **arguments: Any) -> int:
+@click.argument("inside", type=path, required=False, metavar="[PATH]")
+def grep(app: App, inside: str = "", **arguments: Any) -> int:
     """Search the project's text files for a regular expression, line by line.
 
     Ignored files, hidden secrets, binaries and build folders are left out; case does not matter unless asked.
@@ -125,14 +123,16 @@ def grep(app: App, place: str = "", **arguments: Any) -> int:
       context-pack grep 'class \\w+Error' --case-sensitive --glob 'src/**/*.py'
       context-pack grep TODO --glob '!**/*.md' --limit 100 --json | jq '.totalMatches'
     """
-    if place:
+    if inside:
         if "filePattern" in arguments:
             raise click.UsageError("give a file or folder, or --glob, not both")
-        inside = os.path.relpath(os.path.realpath(place), os.path.realpath(app.settings.source_root))
-        if inside.startswith("..") or not os.path.exists(place):
-            raise click.UsageError(f"there is no {place!r} in the project; --glob takes patterns")
+        inside = os.path.normpath(inside)
+        there = os.path.join(app.settings.source_root, inside)
+        if os.path.isabs(inside) or inside.startswith("..") or not os.path.exists(there):
+            raise click.UsageError(f"there is no {inside!r} in the project; --glob takes patterns")
         if inside != ".":
-            arguments["filePattern"] = f"{inside}/**" if os.path.isdir(place) else f"/{inside}"
+            name = _GLOB_SIGNS.sub(r"\\\g<0>", inside)
+            arguments["filePattern"] = f"{name}/**" if os.path.isdir(there) else f"/{name}"
     body = app.answer("grep_codebase", failing=SEARCH_FAILED, **arguments)
     matches, note = body["matches"], body.get("message", "")
     if not matches:

@@ -103,9 +103,7 @@ def allow(app: App, url: str | None, with_credentials: bool, remove: bool) -> in
     unless you allow them too. What your own configuration names (docs add --user) needs no permission.
 
     Examples:
-      context-pack docs allow https://github.com/reactjs/react.dev
       context-pack docs allow ssh://git@example.org/team/handbook --with-credentials
-      context-pack docs allow
       context-pack docs allow --remove https://github.com/reactjs/react.dev
     """
     sources = app.cases.documents.shelf.ports.sources
@@ -133,8 +131,7 @@ def allow(app: App, url: str | None, with_credentials: bool, remove: bool) -> in
 def remove(app: App, names: tuple[str, ...], user: bool) -> None:
     """Remove document collections from context.json and from the index; their sources are not touched.
 
-    Examples:
-      context-pack docs remove handbook
+    Example:
       context-pack docs remove notes --user
     """
     shelf = _shelf(app)
@@ -155,8 +152,7 @@ def list_collections(app: App) -> int:
 
     What has changed on this disk is indexed first, as by a search; repositories are fetched by sync only.
 
-    Examples:
-      context-pack docs list
+    Example:
       context-pack docs list --json | jq -r '.collections[].collection'
     """
     shelf = _shelf(app)
@@ -191,9 +187,7 @@ def sync(app: App, collections: tuple[str, ...], fast: bool, dry_run: bool) -> i
     there. The exit code is 1 when a document or a whole collection failed.
 
     Examples:
-      context-pack docs sync
-      context-pack docs sync handbook --json
-      context-pack docs sync --dry-run
+      context-pack docs sync handbook --dry-run
       context-pack docs sync --fast                do not wait for the semantic vectors
     """
     shelf = _shelf(app)

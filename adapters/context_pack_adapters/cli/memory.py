@@ -22,7 +22,7 @@ from context_pack.memory.notes import Note, notes_in
 from context_pack.memory.record import ContextRecord
 from context_pack.memory.search import ContextSearch
 from context_pack_adapters.cli import output
-from context_pack_adapters.cli.app import App, Outcomes, command
+from context_pack_adapters.cli.app import App, command
 from context_pack_adapters.cli.arguments import DISCOVERY, MODULE, tool_command
 from context_pack_adapters.files.folder import read_named
 
@@ -63,7 +63,6 @@ def list_discoveries(app: App, kind: str | None, module: str | None) -> int:
     """List the discoveries, the newest first.
 
     Examples:
-      context-pack memory list
       context-pack memory list --type rule --module auth
       context-pack memory list --json | jq -r '.discoveries[].content'
     """
@@ -115,7 +114,7 @@ def show(app: App, ids: tuple[str, ...]) -> int:
     lines = [line for each in done.results for line in _whole(each)]
     changed = [each["id"][:SHORT_ID] for each in done.results if "diff" in each.get("code", ())]
     notes = [f"If it still holds: context-pack memory accept {name}" for name in changed]
-    return app.tell({"discoveries": done.results}, *lines, notes=notes, failures=done.failures)
+    return app.tell_each(done, "discoveries", *lines, notes=notes)
 
 
 def _whole(body: Mapping[str, Any]) -> list[output.Line]:
@@ -141,7 +140,7 @@ def accept(app: App, ids: tuple[str, ...]) -> int:
       context-pack memory accept 5f1c0a52
     """
     done = app.each("id", ids, lambda one: _as_json(app.workspace.memory.accept(one)))
-    return _tell_done(app, done, "accepted", "accepted")
+    return app.tell_each(done, "accepted", *(f"accepted {each['id']}" for each in done.results))
 
 
 @command("memory forget")
@@ -149,21 +148,16 @@ def accept(app: App, ids: tuple[str, ...]) -> int:
 def forget(app: App, ids: tuple[str, ...]) -> int:
     """Forget discoveries for good; a malformed file of one is removed too.
 
-    Examples:
+    Example:
       context-pack memory forget 5f1c0a52
-      context-pack memory forget 5f1c0a52-7d3b-8c11-9a44-0c9a5f2d7e10
     """
 
     def forget_one(one: str) -> dict[str, Any]:
         gone = app.workspace.memory.forget(one)
         return {"id": one, "malformed": True} if gone is None else _as_json(gone)
 
-    return _tell_done(app, app.each("id", ids, forget_one), "forgot", "forgotten")
-
-
-def _tell_done(app: App, done: Outcomes, verb: str, key: str) -> int:
-    body = {key: done.results, "failed": done.failed}
-    return app.tell(body, *(f"{verb} {each['id']}" for each in done.results), failures=done.failures)
+    done = app.each("id", ids, forget_one)
+    return app.tell_each(done, "forgotten", *(f"forgot {each['id']}" for each in done.results))
 
 
 @tool_command("search", ContextSearch, "query", walks=True)

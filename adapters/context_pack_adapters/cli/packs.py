@@ -88,7 +88,6 @@ def list_packs(app: App, status: str | None, query: str | None, expired: bool) -
     """List the context packs, the last changed first.
 
     Examples:
-      context-pack packs list
       context-pack packs list --status finalized --query auth
       context-pack packs list --expired               packs that can be restored
       context-pack packs list --json | jq -r '.packs[].id'
@@ -147,7 +146,6 @@ def show(app: App, pack: str, mode: str | None) -> None:
     """Print a pack with its code of today, whole; --json prints the stored pack.
 
     Examples:
-      context-pack packs show auth
       context-pack packs show pk_f2ireb33 --compact
       context-pack packs show auth --diff             what must be read again, with what changed
     """
@@ -209,8 +207,7 @@ def delete(app: App, packs: tuple[str, ...]) -> int:
 
     What is deleted in a team's database is gone at once.
 
-    Examples:
-      context-pack packs delete pk_f2ireb33
+    Example:
       context-pack packs delete auth billing
     """
 
@@ -224,7 +221,6 @@ def delete(app: App, packs: tuple[str, ...]) -> int:
             return app.workspace.packs.discard(expired.id).id
 
     done = app.each("pack", packs, remove)
-    body = {"ok": not done.failures, "deleted": done.results, "failed": done.failed}
     trash = {pack.id for pack in app.workspace.packs.expired()}
     again = [
         f"For 30 days this brings it back: context-pack packs restore {one}"
@@ -232,7 +228,7 @@ def delete(app: App, packs: tuple[str, ...]) -> int:
         if one in trash
     ]
     lines = [f"deleted {pack_id}" for pack_id in done.results]
-    return app.tell(body, *lines, notes=again[:1], failures=done.failures)
+    return app.tell_each(done, "deleted", *lines, notes=again[:1])
 
 
 @command("packs restore")
@@ -243,9 +239,7 @@ def restore(app: App, pack: str, ttl: int) -> None:
 
     It is in a trash of yours for 30 days.
 
-    Examples:
-      context-pack packs list --expired
-      context-pack packs restore auth
+    Example:
       context-pack packs restore auth --ttl 7d
     """
     restored = app.workspace.packs.restore(pack, ttl_minutes=ttl)

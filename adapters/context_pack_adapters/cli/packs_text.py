@@ -189,7 +189,6 @@ def export(app: App, pack: str, target: str | None, html: bool, force: bool) -> 
     Examples:
       context-pack packs export auth                  writes auth.md
       context-pack packs export auth --html           writes auth.html
-      context-pack packs export auth -o docs/login.md      or docs/login.html
       context-pack packs export auth -o docs          writes docs/auth.md, if docs is a folder
       context-pack packs export auth -o -             writes to stdout
     """

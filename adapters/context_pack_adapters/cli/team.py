@@ -65,9 +65,8 @@ def init(app: App, members: str, only_print: bool) -> None:
 def status(app: App) -> None:
     """Tell whether the team's database can be reached, how fast it is and what it holds.
 
-    Examples:
+    Example:
       context-pack team status
-      context-pack team status --json
     """
     body = asdict(open_team(app).status())
     rows = [[name.replace("_", " "), str(value)] for name, value in body.items()]

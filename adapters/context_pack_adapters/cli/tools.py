@@ -33,7 +33,6 @@ def tools(app: App, name: str | None) -> None:
     """List the tools, or explain one.
 
     Examples:
-      context-pack tools                 every tool and what it is for
       context-pack tools input           its arguments, action by action
       context-pack tools --json          exactly what an MCP client sees
     """
@@ -82,9 +81,7 @@ def call(app: App, tool: str, words: tuple[str, ...]) -> int:
     else is text.
 
     Examples:
-      context-pack call input                                         list the packs
       context-pack call input action=create ttl_minutes=60 name=auth title="How login works"
-      context-pack call output name=auth
       context-pack call input '{"action": "list", "status": "draft"}'
       echo '{"name": "auth"}' | context-pack call output -
       context-pack call input action=list --json                      the raw MCP result
