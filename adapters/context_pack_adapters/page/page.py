@@ -21,13 +21,7 @@ from context_pack.kernel.languages import language_of
 from context_pack.kernel.text import counted
 from context_pack.kernel.times import format_instant, human, is_expired, remaining_seconds
 from context_pack.packs.claims import claims_of, doubts_of
-from context_pack.packs.model import (
-    CodeLocation,
-    Diagram,
-    Pack,
-    Ref,
-    Section,
-)
+from context_pack.packs.model import CodeLocation, Diagram, Pack, Ref, Section
 from context_pack.packs.states import Resolution, State
 from context_pack_adapters.page.diagrams import Drawing, Undrawn, draw
 from context_pack_adapters.page.markup import coloured, numbered, prose, spans, style_defs, visible
@@ -134,7 +128,8 @@ def render_html(pack: Pack, resolve: Callable[[Ref], Resolution], now: datetime)
     claims, bare = claims_of(pack)
     written = [claim for claim in claims if claim.refs[0].spellings]
     links = {card.ref: card for card in cards}
-    facts = [counted(len(cards), "ref"), counted(sum(len(each.figures) for each in chapters), "diagram")]
+    diagrams = sum(len(chapter.figures) for chapter in chapters)
+    facts = [counted(len(cards), "ref"), counted(diagrams, "diagram")]
     if written:
         facts += [counted(len(written), "claim"), f"{counted(bare, 'statement')} without code"]
     left = human(remaining_seconds(pack.expires_at, now))
@@ -166,7 +161,7 @@ def _chapters(pack: Pack, resolve: Callable[[Ref], Resolution]) -> list[Chapter]
         cards = (RefCard(ref, resolve(ref), f"{section.key}.{ref.key}") for ref in section.refs)
         groups = tuple((group, tuple(run)) for group, run in groupby(cards, lambda card: card.ref.group))
         figures = tuple(
-            Figure(each, next(drawings), f"{section.key}.{each.key}.D") for each in section.diagrams
+            Figure(diagram, next(drawings), f"{section.key}.{diagram.key}.D") for diagram in section.diagrams
         )
         chapters.append(Chapter(section, groups, figures))
     return chapters
