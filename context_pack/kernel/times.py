@@ -59,7 +59,13 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 
 def expiry(now: datetime, minutes: int) -> datetime:
-    """When something that lives for `minutes` from now expires."""
+    """When something that lives for `minutes` from now expires.
+
+    Raises:
+        Failure: `invalid_data`; a program that restores a pack gives minutes that no command has checked.
+    """
+    if not 1 <= minutes <= MAX_MINUTES:
+        raise invalid(f"'ttl_minutes' must be an integer from 1 to {MAX_MINUTES}", "ttl_minutes")
     return now + timedelta(minutes=minutes)
 
 

@@ -12,9 +12,10 @@ from inmemory import MemorySourceTree
 
 from context_pack import open_workspace
 from context_pack.composition import Ports
+from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceFile, Unreadable
-from context_pack.kernel.times import format_instant
+from context_pack.kernel.times import MAX_MINUTES, format_instant
 from context_pack.toolkit.call import Cancelled, QuietCall
 from context_pack_adapters.files.locking import PathLock
 
@@ -58,7 +59,7 @@ def test_a_cancelled_call_stops_between_files(desk: Any) -> None:
     assert desk.store.get(pack) == before
 
 
-@pytest.mark.clause("PK-17", "ST-64")
+@pytest.mark.clause("KN-13", "PK-17", "ST-64")
 def test_a_deleted_pack_is_said_to_be_deleted_and_how_long_it_can_be_restored(tmp_path: Path) -> None:
     with open_workspace(tmp_path) as workspace:
         pack = workspace.packs.create(ttl_minutes=60, name="gone")
@@ -70,6 +71,10 @@ def test_a_deleted_pack_is_said_to_be_deleted_and_how_long_it_can_be_restored(tm
                 error = json.loads(workspace.call("input", {**named, **more}).text)
                 assert error["message"] == f"that pack was deleted; it can be restored until {until}"
                 assert f"packs restore {pack.id}" in error["details"]["hint"]
+        for minutes in (0, MAX_MINUTES + 1):
+            with pytest.raises(Failure) as refused:
+                workspace.packs.restore("gone", ttl_minutes=minutes)
+            assert refused.value.details["field"] == "ttl_minutes"
         assert workspace.packs.restore("gone", ttl_minutes=5).revision == 2
 
 
