@@ -7,6 +7,7 @@ How they stand beside their floors is printed by `side_by_side/packs.py`.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +25,7 @@ from context_pack.kernel.paths import PathPolicy, RelativePath  # noqa: E402
 from context_pack_adapters.packs import pack_format  # noqa: E402
 from context_pack_adapters.packs.store import FilePackStore  # noqa: E402
 from context_pack_adapters.source.tree import DiskSourceTree  # noqa: E402
-from context_pack_adapters.system import SystemClock, SystemIds  # noqa: E402
+from context_pack_adapters.system import SystemClock  # noqa: E402
 
 Benchmark = Callable[..., Any]
 COUNT = 300
@@ -34,7 +35,7 @@ COUNT = 300
 def store(tmp_path: Path) -> FilePackStore:
     """A store with some packs, all of them known."""
     filled(tmp_path, COUNT)
-    made = FilePackStore(tmp_path, SystemClock(), SystemIds())
+    made = FilePackStore(tmp_path, SystemClock(), os.urandom)
     assert len(made.all()) == COUNT
     return made
 

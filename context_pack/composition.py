@@ -126,15 +126,14 @@ class UseCases:
     def packs(self) -> PackUseCases:
         """Packs; a draft asks every search that there is."""
         ports = self.ports
-        own = (
-            ports.packs, ports.source, ports.clock, self.max_source_bytes, ports.syntax, ports.excerpts,
-            self.search_seconds,
-        )  # fmt: skip
-        readable = own
+        limit, seconds = self.max_source_bytes, self.search_seconds
+        own = (ports.packs, ports.source, ports.clock, limit, ports.syntax, ports.excerpts, seconds)
+        packs, excerpts = ports.packs, ports.excerpts
         if ports.readable is not None:
-            readable = (ports.readable.packs, *own[1:5], ports.readable.excerpts, own[6])
+            packs, excerpts = ports.readable.packs, ports.readable.excerpts
+        readable = (packs, ports.source, ports.clock, limit, ports.syntax, excerpts, seconds)
         return PackUseCases(
-            PackLister(readable[0], ports.clock),
+            PackLister(packs, ports.clock),
             PackReader(*readable, ports.history),
             PackWriter(*own, ports.diagrams),
             PackVerifier(*own),

@@ -38,7 +38,7 @@ from context_pack_adapters.settings import Settings
 from context_pack_adapters.source.changes import GitChanges
 from context_pack_adapters.source.tree import DiskSourceTree
 from context_pack_adapters.syntax import shared_syntax
-from context_pack_adapters.system import SystemClock, SystemIds
+from context_pack_adapters.system import SystemClock
 from context_pack_adapters.worktrees import (
     DiscoveriesOfAllTrees,
     ExcerptsOfAllTrees,
@@ -81,9 +81,9 @@ def open_ports(
     # The private places go by the real path of the project, which must not change under a call.
     places = open_places(settings) if places is None else places
     storage, root = storage_place(settings), Path(settings.source_root)
-    clock, ids, closing = SystemClock(), SystemIds(), ExitStack()
+    clock, ids, closing = SystemClock(), os.urandom, ExitStack()
     policy = PathPolicy(settings.deny, allow=settings.allow)
-    activity = Activity(places.state, clock, uuid_of(ids.token(16)), tell)
+    activity = Activity(places.state, clock, uuid_of(ids(16)), tell)
     closing.callback(activity.close)
     team = open_team(settings, os.environ, tell) if settings.store else None
     packs: PackStore

@@ -1,4 +1,4 @@
-"""The real clock, the real randomness, threads, and this interpreter in other processes."""
+"""The real clock, and this interpreter in other processes."""
 
 from __future__ import annotations
 
@@ -19,14 +19,6 @@ class SystemClock:
 
     monotonic = staticmethod(time.monotonic)
     """Seconds on a clock that never goes back."""
-
-
-class SystemIds:
-    """The system's source of unpredictable bytes."""
-
-    def token(self, size: int) -> bytes:
-        """`size` unpredictable bytes."""
-        return os.urandom(size)
 
 
 def python_command(program: str, *arguments: str) -> list[str]:

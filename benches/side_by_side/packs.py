@@ -19,7 +19,7 @@ from context_pack.kernel.text import PACK_ID_BYTES, LineRange, pack_id
 from context_pack.packs.model import Pack, Ref, Section, Status
 from context_pack_adapters.packs import pack_format
 from context_pack_adapters.packs.store import FilePackStore
-from context_pack_adapters.system import SystemClock, SystemIds
+from context_pack_adapters.system import SystemClock
 
 CLOCK = SystemClock()
 MANY = 1_000 if QUICK else 10_000
@@ -81,7 +81,7 @@ def lists(folder: Path, bounds: Bounds) -> None:
 def writes(folder: Path, bounds: Bounds) -> None:
     """A durable write beside a bare one."""
     (folder / "bare").mkdir()
-    store = FilePackStore(folder, CLOCK, SystemIds())
+    store = FilePackStore(folder, CLOCK, os.urandom)
     rounds = 20 if QUICK else 100
     ours, floor = medians(rounds, lambda: store.create(sample, None), bare_write(folder / "bare"))
     bounds.show("a durable write over a bare one", ours - floor, "ms", most=6)

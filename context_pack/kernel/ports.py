@@ -28,11 +28,8 @@ class Clock(Protocol):
         """Seconds on a clock that never goes back."""
 
 
-class IdSource(Protocol):
-    """Gives random bytes for ids."""
-
-    def token(self, size: int) -> bytes:
-        """`size` unpredictable bytes."""
+IdSource = Callable[[int], bytes]
+"""Gives so many unpredictable bytes, as `os.urandom` does."""
 
 
 class Reason(StrEnum):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -19,7 +20,7 @@ from context_pack_adapters.files.folder import Folder
 from context_pack_adapters.packs.pack_files import folder_mark
 from context_pack_adapters.packs.store import FilePackStore
 from context_pack_adapters.packs.watch import PackWatch
-from context_pack_adapters.system import SystemClock, SystemIds
+from context_pack_adapters.system import SystemClock
 
 URI = "context://pack/"
 
@@ -65,12 +66,12 @@ def subscriber(store: PackStore, root: Path, mark: Callable[[], object], clock: 
 def heard(request: pytest.FixtureRequest, tmp_path: Path) -> Subscriber:
     """A subscriber over each store."""
     if request.param == "disk":
-        store: PackStore = FilePackStore(tmp_path, SystemClock(), SystemIds())
+        store: PackStore = FilePackStore(tmp_path, SystemClock(), os.urandom)
         return subscriber(store, tmp_path, lambda: folder_mark(Folder(tmp_path).below("packs")))
     database = request.getfixturevalue("new_database")()
     from context_pack_adapters.postgres.packs import PostgresPackStore, change_token
 
-    return subscriber(PostgresPackStore(database, SystemIds()), tmp_path, lambda: change_token(database))
+    return subscriber(PostgresPackStore(database, os.urandom), tmp_path, lambda: change_token(database))
 
 
 def pointing_at(pack: Pack, path: str) -> Pack:
@@ -126,7 +127,7 @@ def test_edits_of_the_files_that_a_pack_points_at_are_told(tmp_path: Path) -> No
     (tmp_path / "src").mkdir()
     (tmp_path / "src/app.py").write_text("one\n")
     (tmp_path / "src/other.py").write_text("one\n")
-    store = FilePackStore(tmp_path, SystemClock(), SystemIds())
+    store = FilePackStore(tmp_path, SystemClock(), os.urandom)
     heard = subscriber(store, tmp_path, lambda: folder_mark(Folder(tmp_path).below("packs")))
     pack = store.create(lambda key: pointing_at(maker(SystemClock().now(), 60)(key), "src/app.py"), None)
     heard.subscribe(pack.id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import threading
@@ -28,7 +29,7 @@ from context_pack_adapters.postgres.connection import Address, Database
 from context_pack_adapters.postgres.discoveries import PostgresDiscoveryStore
 from context_pack_adapters.postgres.packs import PostgresPackStore
 from context_pack_adapters.postgres.schema import prepare
-from context_pack_adapters.system import SystemClock, SystemIds
+from context_pack_adapters.system import SystemClock
 
 PROJECT = "example.org/busy"
 
@@ -41,7 +42,7 @@ def made(store: PackStore, how_many: int) -> list[str]:
 
 def opened(place: str) -> PackStore:
     """The packs at an address, over connections of their own."""
-    return PostgresPackStore(Database(Address(place), lambda: PROJECT, PATIENCE), SystemIds())
+    return PostgresPackStore(Database(Address(place), lambda: PROJECT, PATIENCE), os.urandom)
 
 
 def work(place: str, times: int, keys: list[str], turn: int) -> list[tuple[str, int | str]]:
@@ -98,7 +99,7 @@ def test_killed_backends_and_a_killed_server_lose_no_acknowledged_change() -> No
 
         server.process.send_signal(signal.SIGQUIT)  # as if it had crashed
         server.process.wait(PATIENCE)
-        hasty = PostgresPackStore(Database(Address(server.url), lambda: PROJECT), SystemIds())
+        hasty = PostgresPackStore(Database(Address(server.url), lambda: PROJECT), os.urandom)
         with pytest.raises(Failure) as told_so:
             hasty.get(keys[0])
         assert told_so.value.code is Code.UNAVAILABLE
@@ -197,7 +198,7 @@ def test_a_connection_cut_at_the_commit_changes_once_or_says_so(
     with proxied(postgres.port, cut) as port:
         url = postgres.url.replace(str(postgres.port), str(port))
         database = Database(Address(url), lambda: project, PATIENCE)
-        store, discoveries = PostgresPackStore(database, SystemIds()), PostgresDiscoveryStore(database)
+        store, discoveries = PostgresPackStore(database, os.urandom), PostgresDiscoveryStore(database)
         (key,) = made(store, 1)
         lost = 0
         for _ in range(30):

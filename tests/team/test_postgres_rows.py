@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import LiteralString
@@ -19,7 +20,6 @@ from context_pack_adapters.packs import pack_format
 from context_pack_adapters.postgres.connection import Database
 from context_pack_adapters.postgres.discoveries import PostgresDiscoveryStore
 from context_pack_adapters.postgres.packs import PostgresPackStore
-from context_pack_adapters.system import SystemIds
 
 BREAK = """
     UPDATE context_pack.cp_packs SET body = %s, stamp = gen_random_uuid() WHERE id = %s AND project = %s"""
@@ -66,9 +66,7 @@ def test_the_last_author_of_a_pack_or_discovery_is_stored(
     new_database: Callable[[], Database],
 ) -> None:
     database, now = new_database(), datetime.now(UTC)
-    ada, ben, reader = (
-        PostgresPackStore(database, SystemIds(), author=name) for name in ("ada", "ben", None)
-    )
+    ada, ben, reader = (PostgresPackStore(database, os.urandom, author=name) for name in ("ada", "ben", None))
     pack = ada.create(lambda key: full_pack(key, now), None)
     assert pack.author == reader.get(pack.id).author == "ada"
     assert [one.author for one in reader.all()] == ["ada"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import psycopg
 import pytest
 from postgres_server import Server
@@ -11,7 +13,6 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.postgres.connection import Address, Database
 from context_pack_adapters.postgres.packs import PostgresPackStore
 from context_pack_adapters.postgres.schema import ROLES, prepare
-from context_pack_adapters.system import SystemIds
 
 PROJECT = "example.org/old"
 
@@ -25,7 +26,7 @@ def test_tables_of_before_the_first_release_are_left_alone_with_what_to_do(
         for statement in (ROLES, "INSERT INTO context_pack.cp_schema VALUES (4)", "RESET ROLE"):
             admin.execute(statement.encode())
         admin.execute("CREATE TABLE context_pack.cp_projects (project text, members regrole)")
-    store = PostgresPackStore(Database(address, lambda: PROJECT, PATIENCE), SystemIds())
+    store = PostgresPackStore(Database(address, lambda: PROJECT, PATIENCE), os.urandom)
     for attempt in (store.all, lambda: prepare(address, PROJECT)):
         with pytest.raises(Failure) as told:
             attempt()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -14,14 +15,14 @@ from waiting import PATIENCE
 from context_pack_adapters.postgres.connection import Address, Database
 from context_pack_adapters.postgres.packs import PostgresPackStore
 from context_pack_adapters.postgres.schema import prepare
-from context_pack_adapters.system import SystemClock, SystemIds
+from context_pack_adapters.system import SystemClock
 
 
 @pytest.mark.clause("TM-11")
 def test_a_subscriber_is_notified_of_another_members_change(postgres: Server, tmp_path: Path) -> None:
     project = "example.org/news"
     prepare(Address(postgres.url), project)
-    store = PostgresPackStore(Database(Address(postgres.url), lambda: project, PATIENCE), SystemIds())
+    store = PostgresPackStore(Database(Address(postgres.url), lambda: project, PATIENCE), os.urandom)
     pack = store.create(maker(SystemClock().now(), 60), None)
     uri = f"context://pack/{pack.id}"
     env = {"CONTEXT_PACK_STORE": postgres.url, "CONTEXT_PACK_PROJECT": project}

@@ -19,7 +19,6 @@ from context_pack_adapters.postgres.copying import (
     report_lines,
 )
 from context_pack_adapters.postgres.opening import load_team
-from context_pack_adapters.system import SystemIds
 
 if TYPE_CHECKING:
     from context_pack_adapters.postgres.team import Team
@@ -78,7 +77,7 @@ def _copy(app: App, *, up: bool) -> int:
     """Copy from files to the database, or back, and print the outcome; 1 for conflicts."""
     team, files = open_team(app), open_ports(app.settings._replace(store=""))
     here = files.packs, files.excerpts, files.discoveries
-    there = team.packs(SystemIds()), team.excerpts(), team.discoveries()
+    there = team.packs(os.urandom), team.excerpts(), team.discoveries()
     (packs, excerpts, discoveries), target = (here, there) if up else (there, here)
     copy_excerpts(packs, excerpts, target[1])  # before the packs that need them
     copied = {"packs": copy_packs(packs, target[0]), "discoveries": copy_discoveries(discoveries, target[2])}

@@ -237,7 +237,7 @@ class FilePackStore:
 
     def _create(self, make: Callable[[str], Pack]) -> Pack:
         for _ in range(_MOST_DRAWS):
-            pack = make(pack_id(self._ids.token(PACK_ID_BYTES)))
+            pack = make(pack_id(self._ids(PACK_ID_BYTES)))
             data = pack_format.encode(pack)
             with translated(pack.id + SUFFIX):
                 if self._folder.create(pack.id + SUFFIX, data):

@@ -150,7 +150,7 @@ class PostgresPackStore:
         """Store the pack that `make` builds for a fresh id, if `name` is free among live packs."""
         self._tell(WRITING)
         for _ in range(_MOST_DRAWS):
-            pack = evolve(make(pack_id(self._ids.token(PACK_ID_BYTES))), author=self._author)
+            pack = evolve(make(pack_id(self._ids(PACK_ID_BYTES))), author=self._author)
             values = {**self._row(pack), "name": name, "kept": TRASH_KEEPS}
             try:
                 self._changed(CREATE_LOCK, lambda link: _insert(link, values), waiting)  # noqa: B023

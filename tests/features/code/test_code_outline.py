@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from typing import Any
 
@@ -14,7 +15,6 @@ from context_pack.code.tools import usages_within
 from context_pack.code.usages import FindUsages, Usage, UsageFinder, Usages
 from context_pack.toolkit.budget import tokens_of as estimate_tokens
 from context_pack.toolkit.call import QuietCall
-from context_pack_adapters.system import SystemIds
 
 SHOP = '''"""A shop."""
 
@@ -256,7 +256,7 @@ def test_usages_of_a_common_name_fit_the_page_and_are_read_to_the_end() -> None:
 @pytest.mark.clause("CD-68", "CD-85")
 def test_usages_say_that_the_time_was_over_and_a_command_looks_into_every_file() -> None:
     files: dict[str, str | bytes] = {f"m{number}.py": "load()\n" for number in range(5)}
-    ports = memory_ports(files, FixedClock(), SystemIds(), ())
+    ports = memory_ports(files, FixedClock(), os.urandom, ())
     seconds = iter(range(0, 1_000, 3))
     assert ports.search is not None
     finder = UsageFinder(ports.source, ports.syntax, ports.search(), lambda: next(seconds))

@@ -23,13 +23,13 @@ from sample_packs import full_section, maker
 from context_pack.kernel.errors import Code, Failure
 from context_pack.packs.model import Pack
 from context_pack_adapters.packs.store import FilePackStore
-from context_pack_adapters.system import SystemClock, SystemIds
+from context_pack_adapters.system import SystemClock
 
 RETRIED = {Code.REVISION_CONFLICT, Code.LOCK_TIMEOUT}
 
 
 def opened(root: str, timeout: float = 10.0) -> FilePackStore:
-    return FilePackStore(Path(root), SystemClock(), SystemIds(), timeout)
+    return FilePackStore(Path(root), SystemClock(), os.urandom, timeout)
 
 
 def revised(expected: int) -> Callable[[Pack], Pack]:

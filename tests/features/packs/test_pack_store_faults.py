@@ -18,7 +18,7 @@ from sample_packs import maker
 from context_pack.kernel.errors import Code, Failure
 from context_pack.packs.model import Pack
 from context_pack_adapters.packs.store import FilePackStore
-from context_pack_adapters.system import SystemClock, SystemIds
+from context_pack_adapters.system import SystemClock
 
 WORKER = Path(__file__).with_name("pack_store_worker.py")
 OUR_PATH = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -33,7 +33,7 @@ def root(tmp_path: Path) -> Path:
 
 def put(root: Path, name: str = "old one") -> Pack:
     """A pack that was there before things went wrong."""
-    store = FilePackStore(root, SystemClock(), SystemIds())
+    store = FilePackStore(root, SystemClock(), os.urandom)
     made = store.create(maker(SystemClock().now(), name=name), name)
     return store.update(made.id, lambda pack: attrs.evolve(pack, revision=2))
 
@@ -97,7 +97,7 @@ def test_a_file_in_place_of_the_packs_folder_is_reported(
     root: Path, damage: Callable[[Path], None], action: str
 ) -> None:
     damage(root)
-    store = FilePackStore(root, SystemClock(), SystemIds())
+    store = FilePackStore(root, SystemClock(), os.urandom)
     acts: dict[str, Callable[[], object]] = {
         "create": lambda: store.create(maker(), None),
         "create named": lambda: store.create(maker(name="new one"), "new one"),

@@ -19,7 +19,6 @@ from context_pack.packs.model import Pack
 from context_pack_adapters.files.folder import PrivateFolder
 from context_pack_adapters.packs import pack_format
 from context_pack_adapters.packs.store import FilePackStore
-from context_pack_adapters.system import SystemIds
 
 BAD = "pk_baaaaaad"
 
@@ -49,7 +48,7 @@ def disk(tmp_path: Path) -> Disk:
     """An empty store whose folder exists."""
     clock = FixedClock()
     (tmp_path / "packs").mkdir()
-    return Disk(FilePackStore(tmp_path, clock, SystemIds(), lock_timeout=5.0), tmp_path / "packs", clock)
+    return Disk(FilePackStore(tmp_path, clock, os.urandom, lock_timeout=5.0), tmp_path / "packs", clock)
 
 
 def failure_of(act: Callable[[], object]) -> Failure:
@@ -66,7 +65,7 @@ def raised(pack: Pack) -> Pack:
 
 @pytest.mark.clause("ST-30")
 def test_a_new_folder_keeps_lock_files_out_of_version_control(disk: Disk, tmp_path: Path) -> None:
-    FilePackStore(tmp_path / "fresh", disk.clock, SystemIds()).create(maker(disk.clock.now(), 60), "new")
+    FilePackStore(tmp_path / "fresh", disk.clock, os.urandom).create(maker(disk.clock.now(), 60), "new")
     assert (tmp_path / "fresh/packs/.gitignore").read_bytes() == b"*.lock\n"
     disk.put("in a folder that exists")
     assert ".gitignore" not in disk.names()
@@ -169,7 +168,7 @@ def test_whoever_comes_across_an_expired_pack_moves_its_file_to_the_trash(
     disk: Disk, tmp_path: Path, look: str
 ) -> None:
     trash = PrivateFolder(str(tmp_path / "state" / "trash"))
-    store = FilePackStore(disk.folder.parent, disk.clock, SystemIds(), trash=trash)
+    store = FilePackStore(disk.folder.parent, disk.clock, os.urandom, trash=trash)
     dead, live = disk.put("dead one", minutes=1), disk.put("live one")
     disk.store.update(dead.id, raised)
     disk.clock.advance(minutes=1)
@@ -195,7 +194,7 @@ def test_a_pack_comes_back_from_the_trash_within_30_days(disk: Disk, tmp_path: P
     trash = tmp_path / "state" / "trash"
 
     def opened() -> FilePackStore:
-        return FilePackStore(disk.folder.parent, disk.clock, SystemIds(), trash=PrivateFolder(str(trash)))
+        return FilePackStore(disk.folder.parent, disk.clock, os.urandom, trash=PrivateFolder(str(trash)))
 
     old, other, live = disk.put("old one", 1), disk.put("other one", 1), disk.put(minutes=10**6)
     disk.clock.advance(minutes=1)
@@ -218,7 +217,7 @@ def test_a_pack_comes_back_from_the_trash_within_30_days(disk: Disk, tmp_path: P
 def test_a_pack_that_cannot_go_to_the_trash_is_not_deleted(disk: Disk, tmp_path: Path) -> None:
     (tmp_path / "state").write_text("in the way")
     trash = PrivateFolder(str(tmp_path / "state" / "trash"))
-    store = FilePackStore(disk.folder.parent, disk.clock, SystemIds(), trash=trash)
+    store = FilePackStore(disk.folder.parent, disk.clock, os.urandom, trash=trash)
     made = disk.put()
     assert failure_of(lambda: store.delete(made.id, lambda _: None)).kind is Kind.IO_ERROR
     assert store.get(made.id) == made
@@ -236,7 +235,7 @@ def test_a_deleted_pack_takes_its_lock_file_along(disk: Disk) -> None:
 @pytest.mark.clause("ST-30")
 def test_reads_of_a_store_that_is_not_there_find_nothing_and_make_nothing(tmp_path: Path) -> None:
     root = tmp_path / "not" / "there"
-    store = FilePackStore(root, FixedClock(), SystemIds())
+    store = FilePackStore(root, FixedClock(), os.urandom)
     assert list(store.all()) == []
     assert failure_of(lambda: store.get("pk_aaaaaaaa")).code is Code.NOT_FOUND
     assert failure_of(lambda: store.find("nobody")).code is Code.NOT_FOUND
@@ -247,7 +246,7 @@ def test_reads_of_a_store_that_is_not_there_find_nothing_and_make_nothing(tmp_pa
 def test_the_storage_root_may_be_a_link(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
-    made = FilePackStore(tmp_path / "link", FixedClock(), SystemIds()).create(maker(FixedClock().now()), None)
+    made = FilePackStore(tmp_path / "link", FixedClock(), os.urandom).create(maker(FixedClock().now()), None)
     assert (tmp_path / "real" / "packs" / f"{made.id}.md").is_file()
 
 

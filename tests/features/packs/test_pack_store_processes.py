@@ -17,7 +17,7 @@ from sample_packs import maker
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.packs.store import FilePackStore
-from context_pack_adapters.system import SystemClock, SystemIds
+from context_pack_adapters.system import SystemClock
 
 WORKER = Path(__file__).with_name("pack_store_worker.py")
 PROCESSES = 8
@@ -55,7 +55,7 @@ def answer(process: subprocess.Popen[str], patience: float = 120) -> Any:
 @pytest.fixture
 def store(tmp_path: Path) -> FilePackStore:
     """A store over the test's own folder."""
-    return FilePackStore(tmp_path, SystemClock(), SystemIds(), lock_timeout=5.0)
+    return FilePackStore(tmp_path, SystemClock(), os.urandom, lock_timeout=5.0)
 
 
 def fill(store: FilePackStore, count: int) -> list[str]:
@@ -106,7 +106,7 @@ def test_a_lock_is_held_until_its_process_dies_and_not_longer(
     store: FilePackStore, tmp_path: Path, start: Start
 ) -> None:
     (pack_id,) = fill(store, 1)
-    hasty = FilePackStore(tmp_path, SystemClock(), SystemIds(), lock_timeout=0.1)
+    hasty = FilePackStore(tmp_path, SystemClock(), os.urandom, lock_timeout=0.1)
     holder = start("hold", tmp_path, f"{pack_id}.lock")
     assert holder.stdout is not None
     assert holder.stdout.readline() == "held\n"

@@ -33,6 +33,6 @@ class SeededIds:
     def __init__(self, seed: int = 0) -> None:
         self._random = random.Random(seed)
 
-    def token(self, size: int) -> bytes:
+    def __call__(self, size: int) -> bytes:
         """The next `size` bytes."""
         return self._random.randbytes(size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
@@ -17,7 +18,7 @@ from context_pack.memory.ports import MemoryPorts
 from context_pack_adapters.disk_ports import open_ports
 from context_pack_adapters.library import Workspace
 from context_pack_adapters.settings import DEFAULT_MAX_SOURCE_BYTES, Settings
-from context_pack_adapters.system import SystemClock, SystemIds
+from context_pack_adapters.system import SystemClock
 from inmemory.folders import Mirror, temporary
 from inmemory.stores import MemoryActivity, MemoryExcerptStore, MemoryPackStore
 
@@ -35,7 +36,7 @@ def memory_ports(
         str(own / "store"), str(mirror.folder), deny=deny, embedder="fast", cache=str(own / "cache")
     )
     disk = open_ports(settings)
-    packs = MemoryPackStore(time, ids or SystemIds())
+    packs = MemoryPackStore(time, ids or os.urandom)
     session = bytes.fromhex(sha256_hex(format_instant(time.now())))  # named after its start
     activity = MemoryActivity(time, uuid_of(session, version=8))
     fresh = mirror.before_each_call
