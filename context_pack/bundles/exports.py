@@ -354,10 +354,10 @@ def fit_to_budget(
     """
     bare = [{name: value for name, value in one.items() if name != "data"} for one in related]
     room = most - json_size(target) - json_size(bare)
-    found: list[dict[str, Any]] = []
+    fitting: list[dict[str, Any]] = []
     for whole, without in zip(related, bare, strict=True):
         cost = json_size(whole["data"]) if "data" in whole else 0
         fits = cost == 0 or cost <= room
         room -= cost if fits else 0
-        found.append(whole if fits else {**without, "truncated": True})
-    return found, sum("truncated" in one for one in found)
+        fitting.append(whole if fits else {**without, "truncated": True})
+    return fitting, sum("truncated" in one for one in fitting)

@@ -142,6 +142,6 @@ def _line(text: str) -> str:
     return _MARKUP.sub(r"\\<", single_line(text))
 
 
-def _escaped(found: re.Match[str]) -> str:
+def _escaped(start: re.Match[str]) -> str:
     """The start of a line, kept from opening a block."""
-    return f"{found[1]}\\"
+    return f"{start[1]}\\"

@@ -43,9 +43,9 @@ class Diagnostic:
 
     def record(self) -> dict[str, str]:
         """The diagnostic as answers show it."""
-        found = {"severity": self.severity, "message": self.message, "filePath": self.file}
-        found |= {"entityType": self.entity_type, "entityId": self.entity_id}
-        return {name: value for name, value in found.items() if value is not None}
+        fields = {"severity": self.severity, "message": self.message, "filePath": self.file}
+        fields |= {"entityType": self.entity_type, "entityId": self.entity_id}
+        return {name: value for name, value in fields.items() if value is not None}
 
 
 class Field(NamedTuple):
@@ -147,17 +147,17 @@ class Bundle:
 
     def find(self, entity_type: str, entity_id: str) -> Entity | None:
         """The entity of that type with that id."""
-        found = self.entities.get(entity_id)
-        return found if found is not None and found.type == entity_type else None
+        entity = self.entities.get(entity_id)
+        return entity if entity is not None and entity.type == entity_type else None
 
     @cached_property
     def referrers(self) -> Mapping[str, tuple[Edge, ...]]:
         """The edges that lead to an id, in the order of their sources."""
-        found: dict[str, list[Edge]] = {}
+        by_target: dict[str, list[Edge]] = {}
         for edges in self.edges.values():
             for edge in edges:
-                found.setdefault(edge.target.id, []).append(edge)
-        return {target: tuple(edges) for target, edges in found.items()}
+                by_target.setdefault(edge.target.id, []).append(edge)
+        return {target: tuple(edges) for target, edges in by_target.items()}
 
     def orphans(self) -> Iterator[Entity]:
         """Entities that name no other, existing or not, and that no other refers to."""

@@ -35,14 +35,14 @@ class References:
     def of(self, data: Mapping[str, Any]) -> tuple[Reference, ...]:
         """Every reference of an entity, each once."""
         declared = {field.name: field for field in reversed(self._relations)}
-        found: dict[Reference, None] = {}
+        references: dict[Reference, None] = {}
         for relation in self._relations:
             for value in values_at(data, relation.name):
-                found.update((Reference(relation, target), None) for target in ids_in(value))
+                references.update((Reference(relation, target), None) for target in ids_in(value))
         for name, title, target in self._marked(self._roots, [data], "", None):
             field = declared.get(name) or Field(name, title or words_of(name))
-            found[Reference(field, target)] = None
-        return tuple(found)
+            references[Reference(field, target)] = None
+        return tuple(references)
 
     def _marked(
         self, roots: Sequence[Subschema], values: Sequence[Any], name: str, title: str | None
@@ -102,9 +102,9 @@ def _same_place(roots: Sequence[Subschema]) -> list[Subschema]:
 def _beside(part: Subschema) -> Iterator[Subschema]:
     schema, resolver = part
     if isinstance(schema.get("$ref"), str) and resolver is not None:
-        found = looked_up(resolver, schema["$ref"])
-        if found is not None and isinstance(found.contents, Mapping):
-            yield Subschema(found.contents, found.resolver)
+        target = looked_up(resolver, schema["$ref"])
+        if target is not None and isinstance(target.contents, Mapping):
+            yield Subschema(target.contents, target.resolver)
     several = (schema.get(key) for key in ("allOf", "anyOf", "oneOf"))
     inner = [one for each in several if isinstance(each, list) for one in each]
     inner += [schema.get(key) for key in ("if", "then", "else")]

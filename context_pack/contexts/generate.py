@@ -95,11 +95,11 @@ class Subject:
     children: Sequence[Child] = ()
     own: frozenset[str] = frozenset()
 
-    @property
+    @cached_property
     def manifest(self) -> ManifestFacts | None:
         """The facts of the manifest in the folder."""
-        found = (read_manifest(each.name, each.text) for each in self.sources if each.text is not None)
-        return next(filter(None, found), None)
+        manifests = (read_manifest(each.name, each.text) for each in self.sources if each.text is not None)
+        return next(filter(None, manifests), None)
 
     @property
     def exports(self) -> list[ExportedName]:
@@ -149,12 +149,12 @@ class Surveyor:
     def _inside(self) -> Mapping[str, list[ProjectFolder]]:
         """The folders that count, by the folder they are in."""
         chosen = {folder.scope for folder in self._scan.kept()[0]}
-        found: dict[str, list[ProjectFolder]] = {}
+        by_parent: dict[str, list[ProjectFolder]] = {}
         for folder in sorted(self._scan.folders, key=lambda each: each.scope):
             parent = parent_of(folder.scope)
             if parent is not None and (folder.sources or folder.scope in chosen):
-                found.setdefault(parent, []).append(folder)
-        return found
+                by_parent.setdefault(parent, []).append(folder)
+        return by_parent
 
     @cached_property
     def _own(self) -> frozenset[str]:
@@ -259,8 +259,8 @@ def _dependencies(subject: Subject) -> dict[str, list[str]]:
     if len(internal) > MOST_LISTED:
         internal = {_LAST.sub("", path) for path in internal}
     external = () if subject.manifest is None else subject.manifest.depends
-    found = {"internal": sorted(internal)[:MOST_LISTED], "external": list(external)[:MOST_LISTED]}
-    return {name: value for name, value in found.items() if value}
+    listed = {"internal": sorted(internal)[:MOST_LISTED], "external": list(external)[:MOST_LISTED]}
+    return {name: value for name, value in listed.items() if value}
 
 
 def _is_internal(path: str, own: frozenset[str]) -> bool:

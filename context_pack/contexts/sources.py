@@ -113,15 +113,15 @@ _NO_PROSE = re.compile(r"\s|\$ |\.\. |:\w+:|\||`[^`]*`$|(?:curl|wget) ")
 
 def prose_title(name: str, text: str) -> str:
     """The first heading, else nothing."""
-    found = headings(text[:_MOST_PROSE], name)
-    return one_line(found[0].text) if found else ""
+    outline = headings(text[:_MOST_PROSE], name)
+    return one_line(outline[0].text) if outline else ""
 
 
 def prose_paragraph(text: str) -> str:
     """The first sentence of the first paragraph of prose."""
-    found = document(text[:_MOST_PROSE])
-    for block in found.blocks:
-        lines = found.lines[block.start : block.end + 1]
+    page = document(text[:_MOST_PROSE])
+    for block in page.blocks:
+        lines = page.lines[block.start : block.end + 1]
         if block.kind == "paragraph" and not block.depth and not _NO_PROSE.match(lines[0]):
             plain = _LINK.sub(r"\1", _BADGE.sub("", " ".join(lines))).replace("**", "").replace("`", "")
             if said := first_sentence(plain):
@@ -172,8 +172,8 @@ def _versioned(table: Any, mark: str = "") -> Iterator[str]:
 def _required(lines: Any) -> Iterator[str]:
     """Requirements as pip writes them, as lines."""
     for line in lines:
-        if (found := _REQUIREMENT.match(line.strip())) is not None:
-            yield f"{found['name']} {(found['version'] or '').strip()}".strip()
+        if (requirement := _REQUIREMENT.match(line.strip())) is not None:
+            yield f"{requirement['name']} {(requirement['version'] or '').strip()}".strip()
 
 
 def _package_json(text: str) -> ManifestFacts:

@@ -83,15 +83,15 @@ def build(queries: ContextQueries) -> tuple[Tool, ...]:
     )  # fmt: skip
 
 
-def listing_body(found: FolderListing) -> Body:
+def listing_body(listing: FolderListing) -> Body:
     """A list as JSON."""
     return {
-        "root": found.root,
-        "total_directories": len(found.entries),
-        "skipped_directories": found.skipped,
-        "tracked": found.tracked,
-        "warnings": found.warnings,
-        "entries": [entry_body(entry) for entry in found.entries],
+        "root": listing.root,
+        "total_directories": len(listing.entries),
+        "skipped_directories": listing.skipped,
+        "tracked": listing.tracked,
+        "warnings": listing.warnings,
+        "entries": [entry_body(entry) for entry in listing.entries],
     }
 
 
@@ -105,9 +105,9 @@ def entry_body(entry: ListedFolder) -> Body:
     return body
 
 
-def freshness_body(scope: str, found: CheckedContext) -> Body:
+def freshness_body(scope: str, checked: CheckedContext) -> Body:
     """A freshness as JSON."""
-    freshness = found.freshness
+    freshness = checked.freshness
     body: Body = {
         "scope": scope,
         "state": freshness.state.value,
@@ -116,18 +116,18 @@ def freshness_body(scope: str, found: CheckedContext) -> Body:
             "computed": freshness.computed,
             "method": freshness.method.value,
         },
-        "last_updated": found.last_updated,
+        "last_updated": checked.last_updated,
     }
-    return {**body, "warnings": found.warnings} if found.warnings else body
+    return {**body, "warnings": checked.warnings} if checked.warnings else body
 
 
-def context_body(scope: str, found: ContextPart) -> Body:
+def context_body(scope: str, part: ContextPart) -> Body:
     """A context as JSON."""
-    context = dict(found.context)
+    context = dict(part.context)
     if "derived_fields" in context:  # which fields were generated; their digests are for `contexts refresh`
         context["derived_fields"] = [name.partition(" ")[0] for name in context["derived_fields"]]
     body: Body = {"found": True, "scope": scope, "context": context}
-    return {**body, "unknown_fields": list(found.unknown)} if found.unknown else body
+    return {**body, "unknown_fields": list(part.unknown)} if part.unknown else body
 
 
 def list_refusal(arguments: Mapping[str, Any]) -> Body:

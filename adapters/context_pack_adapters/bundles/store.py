@@ -19,6 +19,8 @@ from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from attrs import define, field
+
 from context_pack.bundles.manifest import MANIFEST, path_inside
 from context_pack.bundles.model import Diagnostic
 from context_pack.bundles.ports import BundleFiles, BundlePlace, Document, Flaw, FoundBundles
@@ -124,13 +126,13 @@ def _within(seconds: float, bundle_id: str) -> Iterator[None]:
         CHECK.reset(token)
 
 
+@define
 class _KeptBundle:
     """A bundle's files, the lock of its loading, and what was last made of them."""
 
-    def __init__(self, files: DiskBundleFiles) -> None:
-        self.files = files
-        self.lock = threading.Lock()
-        self.made: Any = None
+    files: DiskBundleFiles
+    made: Any = None
+    lock: threading.Lock = field(factory=threading.Lock)
 
 
 # -- where bundles are
@@ -163,12 +165,12 @@ class BundleSearch:
             else:
                 self._complain(f"CONTEXT_PACK_BUNDLES names {self._shown(folder)}, which has no {MANIFEST}")
 
-    def listed(self, found: Document | Flaw) -> Iterator[Located]:
+    def listed(self, listing: Document | Flaw) -> Iterator[Located]:
         """Bundles that `bundles.yaml` names."""
-        if isinstance(found, Flaw):
-            self._complain(found.reason, LIST_FILE)
+        if isinstance(listing, Flaw):
+            self._complain(listing.reason, LIST_FILE)
             return
-        entries = found.value.get("bundles") if isinstance(found.value, Mapping) else None
+        entries = listing.value.get("bundles") if isinstance(listing.value, Mapping) else None
         if not isinstance(entries, list):
             self._complain("$.bundles must be a list of bundles", LIST_FILE)
             return
@@ -196,15 +198,15 @@ class BundleSearch:
             self._complain(words, LIST_FILE)
             return None
         prefix = "" if inside is None else f"{inside.value}/"
-        found = self._place(prefix)
-        if isinstance(found, Reason):
-            why = "leads out of the source root" if found is Reason.OUTSIDE else f"has no {MANIFEST}"
+        folder = self._place(prefix)
+        if isinstance(folder, Reason):
+            why = "leads out of the source root" if folder is Reason.OUTSIDE else f"has no {MANIFEST}"
             self._complain(f"{place}.path {why}", LIST_FILE)
             return None
         own = entry.get("id")
         if not isinstance(own, str) or not own.strip():
             own = os.path.basename(os.path.join(self._root, prefix.rstrip("/")).rstrip("/"))
-        return Located(found, own, prefix.rstrip("/") or ".")
+        return Located(folder, own, prefix.rstrip("/") or ".")
 
     def _place(self, prefix: str) -> Place | Reason:
         """The place of the bundle whose manifest is below a prefix, or why there is none that may be read."""
@@ -212,10 +214,10 @@ class BundleSearch:
             manifest = RelativePath(prefix + MANIFEST)
         except Failure:
             return Reason.DENIED
-        found = self._rooted.status(manifest)
-        if isinstance(found, Reason):
-            return found
-        if not stat.S_ISREG(found.st_mode):
+        status = self._rooted.status(manifest)
+        if isinstance(status, Reason):
+            return status
+        if not stat.S_ISREG(status.st_mode):
             return Reason.NOT_A_FILE
         try:
             return landing(self._rooted.root, manifest.parts[:-1])

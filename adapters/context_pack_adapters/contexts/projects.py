@@ -123,10 +123,10 @@ class DiskProject:
 
     def _root_file(self, name: str) -> bytes | None:
         """The bytes of a file in the root, empty if there is none; None if it cannot be read."""
-        found = self._rooted.read(RelativePath(name), MAX_BYTES)
-        if isinstance(found, Reason):
-            return b"" if found is Reason.MISSING else None
-        return found[0]
+        content = self._rooted.read(RelativePath(name), MAX_BYTES)
+        if isinstance(content, Reason):
+            return b"" if content is Reason.MISSING else None
+        return content[0]
 
     # -- one folder
 
@@ -174,12 +174,12 @@ class DiskProject:
     def text(self, scope: str, name: str) -> str | None:
         """The text of a file in a folder; None when it is no text, too large or not to be read."""
         try:
-            found = self._rooted.read(RelativePath("/".join([*_parts(scope), name])), MAX_BYTES)
+            content = self._rooted.read(RelativePath("/".join([*_parts(scope), name])), MAX_BYTES)
         except Failure:
             return None
-        if isinstance(found, Reason):
+        if isinstance(content, Reason):
             return None
-        text = decode(found[0])
+        text = decode(content[0])
         return None if isinstance(text, Reason) else text
 
     def write(self, scope: str, before: bytes | None, after: bytes) -> bool:
@@ -200,8 +200,8 @@ class DiskProject:
         try:
             return self._rooted.reach((*_parts(folder.scope), CONTEXT_FILE), _context_bytes)[0]
         except OSError as error:
-            found = reason_of(error)
-        return Reason.MISSING if found is Reason.DENIED else found
+            reason = reason_of(error)
+        return Reason.MISSING if reason is Reason.DENIED else reason
 
     def fingerprint_of(self, folder: ProjectFolder) -> str | None:
         """The fingerprint of a folder's contents; None when a file cannot be read.
@@ -267,11 +267,11 @@ class DiskProjects:
             return Reason.DENIED
         for root in self._allowed:
             for spelled in spellings:
-                found = self._inside(root, spelled)
-                if isinstance(found, Place):
-                    return self._project(shown, found)
-                if found is Reason.MISSING:
-                    return found
+                place = self._inside(root, spelled)
+                if isinstance(place, Place):
+                    return self._project(shown, place)
+                if place is Reason.MISSING:
+                    return place
         return Reason.DENIED
 
     def shown(self, path: str) -> str:

@@ -262,15 +262,15 @@ def open_link(address: Address, seconds: float = ANSWER_SECONDS) -> Link:
     return link
 
 
-def check_version(found: int | None) -> None:
+def check_version(version: int | None) -> None:
     """Refuse tables that this program does not know."""
-    if found == VERSION:
+    if version == VERSION:
         return
-    if found is None:
+    if version is None:
         words = "has no tables yet; run 'context-pack team init' once"
-    elif found < VERSION:
+    elif version < VERSION:
         words = OLDER
     else:
         words = "is newer than this program; upgrade context-pack"
-    details = {"store": STORE, "found": found, "supported": VERSION}
+    details = {"store": STORE, "found": version, "supported": VERSION}
     raise Failure(Code.MIGRATION_REQUIRED, f"the schema of the team's database {words}", details)

@@ -140,8 +140,8 @@ class PostgresExcerptStore:
     def texts(self, digests: Collection[str]) -> Mapping[str, str]:
         """The texts with these digests, but for those that are not there, or cannot be had now."""
         rows = self._database.tried(_GET_EXCERPTS, digests=list(digests)) if digests else ()
-        found = {digest: _text(data) for digest, data in rows}
-        return {digest: text for digest, text in found.items() if digest_of(text) == digest}
+        texts = {digest: _text(data) for digest, data in rows}
+        return {digest: text for digest, text in texts.items() if digest_of(text) == digest}
 
     def put(self, texts: Mapping[str, str]) -> None:
         """Keep texts by their digests, but for those that are too long."""

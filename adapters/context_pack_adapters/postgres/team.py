@@ -124,23 +124,23 @@ def project_key(source_root: str, given: str) -> str:
     Raises:
         Failure: `invalid_data`, if there is none.
     """
-    found = given or normalised(_remote(source_root))
-    if not found:
+    key = given or normalised(_remote(source_root))
+    if not key:
         raise Failure(Code.INVALID_DATA, _UNNAMED, {"field": "CONTEXT_PACK_PROJECT"})
-    return found
+    return key
 
 
 def normalised(remote: str) -> str:
     """`host/path` of a remote, however it is spelled; empty for a path of this machine."""
-    scheme, found, rest = remote.strip().partition("://")
-    if found:
+    scheme, separator, rest = remote.strip().partition("://")
+    if separator:
         login, _, path = rest.partition("/")
         host = login.rpartition("@")[2].partition(":")[0]
     else:
         match = _SCP.fullmatch(scheme)
         host, path = match.groups() if match else ("", "")
     path = path.strip("/").removesuffix(".git").strip("/")
-    drive = not found and len(host) == 1  # C:\work\shop
+    drive = not separator and len(host) == 1  # C:\work\shop
     return f"{host.lower()}/{path}" if host and path and scheme != "file" and not drive else ""
 
 
