@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from attrs import field, frozen
 
@@ -17,8 +17,15 @@ from context_pack.contexts.model import CONTEXT_FILE, ROOT_SCOPE
 from context_pack.contexts.scan import BUNDLE_FILE, ScanRules, is_source, is_within, kept_scopes
 from context_pack.kernel.ports import Reason
 
-FileRow = tuple[str, int, int, int, int]
-"""A file as a look at its folder finds it: name, size, modified, changed, inode."""
+
+class FileRow(NamedTuple):
+    """A file as a look at its folder finds it; every later change of the file shows in one of these."""
+
+    name: str
+    size: int
+    modified_ns: int
+    changed_ns: int
+    inode: int
 
 
 @frozen(eq=False)
@@ -41,12 +48,12 @@ class ProjectFolder:
     @cached_property
     def sources(self) -> Mapping[str, int]:
         """The names of the sources directly in it, sorted, and their sizes."""
-        return {row[0]: row[1] for row in sorted(self.rows) if is_source(row[0])}
+        return {row.name: row.size for row in sorted(self.rows) if is_source(row.name)}
 
     @cached_property
     def counted(self) -> Sequence[FileRow]:
         """The rows that a fingerprint is taken of."""
-        return [row for row in self.rows if row[0] != CONTEXT_FILE]
+        return [row for row in self.rows if row.name != CONTEXT_FILE]
 
     @property
     def has_context(self) -> bool:
@@ -56,7 +63,7 @@ class ProjectFolder:
     @property
     def stat_fingerprint(self) -> str:
         """The fingerprint of times and sizes."""
-        return fingerprint(stat_row(row[0], row[2], row[1]) for row in self.counted)
+        return fingerprint(stat_row(row.name, row.modified_ns, row.size) for row in self.counted)
 
     def fingerprint(self, method: Method) -> str | None:
         """The fingerprint by that method; None when a file cannot be read for it."""
@@ -81,7 +88,7 @@ class Scan:
 
     def kept(self) -> tuple[list[ProjectFolder], int]:
         """The folders that are worth a context, sorted by scope, and how many with sources are not."""
-        bundles = [each.scope for each in self.folders if any(row[0] == BUNDLE_FILE for row in each.rows)]
+        bundles = [each.scope for each in self.folders if any(row.name == BUNDLE_FILE for row in each.rows)]
         free = [each for each in self.folders if each.sources and not self._is_of_a_bundle(each, bundles)]
         sizes = {each.scope: sum(each.sources.values()) for each in free}
         scopes = kept_scopes(sizes, self.rules.min_tokens)

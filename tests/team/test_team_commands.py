@@ -289,7 +289,7 @@ def test_a_login_that_cannot_work_is_told_what_to_check(tmp_path: Path, postgres
     crowded = f"crowded_{uuid4().hex[:8]}"
     run_sql(postgres, "postgres", f"CREATE ROLE {crowded} LOGIN CONNECTION LIMIT 0")
     told = {
-        postgres.address("postgres", "nowhere"): "has no database of that name",
+        postgres.address("postgres", "nowhere"): "does not exist on its server",
         postgres.address("nobody-known"): "refuses this login",
         postgres.address(crowded): "has no connection left for us",
         f"{postgres.url}?sslmode=banana": "a setting that is not understood",

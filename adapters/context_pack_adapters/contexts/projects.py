@@ -107,7 +107,7 @@ class DiskProject:
         same = before is not None and (before.rows, before.warnings) == (files, warnings)
         if before is not None and same and before.settled and not odd:
             return before
-        newest = max([row[3] for row in files], default=0)
+        newest = max([row.changed_ns for row in files], default=0)
         settled = not odd and is_settled(newest, newest, now_ns)
         return ProjectFolder(scope, files, self, warnings, odd, settled)
 
@@ -212,7 +212,7 @@ class DiskProject:
             return str(folder.memo["contents"])
         try:
             with self._place.below(*_parts(folder.scope)).held() as handle:
-                names = (row[0] for row in folder.counted)
+                names = (row.name for row in folder.counted)
                 contents = fingerprint(f"{name}:{digest_of(handle, name)}" for name in names)
         except OSError:
             return None
@@ -334,7 +334,8 @@ def look(entries: Iterable[os.DirEntry[str]]) -> FolderContents:
             if has_half_characters(name):
                 warnings += 1
             elif name[0] != "." or not is_temporary(name):
-                files.append((name, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino))
+                times = status.st_mtime_ns, status.st_ctime_ns
+                files.append(FileRow(name, status.st_size, *times, status.st_ino))
         elif entry.is_dir(follow_symlinks=False):
             folders.append(name)
             odd = odd or name == CONTEXT_FILE

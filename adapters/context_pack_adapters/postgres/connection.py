@@ -79,8 +79,13 @@ class Address:
 class Link(psycopg.Connection[Row]):
     """One connection; it is closed when the server stays silent, or when the caller has withdrawn."""
 
+    project = ""
     seconds = ANSWER_SECONDS
     waiting: Check = staticmethod(never_cancelled)
+
+    def run(self, text: LiteralString, **values: Any) -> psycopg.Cursor[Row]:
+        """Execute a statement about the project of this connection."""
+        return self.execute(text, {**values, "project": self.project})
 
     def wait(self, gen: PQGen[RV], interval: float = _TICK_SECONDS, timeout: float | None = None) -> RV:
         """Run a generator of the driver until it is done or the time is over.
@@ -134,18 +139,17 @@ class Database:
         with self._lock:
             _close_all(self._idle)
 
-    def rows(self, text: LiteralString, values: dict[str, Any]) -> Sequence[Row]:
+    def rows(self, text: LiteralString, **values: Any) -> Sequence[Row]:
         """The rows of a statement that may be run again if its connection is lost."""
-        given = {"project": self.project, **values}
         try:
-            return self._run(lambda link: link.execute(text, given).fetchall())
+            return self._run(lambda link: link.run(text, **values).fetchall())
         except psycopg.Error as error:
             raise failure_of(error) from None
 
     def tried(self, text: LiteralString, **values: Any) -> Sequence[Row]:
         """The rows of a read, or of a write that may be missed; none if they cannot be had."""
         try:
-            return self.rows(text, values)
+            return self.rows(text, **values)
         except Failure:
             return ()
 
@@ -236,9 +240,9 @@ class Database:
 
     def _begin(self, link: Link) -> None:
         """Name the project to row-level security, bound what a statement may take, and check the tables."""
-        values = {"project": self.project, "milliseconds": str(int(1000 * self._seconds))}
-        link.execute(_BEGIN_SESSION, values)
-        ((version, known),) = link.execute(_KNOWN, values).fetchall()
+        link.project = self.project
+        link.run(_BEGIN_SESSION, milliseconds=str(int(1000 * self._seconds)))
+        ((version, known),) = link.run(_KNOWN).fetchall()
         check_version(version)
         if not known:
             words = "is not in the team's database, or this login has not its role"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, LiteralString
+from typing import LiteralString
 
 from attrs import evolve, frozen
 
@@ -47,7 +47,7 @@ class PostgresDiscoveryStore:
         self._tell(WRITING)
 
         def work(link: Link) -> Recorded:
-            link.execute(_ALONE, self._values())  # of two that say the same, the second finds the first
+            link.run(_ALONE)  # of two that say the same, the second finds the first
             recorded = merged(discovery, lambda key: self._read(link, _LOCK, key))
             self._write(link, recorded.discovery)
             return recorded
@@ -80,7 +80,7 @@ class PostgresDiscoveryStore:
         """Every discovery that can be read, and the failure that names those that cannot."""
         discoveries: list[Discovery] = []
         broken: dict[str, str] = {}
-        for key, body, author in self._database.rows(_ALL, {}):
+        for key, body, author in self._database.rows(_ALL):
             try:
                 discoveries.append(evolve(decoded(body.encode("utf-8"), key), author=author))
             except Failure as failure:
@@ -94,10 +94,10 @@ class PostgresDiscoveryStore:
             raise not_found(discovery_id)
 
         def work(link: Link) -> str:
-            rows = link.execute(_LOCK, self._values(id=discovery_id)).fetchall()
+            rows = link.run(_LOCK, id=discovery_id).fetchall()
             if not rows:
                 raise not_found(discovery_id)
-            link.execute(_REMOVE, self._values(id=discovery_id))
+            link.run(_REMOVE, id=discovery_id)
             body: str = rows[0][1]
             return body
 
@@ -108,14 +108,11 @@ class PostgresDiscoveryStore:
             return None
 
     def _read(self, link: Link, statement: LiteralString, key: str) -> Discovery | None:
-        return _discovery(link.execute(statement, self._values(id=key)).fetchall())
+        return _discovery(link.run(statement, id=key).fetchall())
 
     def _write(self, link: Link, discovery: Discovery) -> None:
         body = encoded(discovery).decode("utf-8")
-        link.execute(_WRITE, self._values(id=discovery.id, body=body, author=self._author))
-
-    def _values(self, **values: Any) -> dict[str, Any]:
-        return {"project": self._database.project, **values}
+        link.run(_WRITE, id=discovery.id, body=body, author=self._author)
 
 
 def _discovery(rows: Sequence[Row]) -> Discovery | None:

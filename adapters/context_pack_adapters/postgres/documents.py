@@ -75,7 +75,7 @@ class SharedCollection:
 
     def survey(self, since: str = "") -> Survey | None:
         """What was published last; None if that is what it was at the signature `since`."""
-        rows = self._database.rows(_COLLECTION, self._values())
+        rows = self._database.rows(_COLLECTION, **self._values())
         if not rows:
             words = (
                 "is shared, and nobody has synced it yet: whoever has its files runs 'context-pack docs sync'"
@@ -87,14 +87,14 @@ class SharedCollection:
         return Survey(SourceDescription(**about), self._files(), signature=stamp)
 
     def _files(self) -> dict[str, File]:
-        rows = self._database.rows(_FILES, self._values())
+        rows = self._database.rows(_FILES, **self._values())
         return {_text(path): File(digest, size) for path, digest, size in rows}
 
     def read(self, documents: Sequence[str]) -> Iterator[DocumentText | Failed]:
         """The contents of these documents."""
         for start in range(0, len(documents), _READ_AT_ONCE):
             paths = [_bytes(path) for path in documents[start : start + _READ_AT_ONCE]]
-            for path, digest, content in self._database.rows(_TEXTS, self._values(paths=paths)):
+            for path, digest, content in self._database.rows(_TEXTS, **self._values(paths=paths)):
                 yield DocumentText(_text(path), _text(content), digest, digest)
 
     def publish(self, source: CollectionSource) -> None:
@@ -115,19 +115,24 @@ class SharedCollection:
         ]
 
         def work(link: Link) -> None:
-            link.execute(_PUBLISH, self._values(about=Jsonb(asdict(survey.about))))
-            link.execute(_REMOVE, self._values(paths=gone))
+            link.run(_PUBLISH, **self._values(about=Jsonb(asdict(survey.about))))
+            link.run(_REMOVE, **self._values(paths=gone))
             rows = [
-                self._values(path=_bytes(one.document), digest=one.digest, content=_bytes(one.text))
+                self._values(
+                    project=link.project,
+                    path=_bytes(one.document),
+                    digest=one.digest,
+                    content=_bytes(one.text),
+                )
                 for one in changed
             ]
             link.cursor().executemany(_PUT, rows)
 
-        if gone or changed or not self._database.rows(_COLLECTION, self._values()):
+        if gone or changed or not self._database.rows(_COLLECTION, **self._values()):
             self._database.change(work, f"{self._alias}.lock", _LOCK_SECONDS)
 
     def _values(self, **values: Any) -> dict[str, Any]:
-        return {"project": self._database.project, "alias": self._alias, **values}
+        return {"alias": self._alias, **values}
 
 
 @frozen(eq=False)
@@ -148,7 +153,7 @@ class PostgresExcerptStore:
         encoded = {digest: _bytes(text) for digest, text in texts.items()}
         small = {digest: data for digest, data in encoded.items() if len(data) <= EXCERPT_BYTES}
         if small:
-            self._database.rows(_PUT_EXCERPTS, {"digests": list(small), "texts": list(small.values())})
+            self._database.rows(_PUT_EXCERPTS, digests=list(small), texts=list(small.values()))
 
     def remove(self, digests: Iterable[str]) -> None:
         """Remove texts; what is not there, or cannot be removed now, is no error."""

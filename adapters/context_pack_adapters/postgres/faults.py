@@ -23,7 +23,7 @@ _WORDS: dict[str, tuple[Code, str]] = {
     "53300": (_RAISED, "has no connection left for us; try again"),
     "28000": (Code.IO_ERROR, "refuses this login; check the user of CONTEXT_PACK_STORE"),
     "28P01": (Code.IO_ERROR, "refuses this password; check PGPASSWORD or ~/.pgpass"),
-    "3D000": (Code.IO_ERROR, "has no database of that name; check CONTEXT_PACK_STORE"),
+    "3D000": (Code.IO_ERROR, "does not exist on its server; check the name in CONTEXT_PACK_STORE"),
     "42501": (Code.IO_ERROR, "does not let this login do that; ask for the role context_pack_member"),
     "42P01": (Code.MIGRATION_REQUIRED, "has not been prepared; run 'context-pack team init' once"),
     "3F000": (Code.MIGRATION_REQUIRED, "has not been prepared; run 'context-pack team init' once"),

@@ -99,7 +99,7 @@ def change_token(database: Database) -> str:
     Raises:
         Failure: the database cannot be reached.
     """
-    ((token,),) = database.rows(_TOKEN, {})
+    ((token,),) = database.rows(_TOKEN)
     return f"{database.project} {token}"
 
 
@@ -119,12 +119,12 @@ class PostgresPackStore:
 
     def get(self, pack_id: str) -> Pack:
         """The live pack with that id."""
-        rows = self._database.rows(_GET, self._values(id=pack_id)) if is_pack_id(pack_id) else ()
+        rows = self._database.rows(_GET, **self._values(id=pack_id)) if is_pack_id(pack_id) else ()
         return self._seen(rows, not_found("id", pack_id))
 
     def find(self, name: str) -> Pack:
         """The live pack with exactly that name."""
-        rows = () if "\0" in name else self._database.rows(_FIND, self._values(name=name))
+        rows = () if "\0" in name else self._database.rows(_FIND, **self._values(name=name))
         return self._seen(rows, not_found("name", name))
 
     def _seen(self, rows: Sequence[Row], missing: Failure) -> Pack:
@@ -141,7 +141,7 @@ class PostgresPackStore:
 
     def readable(self) -> tuple[Sequence[Pack], Failure | None]:
         """Every live pack that can be read, and the failure that names those that cannot."""
-        packs = {row[0]: _decoded(*row) for row in self._database.rows(_ALL, self._values())}
+        packs = {row[0]: _decoded(*row) for row in self._database.rows(_ALL, **self._values())}
         broken = {key: pack for key, pack in packs.items() if isinstance(pack, Failure)}
         live = [pack for pack in packs.values() if isinstance(pack, Pack)]
         return live, refusal(broken) if broken else None
@@ -155,7 +155,7 @@ class PostgresPackStore:
             try:
                 self._changed(CREATE_LOCK, lambda link: _insert(link, values), waiting)  # noqa: B023
             except UniqueViolation:
-                taken = self._database.rows(_TAKEN, values)
+                taken = self._database.rows(_TAKEN, **values)
                 named = [key for key, same_name in taken if same_name]
                 if named:
                     raise name_taken(str(name), named[0]) from None
@@ -199,7 +199,7 @@ class PostgresPackStore:
 
     def expired(self) -> Sequence[Pack]:
         """Every pack whose time is over and which can be restored."""
-        rows = self._database.rows(_EXPIRED, self._values(kept=TRASH_KEEPS))
+        rows = self._database.rows(_EXPIRED, **self._values(kept=TRASH_KEEPS))
         return [pack for pack in (_decoded(*row) for row in rows) if isinstance(pack, Pack)]
 
     def restore(self, handle: str, change: Callable[[Pack], Pack], waiting: Check = never_cancelled) -> Pack:
@@ -210,13 +210,13 @@ class PostgresPackStore:
         def work(link: Link) -> Pack:
             pack = self._locked(link, _LOCK_EXPIRED, handle, not_expired(handle))
             packs.append(pack)
-            link.execute(_FREE_NAME, self._values(name=pack.name))
+            link.run(_FREE_NAME, **self._values(name=pack.name))
             return self._write(link, change(pack))
 
         try:
             restored = self._changed(handle + LOCK_SUFFIX, work, waiting)
         except UniqueViolation:
-            ((taken, _),) = self._database.rows(_TAKEN, self._values(name=packs[-1].name, id=""))
+            ((taken, _),) = self._database.rows(_TAKEN, name=packs[-1].name, id="")
             raise name_taken(str(packs[-1].name), taken) from None
         return self._reported(EventKind.MADE, restored)
 
@@ -227,30 +227,29 @@ class PostgresPackStore:
         """The pack of a row, which nobody else changes before this transaction ends."""
         if "\0" in key:
             raise missing
-        rows = link.execute(lock, self._values(id=key)).fetchall()
+        rows = link.run(lock, **self._values(id=key)).fetchall()
         if not rows:
             raise missing
         return _pack(rows[0])
 
     def _remove(self, link: Link, pack: Pack) -> Pack:
         """Remove a row that is locked, and its revisions."""
-        values = self._values(id=pack.id, revision=pack.revision, revisions=0)
-        link.execute(_REMOVE, values)
-        link.execute(_FORGET, values)
+        link.run(_REMOVE, id=pack.id)
+        link.run(_FORGET, id=pack.id, revision=pack.revision, revisions=0)
         return pack
 
     def _write(self, link: Link, pack: Pack, statement: LiteralString = _WRITE) -> Pack:
         """Write a pack in place of what its row has; it may have expired while we waited for the row."""
         values = self._row(pack)
-        if not link.execute(statement, values).rowcount:
+        if not link.run(statement, **values).rowcount:
             raise not_found("id", pack.id)
         for after in (_REMEMBER, _FORGET):
-            link.execute(after, values)
+            link.run(after, **values)
         return evolve(pack, author=self._author)
 
     def _values(self, **values: Any) -> dict[str, Any]:
         now: datetime | None = None if self._clock is None else self._clock.now()
-        return {"project": self._database.project, "now": now, **values}
+        return {"now": now, **values}
 
     def _row(self, pack: Pack) -> dict[str, Any]:
         return self._values(
@@ -271,9 +270,9 @@ class PostgresPackStore:
 def _insert(link: Link, values: dict[str, Any]) -> None:
     """Insert a pack; an expired one gives its name up, and one that expired long ago goes."""
     if values["name"] is not None:
-        link.execute(_FREE_NAME, values)
+        link.run(_FREE_NAME, **values)
     for statement in (_PURGE, _INSERT, _REMEMBER):
-        link.execute(statement, values)
+        link.run(statement, **values)
 
 
 def _pack(row: Row) -> Pack:

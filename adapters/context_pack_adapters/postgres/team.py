@@ -99,9 +99,9 @@ class Team:
         Raises:
             Failure: it cannot be reached or used.
         """
-        ((server, login, superuser, *counts),) = self.database.rows(_COUNTS, {})
+        ((server, login, superuser, *counts),) = self.database.rows(_COUNTS)
         begun = time.perf_counter()  # the connection is there already
-        self.database.rows("SELECT 1", {})
+        self.database.rows("SELECT 1")
         latency = round((time.perf_counter() - begun) * 1000, 2)
         return DatabaseStatus(self.database.project, VERSION, server, login, superuser, latency, *counts)
 
