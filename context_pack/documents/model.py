@@ -45,7 +45,7 @@ class Failed:
     document: str
     reason: str
     passing: bool = False
-    """Whether it may be there, unchanged, and only cannot be read at the moment."""
+    """Whether it (or what is in it, of a folder) may be there unchanged, and only cannot be read now."""
 
 
 @frozen

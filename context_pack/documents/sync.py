@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from attrs import asdict, frozen
+from attrs import asdict, evolve, frozen
 
 from context_pack.documents.model import Collection, DocumentText, Failed, Outcome, Survey
 from context_pack.documents.ports import Check, CollectionSource, DocumentPorts
@@ -132,6 +132,9 @@ class Syncing:
             return None
         failed = {name: (stamp, reason) for name, (stamp, reason) in remembered.get("failed", {}).items()}
         plan = compared(known, survey.files, {name: stamp for name, (stamp, _) in failed.items()})
+        # What is in a folder that cannot be listed now may well be there.
+        unseen = tuple(one.document for one in survey.failed if one.passing)
+        plan = evolve(plan, gone=tuple(key for key in plan.gone if not key.startswith(unseen)))
         same = survey.files.keys() - plan.changed.keys() - known.keys()
         return Changes(survey, plan, {name: why for name, why in failed.items() if name in same}, facts)
 

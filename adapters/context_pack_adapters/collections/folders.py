@@ -87,7 +87,7 @@ class FolderSource:
             except FileNotFoundError:  # it has gone meanwhile
                 return
             except OSError:  # as in a folder that may be listed and not entered
-                failed.append(Failed(path, WORDS[Reason.IO]))
+                failed.append(Failed(path, WORDS[Reason.IO], passing=True))
                 return
             files[path] = File(stamp_of(status, now), status.st_size)
 
@@ -99,7 +99,7 @@ class FolderSource:
 
         def note_closed(prefix: str, error: OSError) -> None:
             if not isinstance(error, FileNotFoundError | NotADirectoryError):  # it has gone meanwhile
-                failed.append(Failed(prefix, "the folder cannot be listed"))
+                failed.append(Failed(prefix, "the folder cannot be listed", passing=True))
 
         visit(
             self.folder,

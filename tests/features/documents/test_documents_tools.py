@@ -11,6 +11,7 @@ from attrs import evolve
 from document_desk import Desk
 from document_trees import GUIDE, KEYS, PASTA, configure, configure_user, handbook
 from file_trees import committed, lay
+from ordinary_user import ordinary_user
 from waiting import until
 
 from context_pack_adapters.embed.hashed import HashedEmbedder
@@ -246,6 +247,21 @@ def test_answers_follow_the_disk_and_a_sync_says_what_it_did(tmp_path: Path, des
     assert desk.found("giraffes")[:1] == ["bad.md"], "a source under two names is searched once"
     (tmp_path / "docs").rename(tmp_path / "moved")
     assert desk.found("giraffes")[0] == "bad.md", "a source that is gone keeps what was indexed"
+
+
+@pytest.mark.clause("DC-20")
+def test_documents_in_a_folder_that_cannot_be_listed_now_stay_found(tmp_path: Path, desk: Desk) -> None:
+    assert desk.found("pasta")[0] == "food/pasta.md"
+    (tmp_path / "docs/food").chmod(0)
+    (tmp_path / "docs/keys.md").unlink()
+    with ordinary_user():
+        assert desk.found("pasta")[0] == "food/pasta.md"
+        (synced,) = desk("sync")["collections"]
+    assert synced["failed"] == [{"document": "food/", "reason": "the folder cannot be listed"}]
+    assert [one["id"] for one in desk("list_documents", collection="handbook")["documents"]] == [
+        "food/pasta.md",
+        "guide.md",
+    ]
 
 
 class Busy:
