@@ -39,11 +39,9 @@ def new_pack(now: datetime, ttl_minutes: int, name: str | None, **words: Any) ->
     )
 
 
-def advanced(before: Pack, after: Pack, now: datetime, *, always: bool = False) -> Pack:
+def advanced(before: Pack, after: Pack, now: datetime) -> Pack:
     """The changed pack at the next revision; the old one when nothing has changed."""
-    if after == before and not always:
-        return before
-    return evolve(after, revision=before.revision + 1, updated_at=now)
+    return before if after == before else evolve(after, revision=before.revision + 1, updated_at=now)
 
 
 def check_editable(pack: Pack) -> None:

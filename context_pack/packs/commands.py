@@ -43,14 +43,11 @@ BRIEF = text(0, values.BRIEF_CHARS)
 TAGS = array(text(1, values.TAG_CHARS, blank=False), 0, values.TAGS_MOST)
 TTL = (integer(1, MAX_MINUTES), "Minutes to live, from now")
 STATUS = choice(*Status)
-QUERY = (text(0, 500), "list: text to look for; draft: the question")
 LIST_QUERY = (text(0, 500), "List: text in id, name, title, brief or tags")
 LIMIT = (integer(1, MOST_LIMIT), "List: most packs")
 OFFSET = (integer(0), "How many to skip")
 LIST_OFFSET = (integer(0), "List: packs to skip")
-MODE = (choice(*Mode), "compact leaves out the code; diff shows only what changed")
 BUDGET = (integer(LEAST_TOKENS, MOST_TOKENS), "Most tokens of a page")
-CURSOR = (text(1, 4096), "Goes on after a truncated page")
 ACTION: Schema = {"type": "string", "maxLength": 40}
 
 
@@ -175,7 +172,7 @@ class ListPacks:
 
     action: str = arg(ACTION, "list", default="list")
     status: str | None = arg(STATUS, "Status", default=None)
-    query: str | None = arg(*QUERY, default=None)
+    query: str | None = arg(text(0, 500), "list: text to look for; draft: the question", default=None)
     limit: int = arg(*LIMIT, default=DEFAULT_LIMIT)
     offset: int = arg(*OFFSET, default=0)
 
@@ -246,9 +243,11 @@ class RenderPack(NamedPack):
     """Read a pack with its code."""
 
     status: str | None = arg(STATUS, "Only this status; another is refused", default=None)
-    mode: str | None = arg(*MODE, default=None)
+    mode: str | None = arg(
+        choice(*Mode), "compact leaves out the code; diff shows only what changed", default=None
+    )
     max_tokens: int = arg(*BUDGET, default=DEFAULT_MAX_TOKENS)
-    cursor: str | None = arg(*CURSOR, default=None)
+    cursor: str | None = arg(text(1, 4096), "Goes on after a truncated page", default=None)
 
 
 @frozen(kw_only=True)

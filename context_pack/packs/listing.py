@@ -122,25 +122,17 @@ class PackLister:
         return text if failure is None else f"{text}\n\n> {single_line(failure.message)}"
 
 
-def handle_of(named: NamedPack) -> str:
-    """The id or name that the call gives.
-
-    Raises:
-        Failure: `invalid_data` when it gives neither.
-    """
-    for value in (named.id, named.name):
-        if value is not None:
-            return value.strip()
-    raise invalid("'id' or 'name' is required; list the packs to see them", "id")
-
-
 def located(store: PackStore, named: NamedPack) -> Pack:
     """The live pack that the call means; what has the shape of an id is never tried as a name.
 
     Raises:
-        Failure: `not_found`; it says how a deleted or expired one comes back, or which names are near.
+        Failure: `invalid_data` when the call gives neither id nor name, or `not_found`; it says how a deleted
+            or expired one comes back, or which names are near.
     """
-    handle = handle_of(named)
+    given = named.name if named.id is None else named.id
+    if given is None:
+        raise invalid("'id' or 'name' is required; list the packs to see them", "id")
+    handle = given.strip()
     try:
         return store.get(handle) if is_pack_id(handle) else store.find(handle)
     except Failure as failure:

@@ -52,18 +52,13 @@ class PackAccess:
     search_seconds: float = inf
     """How long a call may search the tree: only a client that waits for an answer has a limit."""
 
-    def update(
-        self, seen: Pack, change: Callable[[Pack], Pack], check: Check, *, always: bool = False
-    ) -> Pack:
-        """One read-modify-write of a pack that is still as it was seen; texts that it drops are forgotten.
-
-        `always` counts a revision also where nothing has changed.
-        """
+    def update(self, seen: Pack, change: Callable[[Pack], Pack], check: Check) -> Pack:
+        """One read-modify-write of a pack that is still as it was seen; texts that it drops are forgotten."""
 
         def changed(stored: Pack) -> Pack:
             check()
             stored.check_revision(seen.revision)
-            return advanced(stored, change(stored), self.clock.now(), always=always)
+            return advanced(stored, change(stored), self.clock.now())
 
         stored = self.store.update(seen.id, changed, check)
         self.forget_excerpts(seen.digests - stored.digests)

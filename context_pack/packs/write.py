@@ -185,7 +185,7 @@ class PackWriter(PackAccess):
             for_each(changes, lambda each: steps.append(each(steps[-1])), batch)
             return steps[-1]
 
-        pack = self.update(pack, change, check, always=not all(each.edits for each in operations))
+        pack = self.update(pack, change, check)
         parts = [each.part(pack) for each in operations]
         diagrams = [part for part in parts if isinstance(part, Diagram)]
         faults = dict(zip(map(id, diagrams), self._faults(diagrams), strict=True))
