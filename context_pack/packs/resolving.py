@@ -36,6 +36,8 @@ MOST_SOURCE_BYTES = 2 * 1024 * 1024
 """How large a source file may be if no setting says so."""
 MOST_COPIES = 32
 """Places of one text in other files that are looked at; only what tells nothing has more."""
+MOST_ASKED_NEAR = 30
+"""For how many names of a call it is said what is near."""
 STOPPED = "the search of the tree was stopped by its time limit"
 
 
@@ -98,9 +100,10 @@ class Resolver:
     """The text of every anchor that was made, by its digest."""
     _files: dict[RelativePath, SourceText | Reason] = field(factory=dict, init=False)
     _resolved: dict[Ref, Resolution] = field(factory=dict, init=False)
-    _defining: dict[str, Sequence[SourceText]] = field(factory=dict, init=False)
+    _defining: dict[str, tuple[Sequence[SourceText], bool]] = field(factory=dict, init=False)
     _names: FileNames | None = field(default=None, init=False)
     _end: float | None = field(default=None, init=False)
+    _asked_near: int = field(default=0, init=False)
     _stopped: bool = field(default=False, init=False)
     """Whether the time was over before everything was looked at."""
     _unread: RelativePath | None = field(default=None, init=False)
@@ -266,16 +269,22 @@ class Resolver:
         """The files that hold the parts of a name and can be parsed, and whether all were looked at."""
         if name not in self._defining:
             self.look_up([name])
-        return self._defining[name], not self._stopped
+        return self._defining[name]
 
     def look_up(self, names: Collection[str]) -> None:
         """Look for the definitions of several names with one walk over the tree."""
         if names:
             defining = self._holding({}, names)[1]
-            self._defining |= {name: defining.get(name, ()) for name in names}
+            self._defining |= {name: (defining.get(name, ()), not self._stopped) for name in names}
 
     def names_like(self, name: str) -> set[str]:
-        """Names of definitions in files with words like this one; those words too if the time was over."""
+        """Names of definitions in files with words like this one; those words too if the time was over.
+
+        Each name takes a walk over the tree, and nobody reads what is near for hundreds of them.
+        """
+        self._asked_near += 1
+        if self._asked_near > MOST_ASKED_NEAR:
+            return set()
         last = name_parts(name)[-1]
         first = re.escape(last[0].lower() + last[0].upper())
         # Looking back from the first letter takes a third of the time of a search for the end of a word.
