@@ -104,8 +104,8 @@ def _files(lines: Sequence[str]) -> Iterator[ChangedFile]:
             old = None
         elif line.startswith("deleted file mode"):
             new = None
-        elif (found := _HUNK.match(line)) is not None:
-            counts = [1 if number is None else int(number) for number in found.groups()]
+        elif (head := _HUNK.match(line)) is not None:
+            counts = [1 if number is None else int(number) for number in head.groups()]
             hunks.append(Hunk(*counts))
             left_old, left_new = counts[1], counts[3]
     if is_open:
@@ -163,8 +163,8 @@ def _frames(line: str) -> Iterator[Frame]:
     elif (python := _PYTHON.match(line)) is not None:
         yield Frame(python["file"], int(python["line"]))
     else:
-        for found in _PLACE.finditer(line):
-            yield Frame(found["file"], int(found["line"]))
+        for place in _PLACE.finditer(line):
+            yield Frame(place["file"], int(place["line"]))
 
 
 def project_path(file: str, is_file: Callable[[str], bool]) -> str | None:

@@ -93,11 +93,11 @@ def _places_in(text: str) -> Iterator[tuple[NamedPlace, re.Match[str]]]:
             )
 
 
-def with_places(text: str, today: Callable[[str], str | None]) -> str:
-    """The text with what `today` says behind each place, given its spelling; None says nothing."""
+def with_places(text: str, today: Callable[[NamedPlace], str | None]) -> str:
+    """The text with what `today` says behind each place; None says nothing."""
     parts, seen = [], 0
     for place, match in _places_in(text):
-        words = today(place.spelling)
+        words = today(place)
         if words is not None:
             end = match.end() + (text[match.end() : match.end() + 1] == "`")
             if text[: match.start()].endswith("](") and (close := text.find(")", end)) >= 0:
@@ -138,7 +138,7 @@ class Doubt:
     @property
     def change(self) -> str:
         """What became of its code, in one line."""
-        return "; ".join(f"{place_now(ref, found)} {found.summary}" for ref, found in self.refs)
+        return "; ".join(f"{place_now(ref, now)} {now.summary}" for ref, now in self.refs)
 
 
 def claims_of(pack: Pack) -> tuple[list[Claim], int]:
@@ -162,10 +162,10 @@ def doubts_of(claims: Iterable[Claim], resolve: Resolve) -> list[Doubt]:
     """The claims that must be read again, the most doubtful first."""
     doubts = []
     for claim in claims:
-        refs = tuple((ref, found) for ref in claim.refs if (found := resolve(ref)).doubt)
+        refs = tuple((ref, now) for ref in claim.refs if (now := resolve(ref)).doubt)
         if refs:
             doubts.append(Doubt(claim, refs))
-    return sorted(doubts, key=lambda doubt: -max(found.doubt for _, found in doubt.refs))
+    return sorted(doubts, key=lambda doubt: -max(now.doubt for _, now in doubt.refs))
 
 
 def summary(doubts: Sequence[Doubt], claims: int, bare: int) -> str:

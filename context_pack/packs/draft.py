@@ -55,8 +55,8 @@ def title_of(question: str) -> str:
 
 def reason(question: str, what: str) -> str:
     """The generated reason of a ref: the question, and what was found for it."""
-    found = what.replace('"', "'")
-    return f'{GENERATED}{title_of(question)}"' + (f": {found}" if found else "")
+    role = what.replace('"', "'")
+    return f'{GENERATED}{title_of(question)}"' + (f": {role}" if role else "")
 
 
 def own_title(pack: Pack) -> str | None:
@@ -126,18 +126,18 @@ class PackDrafter(PackAccess):
             Failure: `not_found` when nothing answers the question, `invalid_data` for a budget too small to
                 hold anything, or what the search and the store raise.
         """
-        title, found = self._passages(command, check)
+        title, passages = self._passages(command, check)
         empty = new_pack(self.clock.now(), command.ttl_minutes, command.name, title=title_of(title))
         resolver = Resolver.over(self, check)
         chooser = _Chooser(empty, title, resolver, command.max_tokens - SLACK_TOKENS)
-        pack = chooser.chosen(found)
+        pack = chooser.chosen(passages)
         if not any(section.refs or section.description for section in pack.sections):
             raise invalid("'max_tokens' leaves no room for a single passage; give more", "max_tokens")
         named = pack.digests
         self.excerpts.put({key: text for key, text in resolver.anchored_texts.items() if key in named})
         stored = self.store.create(lambda pack_id: evolve(pack, id=pack_id), pack.name, check)
-        lost = _lost(found.items, stored)
-        notes = {**found.notes, "left_out": lost} if lost else found.notes
+        lost = _lost(passages.items, stored)
+        notes = {**passages.notes, "left_out": lost} if lost else passages.notes
         return Drafted(stored, chooser.weight(stored), notes)
 
     def _passages(self, command: commands.Draft, check: Check) -> tuple[str, Excerpted]:
@@ -150,10 +150,10 @@ class PackDrafter(PackAccess):
             said = [line for line in lines if _FAILED.search(line)] or lines[-1:]
             return f"Trace: {said[0]}", self.passages().traced(command.trace, check)
         query = " ".join((command.query or "").split())
-        found = self.passages().best(query, MOST_EXCERPTS, check)
-        if not found.items:
-            raise _nothing(found.notes)
-        return query, found
+        passages = self.passages().best(query, MOST_EXCERPTS, check)
+        if not passages.items:
+            raise _nothing(passages.notes)
+        return query, passages
 
 
 def _lost(items: Iterable[Excerpt], pack: Pack) -> list[str]:
@@ -205,12 +205,12 @@ class _Chooser:
         self._bare = self.weight(self.empty)
         self.left = self.most - self._bare
 
-    def chosen(self, found: Excerpted) -> Pack:
+    def chosen(self, passages: Excerpted) -> Pack:
         """The pack with as many passages as fit: whole ones first, then the first lines of others."""
-        for kind, text in found.texts.items():
+        for kind, text in passages.texts.items():
             self._take(_Part(kind, 0, text))
-        for rank in sorted({item.rank for item in found.items}):
-            waiting = [(place, item) for place, item in enumerate(found.items) if item.rank == rank]
+        for rank in sorted({item.rank for item in passages.items}):
+            waiting = [(place, item) for place, item in enumerate(passages.items) if item.rank == rank]
             for whole in (True, False):
                 waiting = [(place, item) for place, item in waiting if not self._taken(item, place, whole)]
         return self._pack(self.parts)

@@ -153,7 +153,7 @@ def _heading_text(content: str) -> str:
 
 
 def _fields(lines: Iterable[str]) -> dict[str, str]:
-    return {found["name"]: found["value"] for line in lines if (found := _FIELD.fullmatch(line))}
+    return {match["name"]: match["value"] for line in lines if (match := _FIELD.fullmatch(line))}
 
 
 def _ref_of(piece: _Piece, group: str | None) -> WrittenRef | None:
@@ -162,7 +162,7 @@ def _ref_of(piece: _Piece, group: str | None) -> WrittenRef | None:
     place, key = _RANGE.fullmatch(fields.get("lines", "")), piece.head.partition(" [")[0]
     if place is None or "path" not in fields or re.fullmatch(values.KEY_PATTERN, key) is None:
         return None
-    title = next((found["title"] for line in piece.lines if (found := _TITLE.fullmatch(line))), None)
+    title = next((match["title"] for line in piece.lines if (match := _TITLE.fullmatch(line))), None)
     start = int(place["start"])
     return WrittenRef(key, fields["path"], start, int(place["end"] or start), title, fields.get("why"), group)
 

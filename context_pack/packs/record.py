@@ -211,15 +211,15 @@ def from_record(record: Mapping[str, Any]) -> Pack:
     return _part(Pack, {name: value for name, value in record.items() if name != "schema_version"}, "")
 
 
-def _check_version(found: Any) -> None:
-    if found in (SCHEMA_VERSION, IN_BODY) and type(found) is int:
+def _check_version(version: Any) -> None:
+    if version in (SCHEMA_VERSION, IN_BODY) and type(version) is int:
         return
-    if isinstance(found, bool) or not isinstance(found, int | str | float):
+    if isinstance(version, bool) or not isinstance(version, int | str | float):
         raise malformed("'schema_version' is missing or no number")
     raise Failure(
         Code.MIGRATION_REQUIRED,
         f"the pack has another schema version; migrate its file to version {IN_BODY} or remove it",
-        {"found": found, "supported": IN_BODY},
+        {"found": version, "supported": IN_BODY},
     )
 
 

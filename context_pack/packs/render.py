@@ -26,7 +26,7 @@ from context_pack.kernel.markdown import block_parser, escape_structure
 from context_pack.kernel.paging import decode_cursor, encode_cursor
 from context_pack.kernel.text import fence_for
 from context_pack.kernel.times import format_instant, human, remaining_seconds
-from context_pack.packs.claims import Doubt, Resolve, claims_of, doubts_of, summary, with_places
+from context_pack.packs.claims import Doubt, NamedPlace, Resolve, claims_of, doubts_of, summary, with_places
 from context_pack.packs.handover import ended
 from context_pack.packs.model import Pack, Ref, Section
 from context_pack.packs.states import Resolution, State, fence_language
@@ -303,16 +303,15 @@ class _Layout:
         for name in sorted(groups):
             chapter = f"### group: {ended(self._cut(name))}" if name else ""
             for index, ref in enumerate(groups[name]):
-                found = self.resolve(ref)
-                item = self._ref(section, ref, found)
-                if self.mode is Mode.FULL and found.excerpt is not None and found.found is not None:
-                    language = fence_language(found.found.path)
-                    lines = found.excerpt.split(NEWLINE)
-                    item = evolve(item, body=Body(lines, language, found.found.lines.start))
+                resolution = self.resolve(ref)
+                item, place = self._ref(section, ref, resolution), resolution.found
+                if self.mode is Mode.FULL and resolution.excerpt is not None and place is not None:
+                    lines = resolution.excerpt.split(NEWLINE)
+                    item = evolve(item, body=Body(lines, fence_language(place.path), place.lines.start))
                 yield evolve(item, section=title, chapter=chapter, opens=index == 0)
-                if self.mode is Mode.FULL and found.difference is not None:
+                if self.mode is Mode.FULL and resolution.difference is not None:
                     head = [f"#### {ref.key} [{section.key}]{CONTINUED}", WHAT_CHANGED]
-                    body = Body(found.difference.diff, "diff")
+                    body = Body(resolution.difference.diff, "diff")
                     yield Item([WHAT_CHANGED], body, head, title, chapter, follows=True)
         for index, diagram in enumerate(section.diagrams):
             name = f"#### {self._cut(diagram.title)} [{diagram.key}]"
@@ -321,23 +320,23 @@ class _Layout:
             head, again = [name, *why], [f"{name}{CONTINUED}"]
             yield Item(head, body, again, title, "### Diagrams", opens=index == 0)
 
-    def _ref(self, section: Section, ref: Ref, state: Resolution) -> Item:
+    def _ref(self, section: Section, ref: Ref, resolution: Resolution) -> Item:
         """A ref and what is said about its code; a page that goes on with it repeats where that is."""
-        path, lines, found = ref.path.value, str(ref.lines), state.found
-        if found is not None and found.path != ref.path:
-            path = f"{found.path} (moved from {path})"
-        if found is not None and found.lines != ref.lines:
-            lines = f"{found.lines} (moved from {lines})"
+        path, lines, now = ref.path.value, str(ref.lines), resolution.found
+        if now is not None and now.path != ref.path:
+            path = f"{now.path} (moved from {path})"
+        if now is not None and now.lines != ref.lines:
+            lines = f"{now.lines} (moved from {lines})"
         name = f"#### {ref.key} [{section.key}]"
         title = [] if ref.title is None else [f"**{self._cut(ref.title)}**"]
         why = [] if ref.why is None else [f"- why: {self._cut(ref.why)}"]
         place = [f"- path: {self._cut(path)}", f"- lines: {lines}"]
         notes: list[str] = []
-        if state.state is State.CHANGED:
-            notes = ["", f"> {self._cut(state.change)}"]
-        elif found is None:
-            word = "unknown" if state.state is State.UNKNOWN else "stale"
-            notes = ["", f"> {word} ref: {self._cut(state.reason or 'the code was not found')}"]
+        if resolution.state is State.CHANGED:
+            notes = ["", f"> {self._cut(resolution.change)}"]
+        elif now is None:
+            word = "unknown" if resolution.state is State.UNKNOWN else "stale"
+            notes = ["", f"> {word} ref: {self._cut(resolution.reason or 'the code was not found')}"]
         again = [f"{name}{CONTINUED}", *place]
         return Item([name, *title, *place, *why, *notes], None, again, is_ref=True)
 
@@ -351,14 +350,14 @@ class _Layout:
                 sentence = f"{doubt.claim.sentence} [{doubt.claim.section.key}]"
                 said.setdefault(id(ref), []).extend([f"- {escape_structure(sentence)}"] * bool(ref.spellings))
         for key, (section, ref) in refs.items():
-            state, sentences = self.resolve(ref), said[key]
-            item = self._ref(section, ref, state)
+            resolution, sentences = self.resolve(ref), said[key]
+            item = self._ref(section, ref, resolution)
             head, body = [*sentences, *([""] if sentences else []), *item.head], None
-            if state.difference is not None:
-                body = Body(_beginning(state.difference.diff), "diff")
-            elif state.former is not None:
+            if resolution.difference is not None:
+                body = Body(_beginning(resolution.difference.diff), "diff")
+            elif resolution.former is not None:
                 head += ["", WHAT_IT_WAS]
-                body = Body(state.former.split(NEWLINE), fence_language(ref.path), ref.lines.start)
+                body = Body(resolution.former.split(NEWLINE), fence_language(ref.path), ref.lines.start)
             yield evolve(item, head=head, body=body)
 
     def _review(self) -> str:
@@ -390,9 +389,9 @@ def _beginning(diff: Sequence[str]) -> Sequence[str]:
     return [*diff[:LISTED_LINES], *([f"… {left} more lines of this diff"] if left > 0 else [])]
 
 
-def _counted(states: Iterable[Resolution]) -> str:
+def _counted(resolutions: Iterable[Resolution]) -> str:
     """How many refs there are, and how many in each state; empty while all are exact."""
-    counts = Counter(found.state for found in states)
+    counts = Counter(resolution.state for resolution in resolutions)
     if counts.total() == counts[State.EXACT]:
         return ""
     each = ", ".join(f"{counts[state]} {state.value}" for state in State if counts[state])
@@ -405,17 +404,16 @@ def with_lines_of_today(pack: Pack, resolve: Resolve) -> Pack:
     if not named:
         return pack
 
-    def today(spelling: str) -> str | None:
-        ref = named.get(spelling)
+    def today(place: NamedPlace) -> str | None:
+        ref = named.get(place.spelling)
         if ref is None:
             return None
-        found = resolve(ref).found
-        if found is None:
+        now = resolve(ref).found
+        if now is None:
             return "gone"
-        place = f"{found.path}:{found.lines}"
-        if spelling == place or spelling.replace("#L", ":").replace("-L", "-") == place:
+        if (place.path, place.start, place.end) == (now.path.value, now.lines.start, now.lines.end):
             return None
-        return str(found.lines) if spelling.startswith(f"{found.path}#") else place
+        return str(now.lines) if place.spelling.startswith(f"{now.path}#") else f"{now.path}:{now.lines}"
 
     sections = [
         evolve(section, description=section.description and with_places(section.description, today))

@@ -123,16 +123,16 @@ class Checked:
     resolution: Resolution
 
 
-def place_now(ref: Ref, found: Resolution) -> str:
+def place_now(ref: Ref, resolution: Resolution) -> str:
     """Where the code of a ref is, else where it was."""
-    place = found.found or CodeLocation(ref.path, ref.lines)
+    place = resolution.found or CodeLocation(ref.path, ref.lines)
     return f"{place.path}:{place.lines}"
 
 
 def state_line(checked: Checked) -> str:
     """A ref that does not hold, on one line: its key, its state, where its code is, and what became of it."""
-    ref, found = checked.ref, checked.resolution
-    return f"{checked.section.key}/{ref.key} {found.word} {place_now(ref, found)} {found.summary}"
+    ref, now = checked.ref, checked.resolution
+    return f"{checked.section.key}/{ref.key} {now.word} {place_now(ref, now)} {now.summary}"
 
 
 def problem_record(checked: Checked) -> dict[str, Any]:
@@ -155,8 +155,8 @@ def problem_record(checked: Checked) -> dict[str, Any]:
 
 def repair_record(checked: Checked) -> dict[str, Any]:
     """A ref that was pointed at its code again: where it points now, and where it pointed before."""
-    before, found = CodeLocation(checked.ref.path, checked.ref.lines), checked.resolution.found
-    record = {"section": checked.section.key, "ref": checked.ref.key, **to_record(found or before)}
+    before, now = CodeLocation(checked.ref.path, checked.ref.lines), checked.resolution.found
+    record = {"section": checked.section.key, "ref": checked.ref.key, **to_record(now or before)}
     difference = checked.resolution.difference if checked.resolution.cosmetic else None
     accepted = {} if difference is None else {"accepted": difference.kind.value}
     return {**record, "from": to_record(before), **accepted}

@@ -39,19 +39,19 @@ class FileExcerptStore:
     def texts(self, digests: Collection[str]) -> Mapping[str, str]:
         """The texts with these digests, but for those that are not there, or not what they are called."""
         wanted = set(filter(_DIGEST.fullmatch, digests))
-        found = self._read(digest + SUFFIX for digest in wanted)
-        if older := wanted - found.keys():
-            found |= self._read(self._names(older))
-        return found
+        texts = self._read(digest + SUFFIX for digest in wanted)
+        if older := wanted - texts.keys():
+            texts |= self._read(self._names(older))
+        return texts
 
     def _read(self, names: Iterable[str]) -> dict[str, str]:
-        found: dict[str, str] = {}
+        texts: dict[str, str] = {}
         for name, data in self._folder.read_all(names, EXCERPT_BYTES).items():
             with suppress(UnicodeDecodeError):
                 text = data.decode("utf-8")
                 if sha256_hex(text).startswith(name.removesuffix(SUFFIX)):
-                    found[name[:DIGEST_CHARS]] = text
-        return found
+                    texts[name[:DIGEST_CHARS]] = text
+        return texts
 
     def _names(self, digests: Collection[str]) -> list[str]:
         """The files of these texts, also those that are named after all of the digest."""

@@ -48,12 +48,12 @@ class FilePackHistory:
         """The kept revisions of a pack, the oldest first."""
         with suppress(OSError):
             start = f"{pack_id}."
-            found = (
+            numbers = (
                 name.removeprefix(start).removesuffix(SUFFIX)
                 for name in self._folder.names()
                 if name.startswith(start) and name.endswith(SUFFIX)
             )
-            return sorted(int(number) for number in found if number.isascii() and number.isdigit())
+            return sorted(int(number) for number in numbers if number.isascii() and number.isdigit())
         return []
 
     def forget(self, pack_id: str) -> None:

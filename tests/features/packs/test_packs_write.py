@@ -162,6 +162,13 @@ def test_a_pack_written_as_markdown_and_given_back_changes_nothing_and_an_edit_o
     ]
 
 
+@pytest.mark.clause("PK-82")
+def test_a_place_that_stands_where_it_is_named_is_told_no_lines_behind_it(shop: Any) -> None:
+    words = "See src/shop.py:3, src/shop.py#L1-L6 and `src/shop.py#discount`"
+    pack = write(shop, f"# T\n\n{words}.\n", ttl_minutes=60)["id"]
+    assert f"\n{words} (9-10).\n" in shop.output(id=pack)
+
+
 @pytest.mark.clause("PK-83")
 def test_a_text_that_is_written_again_unchanged_finds_what_was_not_there_before(shop: Any) -> None:
     text = "# T\n\nSee `src/shop.py#tax`.\n"
