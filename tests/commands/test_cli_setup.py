@@ -107,6 +107,17 @@ def test_a_file_that_cannot_be_kept_is_left_alone_and_the_entry_to_paste_is_prin
 
 
 @pytest.mark.clause("CLI-60")
+def test_a_file_with_comments_that_was_written_by_hand_is_not_asked_for_again(
+    home: Path, setup: Setup
+) -> None:
+    path = home / ".config/opencode/opencode.json"
+    path.write_text('{\n  // mine\n  "mcp": {"context-pack": {"type": "local"}}\n}\n')
+    done = setup("opencode")
+    assert (done.code, "names us; compare it with --print, because it has comments" in done.out) == (0, True)
+    assert setup("opencode", "--remove").code == 1
+
+
+@pytest.mark.clause("CLI-60")
 def test_a_private_file_stays_private(home: Path, setup: Setup) -> None:
     path = home / ".claude.json"
     path.write_text('{"oauthAccount": {"token": "decoy"}}\n')
@@ -276,6 +287,7 @@ def test_a_clients_own_command_is_asked_and_where_it_fails_its_file_is_changed(
     program.chmod(0o755)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("PATH", str(program.parent), prepend=":")
+    (home / ".gemini/settings.json").write_text("{ // mine\n}" if works else "{}")
     assert run(["setup", "gemini"]) == 0
     asked = (tmp_path / "asked").read_text()
     assert asked.startswith("mcp add --scope user -e CONTEXT_PACK_TOOLS=auto context-pack ")

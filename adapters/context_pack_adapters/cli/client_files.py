@@ -76,6 +76,13 @@ class ClientFile(NamedTuple):
                 raise UnreadableConfig(LINK) from None
             raise
 
+    def names_us(self) -> bool:
+        """Whether our name is in it, be it in a file with comments."""
+        try:
+            return _NAMED.search(self.read()) is not None
+        except UnreadableConfig:
+            return False
+
     def has_part(self, edit: Edit) -> bool:
         """Whether the file has a part of ours, be it an older one."""
         text = self.read()

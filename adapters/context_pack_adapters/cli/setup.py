@@ -248,6 +248,9 @@ class SetupRun(NamedTuple):
             elif not self.remove:
                 output.line(f"{title}: {file.path} is as it should be")
         except UnreadableConfig as fault:
+            if file.names_us() and not (self.remove or self.hooks):  # written by hand, or by its client
+                output.line(f"{title}: {file.path} names us{done}; compare it with --print, because {fault}")
+                return True
             output.complain(f"{title}: {file.path} cannot be changed: {fault}")
             if not self.remove:
                 output.line(f"# put this into {file.path} by hand:")
@@ -272,8 +275,7 @@ class SetupRun(NamedTuple):
         }
         # What it cannot do, for whatever reason, is done and told by `change`.
         with suppress(UnreadableConfig, OSError, subprocess.TimeoutExpired):
-            text = file.read()
-            if (edit.drop if self.remove else edit.put)(text) == text:
+            if self._is_done(file, edit):
                 return False
             subprocess.run(
                 [installed, *(word for part in own[1:] for word in values.get(part, [part]))],
@@ -283,8 +285,16 @@ class SetupRun(NamedTuple):
                 timeout=CLIENT_SECONDS,
                 check=False,
             )
-            return file.has_part(edit) is not self.remove
+            return self._is_done(file, edit)
         return False
+
+    def _is_done(self, file: ClientFile, edit: Edit) -> bool:
+        """Whether a file is as it should be; of one with comments only whether it names us is known."""
+        text = file.read()
+        try:
+            return (edit.drop if self.remove else edit.put)(text) == text
+        except UnreadableConfig:
+            return file.names_us() is not self.remove
 
 
 def command_line() -> list[str]:
