@@ -67,6 +67,7 @@ def test_a_pack_is_made_changed_and_finished_by_hand(cli: Login) -> None:
     )
     said = cli.ok("packs", "section", "auth", "main", "--title", "Tokens", "--text", "Only **here**.")
     assert said == "changed section main of auth, revision 3\n"
+    assert "stdin holds no text" in cli.refused("packs", "diagram", "auth", "flow/login", "-", code=2)
     drawing = cli.ok("packs", "diagram", "auth", "flow/login", "-", stdin="graph LR; a --> b")
     assert drawing == "drew flow/login in auth, revision 4\n"
     cli.ok("packs", "describe", "auth", "--title", "Login", "--brief", "Who makes tokens", "--tags", "x")
@@ -94,7 +95,8 @@ def test_changed_code_is_accepted_by_hand(cli: Login) -> None:
         "accepted 1 ref of auth, revision 3\n  main/made  src/login.py:6-7 → src/login.py:7-8\n"
     )
     again = cli("packs", "accept", "auth")
-    assert (again.code, "nothing to accept" in again.err) == (1, True)
+    assert (again.code, again.out, "nothing to accept" in again.err) == (1, "", True)
+    assert "'packs show PACK --compact' lists its keys" in cli.refused("packs", "accept", "auth", "main")
 
 
 @pytest.mark.clause("CLI-61")
