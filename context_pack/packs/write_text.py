@@ -107,7 +107,8 @@ class _Author:
     before: Pack
     resolver: Resolver
     faults: dict[str, str] = field(factory=dict)
-    _by_spelling: dict[str, _NamedRef] = field(factory=dict)
+    _spelled: set[str] = field(factory=set)
+    """The places that have a ref already, by their spelling."""
     _by_place: dict[tuple[RelativePath, LineRange], _NamedRef] = field(factory=dict)
     _keys: Keys = field(factory=Keys)
     _old: dict[tuple[str, RelativePath, LineRange], Ref] = field(factory=dict)
@@ -167,10 +168,10 @@ class _Author:
 
     def _named(self, place: NamedPlace, old: Ref | None, same_sentence: bool) -> _NamedRef | None:
         """The ref of a place that prose names; None if it has one already, or there is no such code."""
-        if place.spelling in self._by_spelling or place.spelling in self.faults:
+        if place.spelling in self._spelled or place.spelling in self.faults:
             return None
         kept = old is not None and (same_sentence or self.resolver(old).trusted)
-        ref = old if kept else self._found(place, old)
+        ref = old if kept else self._looked_up(place, old)
         if ref is None:
             return None
         named = self._by_place.get((ref.path, ref.lines))
@@ -184,10 +185,10 @@ class _Author:
         for each in (ref, old or ref):
             self._by_place.setdefault((each.path, each.lines), named)
         named.ref = evolve(named.ref, spellings=(*named.ref.spellings, place.spelling))
-        self._by_spelling[place.spelling] = named
+        self._spelled.add(place.spelling)
         return made
 
-    def _found(self, place: NamedPlace, old: Ref | None) -> Ref | None:
+    def _looked_up(self, place: NamedPlace, old: Ref | None) -> Ref | None:
         """The ref of a place that is looked for; None, with a fault, where there is no such code."""
         try:
             path = None if place.path is None else values.path(place.path)
@@ -195,9 +196,8 @@ class _Author:
                 lines = LineRange(place.start or 0, place.end or 0)
             else:
                 symbol = place.symbol or ""
-                if path is None and not any(
-                    definition_count(name, self.resolver) for name in (symbol, *_owner(symbol))
-                ):
+                names = (symbol, *_owner(symbol))
+                if path is None and not any(definition_count(name, self.resolver) for name in names):
                     return None  # words in backticks that are no definition here
                 path, lines = find_definition(symbol, path, self.resolver)
         except Failure as failure:
