@@ -104,21 +104,21 @@ class Outliner:
         """
         end = self.monotonic() + SECONDS
         room = most
-        found: list[FileOutline] = []
+        outlines: list[FileOutline] = []
         for number, path in enumerate(paths):
             check()
             if in_time and self.monotonic() > end:
-                return Outlined(tuple(found), len(paths) - number, timed_out=True)
+                return Outlined(tuple(outlines), len(paths) - number, timed_out=True)
             outline = self._candidate(path, command)
             if outline is None:
                 continue
             is_huge = bool(_cut(outline, most).left)
-            kept = _cut(outline, min(room, most // HUGE_PART) if is_huge else room)
-            if found and (not kept.definitions or (kept.left and not is_huge)):
-                return Outlined(tuple(found), len(paths) - number)
-            found.append(kept)
-            room -= sum(map(_weight, outline_lines(kept)))
-        return Outlined(tuple(found))
+            shown = _cut(outline, min(room, most // HUGE_PART) if is_huge else room)
+            if outlines and (not shown.definitions or (shown.left and not is_huge)):
+                return Outlined(tuple(outlines), len(paths) - number)
+            outlines.append(shown)
+            room -= sum(map(_weight, outline_lines(shown)))
+        return Outlined(tuple(outlines))
 
     def _candidate(self, path: str, command: CodeOutline) -> FileOutline | None:
         """The outline of a file of a folder, if there is something in it to show."""

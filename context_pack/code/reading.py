@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import cache
-from itertools import accumulate, takewhile
 from typing import NamedTuple
 
 from attrs import evolve, frozen
@@ -23,7 +22,7 @@ from context_pack.kernel.ports import Reason, SourceFile, SourceTree, Unreadable
 from context_pack.kernel.syntax import Definition, NotParsed, Syntax, named, readable_part, with_bodies
 from context_pack.kernel.text import split_lines
 from context_pack.toolkit.arguments import arg, boolean, integer, text
-from context_pack.toolkit.budget import ELLIPSIS, cut_text, json_size
+from context_pack.toolkit.budget import ELLIPSIS, cut_text, json_size, size
 from context_pack.toolkit.call import Check, never_cancelled
 from context_pack.toolkit.limits import LEAST_TOKENS
 
@@ -143,36 +142,36 @@ class FileReader:
         room = max(room - ENVELOPE_BYTES - 2 * json_size(command.path), LEAST_BYTES)
         until = None if span is None or span.end >= lines else span.end
         inside: tuple[str, ...] = ()
-        external, taken, unnamed = None, 0, 0
+        external, unnamed = None, 0
         if command.include_deps and command.max_depth:
             imports = self._imports(source, language, check)
             paths, names = sorted(set(imports.paths) - {source.path.value}), sorted(imports.external)
             # A content that leaves more than half of the room leaves it to them.
             free = max(room // 2, room - json_size(content))
-            inside, taken = _fitting(paths, free, ROW_BYTES)
-            external, more = _fitting(names, free - taken, NAME_BYTES)
-            taken += more
+            inside, left = _fitting(paths, free, ROW_BYTES)
+            external, left = _fitting(names, left, NAME_BYTES)
+            room -= free - left
             unnamed = len(paths) + len(names) - len(inside) - len(external)
-        page = paged(content, span, lines, room - taken)
-        found = tuple(self._dependencies(inside, check, min(BUDGET_CHARS, page.room)))
-        shown = (page.content, page.span, found, external, page.rest, page.cut)
+        page = paged(content, span, lines, room)
+        dependencies = tuple(self._dependencies(inside, check, min(BUDGET_CHARS, page.room)))
+        shown = (page.content, page.span, dependencies, external, page.rest, page.cut)
         return FileRead(source, language, lines, *shown, until, unnamed)
 
     def _symbol(self, source: SourceFile, language: str, symbol: str) -> tuple[int, int]:
         """The lines of the one definition of that name."""
         answer = self.syntax.parse(language, source.text)
         parsed = readable_part(answer)
-        found = named(parsed.definitions, symbol)
-        if len(found) > 1:
+        matching = named(parsed.definitions, symbol)
+        if len(matching) > 1:
             lines = split_lines(source.text)
-            found = with_bodies([(each, lines) for each in found])
-        if len(found) == 1:
-            return found[0].start, found[0].end
+            matching = with_bodies([(each, lines) for each in matching])
+        if len(matching) == 1:
+            return matching[0].start, matching[0].end
         if isinstance(answer, NotParsed):
             hint = "read the file by lines"
             raise Failure(Code.NOT_FOUND, f"No symbols are known: {answer.reason}", {"hint": hint})
-        if found:
-            message, listed = f"Several definitions are called '{symbol}'", found
+        if matching:
+            message, listed = f"Several definitions are called '{symbol}'", matching
             hint = "name one by its qualified name, or read its lines"
         else:
             message, listed = f"No definition is called '{symbol}'", nearly_named(parsed.definitions, symbol)
@@ -196,8 +195,8 @@ class FileReader:
         @cache
         def text_of(path: str) -> str | None:
             check()
-            found = self.tree.read(RelativePath(path), MAX_BYTES) if _is_path(path) else None
-            return found.text if isinstance(found, SourceFile) else None
+            file = self.tree.read(RelativePath(path), MAX_BYTES) if _is_path(path) else None
+            return file.text if isinstance(file, SourceFile) else None
 
         check()
         imports = imports_of(parsed, source.path.value, name, TreeFiles(self.tree.names().paths, text_of))
@@ -207,16 +206,16 @@ class FileReader:
         """Each dependency; contents come while they fit the budget, whatever went before them."""
         for path in paths:
             check()
-            found = self.tree.read(RelativePath(path), MAX_BYTES)
+            file = self.tree.read(RelativePath(path), MAX_BYTES)
             language = language_of(path)
-            if isinstance(found, SourceFile):
-                fits = len(found.text) <= left
-                left -= len(found.text) if fits else 0
-                content, omitted = (found.text, None) if fits else (None, "budget")
-                count = count_lines(found.text)
-                yield Dependency(path, language, found.size, count, content, omitted)
-            elif found.reason in _OMITTED:
-                yield Dependency(path, language, None, None, None, _OMITTED[found.reason])
+            if isinstance(file, SourceFile):
+                fits = len(file.text) <= left
+                left -= len(file.text) if fits else 0
+                content, omitted = (file.text, None) if fits else (None, "budget")
+                count = count_lines(file.text)
+                yield Dependency(path, language, file.size, count, content, omitted)
+            elif file.reason in _OMITTED:
+                yield Dependency(path, language, None, None, None, _OMITTED[file.reason])
 
 
 def read_source(tree: SourceTree, path: RelativePath) -> SourceFile:
@@ -225,13 +224,13 @@ def read_source(tree: SourceTree, path: RelativePath) -> SourceFile:
     Raises:
         Failure: it cannot be read, and why.
     """
-    found = tree.read(path, MAX_BYTES)
-    if isinstance(found, Unreadable):
-        code, message, details = _REFUSALS[found.reason]
-        if found.reason is Reason.MISSING and (near := near_paths(path, tree.names())):
+    source = tree.read(path, MAX_BYTES)
+    if isinstance(source, Unreadable):
+        code, message, details = _REFUSALS[source.reason]
+        if source.reason is Reason.MISSING and (near := near_paths(path, tree.names())):
             details = {"hint": f"did you mean {' or '.join(near)}?"}
         raise Failure(code, message, {"path": path.value, **details})
-    return found
+    return source
 
 
 def within_root(path: str | None) -> RelativePath | None:
@@ -262,11 +261,14 @@ def numbered_lines(content: str, first: int) -> str:
 
 
 def _fitting(names: Iterable[str], room: int, each: int) -> tuple[tuple[str, ...], int]:
-    """The first names that fit where each takes so many bytes more than it has, and what they take."""
-    sizes = ((name, len(name.encode("utf-8", "surrogatepass")) + each) for name in names)
-    totals = accumulate(sizes, lambda before, row: (row[0], before[1] + row[1]))
-    kept = list(takewhile(lambda row: row[1] <= room, totals))
-    return tuple(name for name, _ in kept), kept[-1][1] if kept else 0
+    """The first names that fit where each takes so many bytes more than it has, and the room left."""
+    fitting: list[str] = []
+    for name in names:
+        if (used := size(name) + each) > room:
+            break
+        room -= used
+        fitting.append(name)
+    return tuple(fitting), room
 
 
 def _no_imports(source: SourceFile, why: str) -> Failure:

@@ -190,36 +190,36 @@ def grep_tool(engine: CodeSearch) -> Tool:
     )
 
 
-def _grep_record(command: GrepCodebase, found: FoundLines) -> dict[str, Any]:
+def _grep_record(command: GrepCodebase, lines: FoundLines) -> dict[str, Any]:
     over = ""
-    if found.unsearched:
-        over = f"the time was over after {found.files} of {found.files + found.unsearched} files; {_NARROW}"
-    skipped = _skipped(found.skipped)
-    if not found.total:
+    if lines.unsearched:
+        over = f"the time was over after {lines.files} of {lines.files + lines.unsearched} files; {_NARROW}"
+    skipped = _skipped(lines.skipped)
+    if not lines.total:
         none = f"No matches found for pattern '{command.pattern}'{f'; {skipped}' if skipped else ''}"
         return {
             "matches": [],
             "totalMatches": 0,
-            "filesSearched": found.files,
+            "filesSearched": lines.files,
             "message": f"{none} so far: {over}" if over else none,
             **({"truncated": True} if over else {}),
         }
-    rows = [_match(hit, command.context) for hit in found.hits] if command.context else by_file(found.hits)
+    rows = [_match(hit, command.context) for hit in lines.hits] if command.context else by_file(lines.hits)
     body: dict[str, Any] = {
         "matches": rows,
         "pattern": command.pattern,
-        "totalMatches": found.total,
-        "filesSearched": found.files,
-        "searchTime": found.milliseconds,
+        "totalMatches": lines.total,
+        "filesSearched": lines.files,
+        "searchTime": lines.milliseconds,
     }
     how = f"{'ask with context 0, or ' if command.context else ''}{_NARROW} to see the others"
     body = fit(body, "matches", room_of(command.max_tokens), lambda _: how, cut_last=not command.context)
     count = sum(len(row.get("lines", [row])) for row in body["matches"])
     if MORE in body:  # a row may be a file with many matches
-        body[MORE] = f"{count} of {len(found.hits)} matches are here; {how}"
+        body[MORE] = f"{count} of {len(lines.hits)} matches are here; {how}"
     if over or skipped:
         body = {"message": f"These are not all matches: {over}" if over else skipped, **body}
-    return {**body, "truncated": True} if count < found.total or over else body
+    return {**body, "truncated": True} if count < lines.total or over else body
 
 
 def _skipped(paths: Sequence[str]) -> str:

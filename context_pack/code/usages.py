@@ -100,16 +100,16 @@ class UsageFinder:
         place = within_root(command.path)
         is_file = place is not None and self.tree.is_file(place)
         inside = "" if place is None else place.value
-        found = self.search.search(_query(name, inside, is_file), call)
-        if place is not None and not found.files:
+        mentions = self.search.search(_query(name, inside, is_file), call)
+        if place is not None and not mentions.files:
             if not self.tree.is_folder(place):
                 read_source(self.tree, place)  # says what is wrong with it
             raise Failure(Code.NOT_FOUND, "No file is searched there", {"hint": _LEFT_OUT})
-        lines = Counter(hit.path for hit in found.hits)
+        lines = Counter(hit.path for hit in mentions.hits)
         definitions: list[Usage] = []
         uses: list[Usage] = []
         unparsed: dict[str, int] = {}
-        unsearched = found.unsearched
+        unsearched = mentions.unsearched
         for number, (path, count) in enumerate(lines.items()):
             call.check()
             if in_time and number and self.monotonic() > end:
@@ -121,7 +121,7 @@ class UsageFinder:
             for is_definition, usage in places:
                 (definitions if is_definition and _fits(usage, command.name) else uses).append(usage)
         page = tuple(uses[command.offset : command.offset + command.limit])
-        complete = len(found.hits) == found.total and not unsearched
+        complete = len(mentions.hits) == mentions.total and not unsearched
         asked = command.offset, command.limit, unsearched
         return Usages(command.name, tuple(definitions), page, len(uses), unparsed, complete, *asked)
 
@@ -133,12 +133,12 @@ class UsageFinder:
         Raises:
             Failure: `timed_out` before any file.
         """
-        found = self.search.search(_query(name, "", is_file=False), call)
-        if found.total > MOST_MENTIONS:
+        mentions = self.search.search(_query(name, "", is_file=False), call)
+        if mentions.total > MOST_MENTIONS:
             return []
         paths = [
             path
-            for path in dict.fromkeys(hit.path for hit in found.hits)
+            for path in dict.fromkeys(hit.path for hit in mentions.hits)
             if is_test(RelativePath(path)) == tests
         ]
         callers: dict[tuple[str, str], Usage] = {}

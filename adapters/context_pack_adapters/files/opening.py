@@ -13,7 +13,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from context_pack.kernel.ports import Reason
@@ -130,14 +130,6 @@ def read_opened(opened: Opened, max_bytes: int) -> bytes:
     return data
 
 
-def link_target(folder: Handle, name: str) -> str | None:
-    """The target of a link, or None if there is no link of that name."""
-    try:
-        return os.readlink(name, dir_fd=folder)
-    except OSError:
-        return None
-
-
 class Place(NamedTuple):
     """Where a folder is: a top folder named by a person or a setting, and the names below it.
 
@@ -227,9 +219,8 @@ def first_link(root: Place, parts: Sequence[str]) -> tuple[int, str] | None:
     folder = root.open()
     try:
         for number, part in enumerate(parts):
-            target = link_target(folder, part)
-            if target is not None:
-                return number, target
+            with suppress(OSError):  # what is no link has no target
+                return number, os.readlink(part, dir_fd=folder)
             below = enter(folder, part)
             leave(folder)
             folder = below

@@ -62,27 +62,27 @@ class Rooted:
 
     def is_file(self, path: RelativePath) -> bool:
         """Whether the path leads to a regular file."""
-        found = self.status(path)
-        return not isinstance(found, Reason) and stat.S_ISREG(found.st_mode)
+        status = self.status(path)
+        return not isinstance(status, Reason) and stat.S_ISREG(status.st_mode)
 
     def is_folder(self, path: RelativePath) -> bool:
         """Whether the path leads to a folder."""
-        found = self._asked(path, _status, is_folder=True)
-        return not isinstance(found, Reason) and stat.S_ISDIR(found.st_mode)
+        status = self._asked(path, _status, is_folder=True)
+        return not isinstance(status, Reason) and stat.S_ISDIR(status.st_mode)
 
     @contextmanager
     def folder(self, path: RelativePath | None) -> Iterator[Handle | Reason]:
         """The folder, open while the block runs, or why it cannot be; None is the root."""
-        found: Handle | Reason
+        handle: Handle | Reason
         try:
-            found = self.root.open() if path is None else self._asked(path, enter, is_folder=True)
+            handle = self.root.open() if path is None else self._asked(path, enter, is_folder=True)
         except OSError as error:
-            found = reason_of(error)
+            handle = reason_of(error)
         try:
-            yield found
+            yield handle
         finally:
-            if not isinstance(found, Reason):
-                leave(found)
+            if not isinstance(handle, Reason):
+                leave(handle)
 
     def _asked(
         self, path: RelativePath, last: Callable[[Handle, str], T], is_folder: bool = False
@@ -110,10 +110,10 @@ class Rooted:
                 with self.root.below(*parts[:-1]).held() as folder:
                     return last(folder, parts[-1]), parts
             except OSError as error:
-                found = first_link(self.root, parts) if error.errno in _LINKED else None
-                if found is None:
+                link = first_link(self.root, parts) if error.errno in _LINKED else None
+                if link is None:
                     raise
-            parts = _follow_link(self.root, parts, *found)
+            parts = _follow_link(self.root, parts, *link)
             if parts != (os.curdir,) and is_closed(self._policy, "/".join(parts), is_folder):
                 raise Refused(Reason.DENIED)
             if parts in seen:  # the links go round
@@ -136,10 +136,10 @@ def landing(root: Place, parts: Parts) -> Place:
         Refused: a link leads out of the root, or the links go round.
     """
     for _ in range(MAX_LINKS + 1):
-        found = first_link(root, parts)
-        if found is None:
+        link = first_link(root, parts)
+        if link is None:
             return root.below(*(part for part in parts if part != os.curdir))
-        parts = _follow_link(root, parts, *found)
+        parts = _follow_link(root, parts, *link)
     raise Refused(Reason.MISSING)
 
 
@@ -153,10 +153,10 @@ def _follow_link(root: Place, parts: Parts, number: int, target: str) -> Parts:
 
 
 def _status(folder: Handle, name: str) -> os.stat_result:
-    found = status_of(folder, name)
-    if stat.S_ISLNK(found.st_mode):
+    status = status_of(folder, name)
+    if stat.S_ISLNK(status.st_mode):
         raise Refused(Reason.NOT_A_FILE, errno.ELOOP)
-    return found
+    return status
 
 
 def reason_of(error: OSError) -> Reason:

@@ -37,8 +37,8 @@ def is_settled(modified_ns: int, changed_ns: int, looked_at_ns: int) -> bool:
 
 def settled_signature(status: os.stat_result, looked_at_ns: int) -> Signature | None:
     """The signature if it can be believed later, else None."""
-    found = signature(status)
-    return found if is_settled(found[0], found[1], looked_at_ns) else None
+    state = signature(status)
+    return state if is_settled(state[0], state[1], looked_at_ns) else None
 
 
 def as_text(status: os.stat_result) -> str:

@@ -55,23 +55,23 @@ class CodeFiles:
 
     def survey(self, go_on: GoOn = always) -> Mapping[str, File] | None:
         """Every file that counts, by path; None if the walk was not allowed to its end."""
-        found: dict[str, File] = {}
+        files: dict[str, File] = {}
 
         def seen(path: str, entry: os.DirEntry[str]) -> None:
             if reason := _by_name(entry.name):
-                found[path] = File("", 0, reason)
+                files[path] = File("", 0, reason)
                 return
             try:
                 status = entry.stat(follow_symlinks=False)
             except OSError:
                 return
-            found[path] = File(as_text(status), status.st_size, _by_size(status.st_size))
+            files[path] = File(as_text(status), status.st_size, _by_size(status.st_size))
 
-        return dict(sorted(found.items())) if self._visit(seen, go_on=go_on) else None
+        return dict(sorted(files.items())) if self._visit(seen, go_on=go_on) else None
 
     def left_out(self) -> Mapping[str, str]:
         """Paths that a survey omits, and why; a folder ends in a slash and stands for all below it."""
-        found: dict[str, str] = {}
+        reasons: dict[str, str] = {}
 
         def passed(path: str, is_folder: bool, ignored: bool) -> None:
             if path in self._own:
@@ -80,10 +80,10 @@ class CodeFiles:
                 reason = "a folder that is never searched"
             else:
                 reason = "ignored" if ignored else "denied"
-            found[path + "/" if is_folder else path] = reason
+            reasons[path + "/" if is_folder else path] = reason
 
         self._visit(lambda _, __: None, passed=passed)
-        return dict(sorted(found.items()))
+        return dict(sorted(reasons.items()))
 
     def read(self, path: str) -> CodeFile:
         """One file."""

@@ -110,10 +110,10 @@ class FileTreeSearch:
             if time.monotonic() > end:
                 raise OutOfTime
 
-        found = search_texts(pattern, self._texts(files, pattern, check), len(files), query.limit, check)
-        if found.unsearched and not found.files:
+        matching = search_texts(pattern, self._texts(files, pattern, check), len(files), query.limit, check)
+        if matching.unsearched and not matching.files:
             raise Failure(Code.TIMED_OUT, "Search timed out", {"pattern": query.pattern, "hint": HINT})
-        return evolve(found, milliseconds=round((time.monotonic() - start) * 1000))
+        return evolve(matching, milliseconds=round((time.monotonic() - start) * 1000))
 
     def _is_own(self, path: str) -> bool:
         """Whether a file is ours, a context or in the storage folder: these come last."""
@@ -168,7 +168,7 @@ class FileTreeSearch:
             return None
         case = "--case-sensitive" if pattern.case_sensitive else "--ignore-case"
         command = [binary, *RIPGREP, case, f"--regexp={word}", "--"]
-        found: set[str] = set()
+        paths: set[str] = set()
         for at in range(0, len(unread), BATCH):
             check()
             names = [f"./{path}" for path in unread[at : at + BATCH]]
@@ -180,8 +180,8 @@ class FileTreeSearch:
                 return None
             if done.returncode not in (0, 1):
                 return None
-            found.update(name.removeprefix("./") for name in os.fsdecode(done.stdout).split("\0"))
-        return found
+            paths.update(name.removeprefix("./") for name in os.fsdecode(done.stdout).split("\0"))
+        return paths
 
     def _read(self, file: _ListedFile) -> str | Reason:
         """The text of a file, or why it has none to search."""
@@ -239,9 +239,9 @@ def wanted_by(glob: str | None) -> Callable[[str], bool]:
             raise _wrong("there is nothing after the '!'")
         return lambda _: True
     negated = (len(text) - len(body)) % 2 == 1
-    found = alternatives(_pieces(body), _wrong)
-    anchored = any("/" in line for line in found)
-    rules = IgnoreFile("\n".join(_line(line, anchored) for line in found if "\n" not in line))
+    lines = alternatives(_pieces(body), _wrong)
+    anchored = any("/" in line for line in lines)
+    rules = IgnoreFile("\n".join(_line(line, anchored) for line in lines if "\n" not in line))
     return lambda path: (rules.verdict(path, False) is True) is not negated
 
 

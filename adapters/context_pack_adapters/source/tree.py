@@ -33,8 +33,8 @@ class DiskSourceTree:
 
     def read(self, path: RelativePath, max_bytes: int) -> SourceFile | Unreadable:
         """The text of one file, checked on the opened file itself."""
-        found = self._rooted.read(path, max_bytes)
-        return Unreadable(path, found) if isinstance(found, Reason) else _source(path, *found)
+        answer = self._rooted.read(path, max_bytes)
+        return Unreadable(path, answer) if isinstance(answer, Reason) else _source(path, *answer)
 
     def names(self, go_on: Callable[[], bool] | None = None, /) -> FileNames:
         """Where files of each name are, as far as there is time to walk: a second if nobody says how long."""
@@ -48,10 +48,10 @@ class DiskSourceTree:
             except_for=self._own,
             go_on=go_on or (lambda: time.monotonic() < end),
         )
-        found: dict[str, list[str]] = {}
+        by_name: dict[str, list[str]] = {}
         for path in sorted(paths):
-            found.setdefault(path.rpartition("/")[2], []).append(path)
-        return FileNames(found, complete)
+            by_name.setdefault(path.rpartition("/")[2], []).append(path)
+        return FileNames(by_name, complete)
 
     def is_file(self, path: RelativePath) -> bool:
         """Whether there is a regular file inside the root that the policy allows."""

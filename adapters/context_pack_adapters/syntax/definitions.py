@@ -78,13 +78,13 @@ def definitions(matches: Sequence[Match], above: CommentsAbove) -> list[Definiti
 
     A prototype counts outside of functions, where nothing else in the text has its qualified name.
     """
-    found = list(_qualified(_candidates(matches), above))
+    pairs = list(_qualified(_candidates(matches), above))
     written = {
         each.qualified
-        for candidate, each in found
+        for candidate, each in pairs
         if not candidate.prototype and each.kind is not DefinitionKind.CONSTANT  # `#define free own_free`
     }
-    return [each for candidate, each in found if not candidate.prototype or each.qualified not in written]
+    return [each for candidate, each in pairs if not candidate.prototype or each.qualified not in written]
 
 
 def _qualified(
@@ -92,7 +92,7 @@ def _qualified(
 ) -> Iterator[tuple[_Candidate, Definition]]:
     """The candidates in the order of their beginnings, as definitions with qualified names."""
     around: list[_Scope] = []
-    for each in sorted(candidates, key=lambda found: (found.node.start_byte, -found.node.end_byte)):
+    for each in sorted(candidates, key=lambda one: (one.node.start_byte, -one.node.end_byte)):
         while around and not around[-1].is_around(each.node):
             around.pop()
         prefix, in_container, depth = around[-1][1:] if around else ("", False, 0)
@@ -116,10 +116,10 @@ def _qualified(
 
 def _candidates(matches: Sequence[Match]) -> Iterable[_Candidate]:
     wholes = {each["part"][0].id: each["whole"][0] for _, each in matches if "whole" in each}
-    found: dict[int, _Candidate] = {}
+    by_place: dict[int, _Candidate] = {}
     for _, captures in sorted(matches, key=itemgetter(0)):
         name = captures.get("name")
-        if name is None or len(found) >= MOST_DEFINITIONS:
+        if name is None or len(by_place) >= MOST_DEFINITIONS:
             continue
         kind = next((each for each in captures if each in _KINDS or each == _SCOPE), None)
         if kind is None:
@@ -136,10 +136,10 @@ def _candidates(matches: Sequence[Match]) -> Iterable[_Candidate]:
             _only(captures.get("docstring")),
             "prototype" in captures,
         )
-        known = found.setdefault(name[0].start_byte, candidate)
-        if known is not candidate:
-            known.merge(candidate)
-    return found.values()
+        merged = by_place.setdefault(name[0].start_byte, candidate)
+        if merged is not candidate:
+            merged.merge(candidate)
+    return by_place.values()
 
 
 def _definition(
@@ -242,12 +242,12 @@ class CommentsAbove:
             first, comments = beside.start_point.row, [beside]
         while row - first < MOST_ABOVE:
             comment = self._comments.get(first - 1)
-            found = comment or self._attributes.get(first - 1)
-            if found is None or found.start_point.row >= first or not self._ends_line(found):
+            node_above = comment or self._attributes.get(first - 1)
+            if node_above is None or node_above.start_point.row >= first or not self._ends_line(node_above):
                 break
             if comment is not None:
                 comments.append(comment)
-            first = found.start_point.row
+            first = node_above.start_point.row
         return first, comments[::-1]
 
     def _begins_line(self, node: Node) -> bool:
@@ -307,8 +307,8 @@ def comments_text(nodes: Iterable[Node], data: bytes, most: int) -> str:
 def comment_text(written: str) -> str:
     """The words of a comment, a run of comment lines or a docstring, without their signs."""
     written = written.strip()
-    if (found := _DOCSTRING.match(written)) is not None:
-        return cleandoc(found["text"])
+    if (docstring := _DOCSTRING.match(written)) is not None:
+        return cleandoc(docstring["text"])
     if (block := _BLOCK.match(written)) is not None:
         written = _BLOCK_END.sub("", written[block.end() :])
     return "\n".join(line.rstrip() for line in _LINE_SIGN.sub("", written).strip("\n").split("\n")).strip()
@@ -326,5 +326,5 @@ def text_of(node: Node | None) -> str:
 
 
 def _end(pattern: re.Pattern[bytes], data: bytes, start: int) -> int:
-    found = pattern.match(data, start)
-    return start if found is None else found.end()
+    match = pattern.match(data, start)
+    return start if match is None else match.end()

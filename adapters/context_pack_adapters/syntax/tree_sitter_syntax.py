@@ -29,7 +29,7 @@ from context_pack_adapters.syntax.languages import KNOWN
 from context_pack_adapters.syntax.recovery import misread_lines, with_recovered
 from context_pack_adapters.syntax.trees import (
     NOT_UNDERSTOOD,
-    Read,
+    Reading,
     broken_nodes,
     error_line,
     matches_of,
@@ -61,13 +61,13 @@ class TreeSitterSyntax:
 
     def parse(self, language: str, text: str) -> Parsed | NotParsed:
         """The definitions and imports of a text."""
-        found = read(language, text)
-        if isinstance(found, NotParsed):
-            return found
-        if found.errors_without_end:
+        reading = read(language, text)
+        if isinstance(reading, NotParsed):
+            return reading
+        if reading.errors_without_end:
             return NotParsed(NOT_UNDERSTOOD)
-        parsed = _parsed(matches_of(found), found)
-        return NotParsed(NOT_UNDERSTOOD, parsed) if found.mostly_errors else parsed
+        parsed = _parsed(matches_of(reading), reading)
+        return NotParsed(NOT_UNDERSTOOD, parsed) if reading.mostly_errors else parsed
 
     def parse_all(self, texts: Iterable[tuple[str, str]]) -> Iterator[Parsed | NotParsed]:
         """The definitions and imports of each text, given with its language."""
@@ -75,10 +75,10 @@ class TreeSitterSyntax:
 
     def spans(self, language: str, text: str) -> Spans | NotParsed:
         """Where the comments and strings of a text are."""
-        found = understood(language, text)
-        if isinstance(found, NotParsed):
-            return found
-        grammar, tree, data = found
+        reading = understood(language, text)
+        if isinstance(reading, NotParsed):
+            return reading
+        grammar, tree, data = reading
         captures = grammar.spans.captures(tree.root_node)
         comments, strings = (
             _characters(data, _outermost(captures.get(name, ()))) for name in ("comment", "string")
@@ -87,16 +87,16 @@ class TreeSitterSyntax:
 
     def occurrences(self, language: str, text: str, name: str) -> Sequence[int] | NotParsed:
         """Where an identifier stands that is `name`."""
-        found = understood(language, text)
-        if isinstance(found, NotParsed):
-            return found
-        _, tree, data = found
+        reading = understood(language, text)
+        if isinstance(reading, NotParsed):
+            return reading
+        _, tree, data = reading
         places = [(at, at) for at in _identifiers(tree, data, name.encode())]
         return [start for start, _ in _characters(data, places)]
 
 
-def _parsed(matches: Sequence[Match], found: Read) -> Parsed:
-    grammar, tree, data = found
+def _parsed(matches: Sequence[Match], reading: Reading) -> Parsed:
+    grammar, tree, data = reading
     above = CommentsAbove(data)
     heads: list[Node] = []
     package = ""
@@ -167,7 +167,7 @@ def _identifiers(tree: Tree, data: bytes, name: bytes) -> Iterator[int]:
     if sign := _OPERATOR.match(name):  # `operator ==` is `operator==`
         spelled = rb"operator\s*" + re.escape(name[sign.end() :])
     word = re.compile(rb"(?<![\w$])" + spelled + (rb"(?![\w$])" if name[-1:].isalnum() else b""))
-    found = 0
+    count = 0
     for match in word.finditer(data):
         node = tree.root_node.descendant_for_byte_range(match.start(), match.end())
         if node is None:
@@ -176,8 +176,8 @@ def _identifiers(tree: Tree, data: bytes, name: bytes) -> Iterator[int]:
         unread = node.is_error and _UNREAD_CODE.fullmatch(data[: match.start()].rpartition(b"\n")[2])
         if whole or unread or (node.type == "operator_cast" and node.start_byte == match.start()):
             yield match.start()
-            found += 1
-            if found >= MOST_OCCURRENCES:
+            count += 1
+            if count >= MOST_OCCURRENCES:
                 return
 
 
@@ -199,14 +199,14 @@ def _characters(data: bytes, ranges: Sequence[tuple[int, int]]) -> tuple[tuple[i
     """Ranges of bytes, in order and apart, as ranges of characters."""
     if data.isascii():
         return tuple(ranges)
-    found = []
+    characters = []
     at = counted = 0
     for start, end in ranges:
         begin = counted + len(data[at:start].translate(None, _NO_BEGINNINGS))
         counted = begin + len(data[start:end].translate(None, _NO_BEGINNINGS))
         at = end
-        found.append((begin, counted))
-    return tuple(found)
+        characters.append((begin, counted))
+    return tuple(characters)
 
 
 MOST_IMPORTS = 20_000

@@ -108,7 +108,7 @@ def _separate_spans(outline: Query, text: bytes, numbers: Iterable[int]) -> str:
     return "\n".join(patterns)
 
 
-class Read(NamedTuple):
+class Reading(NamedTuple):
     """A text as its grammar reads it."""
 
     grammar: Grammar
@@ -127,7 +127,7 @@ class Read(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def read(language: str, text: str) -> Read | NotParsed:
+def read(language: str, text: str) -> Reading | NotParsed:
     """A text by the best grammar for it, or why there is no tree; kept for the next question about it."""
     if language in COMPONENTS:
         language, text = scripts_of(text)
@@ -138,12 +138,12 @@ def read(language: str, text: str) -> Read | NotParsed:
     if len(data) > MOST_BYTES:
         return NotParsed(TOO_LONG, failed=False)
     known = ATTRIBUTE.sub(_without_macro, data) if name in _C_FAMILY else data
-    found = _by_grammar(name, known)
-    if isinstance(found, NotParsed):
-        return found
-    found = found._replace(data=data)
-    if not found.tree.root_node.has_error or found.errors_without_end:
-        return found
+    best = _by_grammar(name, known)
+    if isinstance(best, NotParsed):
+        return best
+    best = best._replace(data=data)
+    if not best.tree.root_node.has_error or best.errors_without_end:
+        return best
     lines = b"\n" + known
     others = [
         other for other, signs in INSTEAD.get(name, {}).items() if any(sign.search(lines) for sign in signs)
@@ -153,9 +153,9 @@ def read(language: str, text: str) -> Read | NotParsed:
     plain = lines[1:]
     for each in (name, *others) if plain != known else others:
         tried = _by_grammar(each, plain)
-        if isinstance(tried, Read) and _error_count(tried) <= _error_count(found):
-            found = tried._replace(data=data)
-    return found
+        if isinstance(tried, Reading) and _error_count(tried) <= _error_count(best):
+            best = tried._replace(data=data)
+    return best
 
 
 def _without_macro(match: re.Match[bytes]) -> bytes:
@@ -163,29 +163,29 @@ def _without_macro(match: re.Match[bytes]) -> bytes:
     return match[0].replace(match["macro"], b" " * len(match["macro"]), 1)
 
 
-def understood(language: str, text: str) -> Read | NotParsed:
+def understood(language: str, text: str) -> Reading | NotParsed:
     """A text as its best grammar reads it; NotParsed if it is mostly errors."""
-    found = read(language, text)
-    if isinstance(found, NotParsed):
-        return found
-    return NotParsed(NOT_UNDERSTOOD) if found.errors_without_end or found.mostly_errors else found
+    reading = read(language, text)
+    if isinstance(reading, NotParsed):
+        return reading
+    return NotParsed(NOT_UNDERSTOOD) if reading.errors_without_end or reading.mostly_errors else reading
 
 
-def _by_grammar(name: str, data: bytes) -> Read | NotParsed:
+def _by_grammar(name: str, data: bytes) -> Reading | NotParsed:
     try:
         grammar = load_grammar(name)
     except Exception:  # whatever: it costs its language only
         return NotParsed(f"the grammar for {name} could not be loaded")
-    return Read(grammar, grammar.parser.parse(data), data)
+    return Reading(grammar, grammar.parser.parse(data), data)
 
 
-def matches_of(found: Read) -> list[Match]:
+def matches_of(reading: Reading) -> list[Match]:
     """The matches of a grammar's query in a text.
 
     Places that are captured as `@again` (bodies of macros) are parsed as texts of their own and asked too;
     all nodes stand where they stand in the whole text.
     """
-    grammar, tree, data = found
+    grammar, tree, data = reading
     matches = grammar.outline.matches(tree.root_node)
     todo = list(_again(grammar, data, matches))
     for _ in range(MOST_AGAIN):
@@ -221,11 +221,11 @@ def _error_bytes(tree: Tree) -> int:
     return sum(map(byte_length, errors)) - sum(byte_length(each) for each in read if not each.is_error)
 
 
-def _error_count(found: Read) -> int:
+def _error_count(reading: Reading) -> int:
     """How many lines of a text its grammar cannot read; too many to count are more than any."""
-    if found.errors_without_end:
+    if reading.errors_without_end:
         return sys.maxsize
-    lines = unread_lines(broken_nodes(found.tree.root_node))
+    lines = unread_lines(broken_nodes(reading.tree.root_node))
     return sum(last - first + 1 for first, last in lines)
 
 

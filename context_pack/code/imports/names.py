@@ -69,24 +69,24 @@ def _paths(tree: str) -> Iterator[list[str]]:
     path: list[str] = []
     renamed = False
     for step in _STEP.finditer(f"{tree},"):
-        seen, word = step[0], step[1]
+        sign, word = step[0], step[1]
         if word is not None:
             if not renamed and word != "as":
                 path.append(word)
             renamed = word == "as"
-        elif seen == "{":
+        elif sign == "{":
             prefixes.append([*prefixes[-1], *path])
             path = []
             if len(prefixes) > MOST_NESTED:
                 return
-        elif seen in ",}":
+        elif sign in ",}":
             parts = [*prefixes[-1], *path]
-            if path and (kept := parts[:-1] if len(parts) > 1 and parts[-1] == "self" else parts):
-                yield kept
+            if path and (named := parts[:-1] if len(parts) > 1 and parts[-1] == "self" else parts):
+                yield named
             path = []
-            if seen == "}" and len(prefixes) > 1:
+            if sign == "}" and len(prefixes) > 1:
                 prefixes.pop()
-        elif seen == "*" and not path and prefixes[-1]:
+        elif sign == "*" and not path and prefixes[-1]:
             yield prefixes[-1]
 
 
@@ -144,7 +144,7 @@ class _Crate:
     @cached_property
     def _others(self) -> dict[str, str]:
         """The libraries of the tree by the names of their packages; the nearest counts."""
-        found: dict[str, str] = {}
+        libraries: dict[str, str] = {}
         for path in reversed(self.tree.manifests("Cargo.toml", self.path)):
             try:
                 manifest = toml_of(self.tree.text(path) or "")
@@ -155,8 +155,8 @@ class _Crate:
             root = self.tree.first((*named, within(folder_of(path), "src/lib.rs")))
             for name in (table(manifest, "package").get("name"), library.get("name")):
                 if isinstance(name, str) and root:
-                    found[name.replace("-", "_")] = root
-        return found
+                    libraries[name.replace("-", "_")] = root
+        return libraries
 
 
 # Java and Kotlin: Java's folders spell its packages, Kotlin's files say theirs in a first line. A Kotlin name
@@ -224,8 +224,8 @@ class _JvmFiles:
         for files in self._package(parts[:-1]):
             kotlin = [path for path in files if path.endswith(".kt")][:MOST_DECLARING]
             texts = ((path, self.tree.text(path) or "") for path in kotlin)
-            if found := [path for path, text in texts if parts[-1] in text and declares.search(text)]:
-                return found
+            if declaring := [path for path, text in texts if parts[-1] in text and declares.search(text)]:
+                return declaring
         return []
 
     @cached_property

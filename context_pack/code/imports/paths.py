@@ -94,8 +94,8 @@ def script(parsed: Parsed, path: str, tree: TreeFiles) -> Found:
         else:
             names = names or [*_typescript_paths(tree, path), _packages(tree, path)]
             places = [join("", place) or None for each in names for place in each.places(name)]
-        found = (look(place, typed, tree) for place in places if place is not None)
-        yield name, next(filter(None, found), None)
+        files = (look(place, typed, tree) for place in places if place is not None)
+        yield name, next(filter(None, files), None)
 
 
 def _file(place: str, typed: bool, tree: TreeFiles) -> str | None:
@@ -159,9 +159,9 @@ def _with_extended(paths: list[str], tree: TreeFiles) -> list[str]:
     for path in paths:  # it grows meanwhile
         for written in texts(tree.json(path).get("extends")) if len(paths) < MOST_EXTENDED else ():
             place = join(folder_of(path), written) if written.startswith(".") else None
-            found = tree.first((place, f"{place}.json"))
-            if found is not None and found not in paths:
-                paths.append(found)
+            config = tree.first((place, f"{place}.json"))
+            if config is not None and config not in paths:
+                paths.append(config)
     return paths
 
 

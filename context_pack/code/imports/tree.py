@@ -100,8 +100,8 @@ class TreeFiles:
     def ending_in(self, parts: Sequence[str], near: str) -> list[str]:
         """The files whose paths end in the parts, the nearest to a path first."""
         tail = "/" + "/".join(parts)
-        found = [path for path in self.by_name.get(parts[-1], ()) if f"/{path}".endswith(tail)]
-        return sorted(found, key=lambda path: (-in_common(path, near), path.count("/"), path))
+        paths = [path for path in self.by_name.get(parts[-1], ()) if f"/{path}".endswith(tail)]
+        return sorted(paths, key=lambda path: (-in_common(path, near), path.count("/"), path))
 
     def folders_ending_in(self, parts: Sequence[str]) -> list[str]:
         """The folders whose paths end in the parts."""
@@ -111,8 +111,8 @@ class TreeFiles:
 
     def manifests(self, name: str, near: str) -> list[str]:
         """The files of a name, the nearest to a path first."""
-        found = sorted(self.by_name.get(name, ()), key=lambda path: (-in_common(path, near), path))
-        return found[:MOST_MANIFESTS]
+        paths = sorted(self.by_name.get(name, ()), key=lambda path: (-in_common(path, near), path))
+        return paths[:MOST_MANIFESTS]
 
     def json(self, path: str | None) -> dict[str, Any]:
         """The object that a file spells, which may have comments and trailing commas; else an empty one."""
