@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, takewhile
+from math import inf
 
 from attrs import evolve, field, frozen
 
@@ -17,7 +18,7 @@ from context_pack.kernel.ports import SourceFile, SourceTree
 from context_pack.kernel.syntax import Definition, DefinitionKind, NotParsed, Syntax, readable_part
 from context_pack.toolkit.arguments import arg, integer, text
 from context_pack.toolkit.budget import room_of, size
-from context_pack.toolkit.call import Check, never_cancelled
+from context_pack.toolkit.call import Call
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 
 SECONDS = 5.0
@@ -66,14 +67,10 @@ class Outliner:
     syntax: Syntax
     monotonic: Callable[[], float] = field(default=lambda: 0.0)
 
-    def outline(
-        self,
-        command: CodeOutline,
-        check: Check = never_cancelled,
-        in_time: bool = False,
-        room: float | None = None,
-    ) -> Outlined:
+    def outline(self, command: CodeOutline, call: Call, room: float | None = None) -> Outlined:
         """Outline the file or folder at a path, in so many bytes; without them, in the command's tokens.
+
+        A client gets what is parsed in time; commands and the library have all the time.
 
         Raises:
             Failure: there is no such file or folder, or it may not be read.
@@ -84,7 +81,7 @@ class Outliner:
             paths, complete = self._below(path)
             if path is not None and not paths and not self.tree.is_folder(path):
                 read_source(self.tree, path)  # says what is wrong with it
-            return evolve(self._fitting(paths, command, check, in_time, room), complete=complete)
+            return evolve(self._fitting(paths, command, call, room), complete=complete)
         outline = self._file(read_source(self.tree, path), command, FILE_DEPTH)
         return Outlined((_cut(outline, room),))
 
@@ -95,19 +92,17 @@ class Outliner:
         inside = (path for paths in names.paths.values() for path in paths if path.startswith(prefix))
         return sorted(path for path in inside if self.syntax.knows(language_of(path))), names.complete
 
-    def _fitting(
-        self, paths: Sequence[str], command: CodeOutline, check: Check, in_time: bool, most: float
-    ) -> Outlined:
+    def _fitting(self, paths: Sequence[str], command: CodeOutline, call: Call, most: float) -> Outlined:
         """The outlines within the budget and the time.
 
         A file that is larger than the budget is cut to a part of it, so that others are seen beside it.
         """
-        end = self.monotonic() + SECONDS
+        end = self.monotonic() + (inf if call.request_id is None else SECONDS) - call.waited
         room = most
         outlines: list[FileOutline] = []
         for number, path in enumerate(paths):
-            check()
-            if in_time and self.monotonic() > end:
+            call.check()
+            if number and self.monotonic() > end:
                 return Outlined(tuple(outlines), len(paths) - number, timed_out=True)
             outline = self._candidate(path, command)
             if outline is None:

@@ -154,8 +154,10 @@ class FileReader:
             unnamed = len(paths) + len(names) - len(inside) - len(external)
         page = paged(content, span, lines, room)
         dependencies = tuple(self._dependencies(inside, check, min(BUDGET_CHARS, page.room)))
-        shown = (page.content, page.span, dependencies, external, page.rest, page.cut)
-        return FileRead(source, language, lines, *shown, until, unnamed)
+        return FileRead(
+            source, language, lines, page.content, page.span, dependencies, external,
+            page.rest, page.cut, until, unnamed,
+        )  # fmt: skip
 
     def _symbol(self, source: SourceFile, language: str, symbol: str) -> tuple[int, int]:
         """The lines of the one definition of that name."""

@@ -257,8 +257,7 @@ def outline_tool(outliner: Outliner, near: KnownNear) -> Tool:
     """`code_outline` over the source tree, with what is known of the file or folder."""
 
     def run(command: CodeOutline, call: Call) -> Answer:
-        in_time = call.request_id is not None  # commands and the library have all the time
-        outlined = outliner.outline(command, call.check, in_time)
+        outlined = outliner.outline(command, call)
         place = within_root(command.path)
         known = near("." if place is None else place.value, 1, inf, call.check)
         said = ["Known here:", *(f"{INDENT}{each}" for each in known)] if known else []

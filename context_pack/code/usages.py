@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from math import inf
 
 from attrs import field, frozen
 
@@ -94,8 +95,7 @@ class UsageFinder:
         Raises:
             Failure: `timed_out` before any file, or the path is refused: no file there is searched.
         """
-        in_time = call.request_id is not None
-        end = self.monotonic() + SECONDS - call.waited
+        end = self.monotonic() + (inf if call.request_id is None else SECONDS) - call.waited
         name = name_parts(command.name)[-1]
         place = within_root(command.path)
         is_file = place is not None and self.tree.is_file(place)
@@ -112,7 +112,7 @@ class UsageFinder:
         unsearched = mentions.unsearched
         for number, (path, count) in enumerate(lines.items()):
             call.check()
-            if in_time and number and self.monotonic() > end:
+            if number and self.monotonic() > end:
                 unsearched += len(lines) - number
                 break
             places, is_parsed = self._places(path, name)
@@ -122,8 +122,10 @@ class UsageFinder:
                 (definitions if is_definition and _fits(usage, command.name) else uses).append(usage)
         page = tuple(uses[command.offset : command.offset + command.limit])
         complete = len(mentions.hits) == mentions.total and not unsearched
-        asked = command.offset, command.limit, unsearched
-        return Usages(command.name, tuple(definitions), page, len(uses), unparsed, complete, *asked)
+        return Usages(
+            command.name, tuple(definitions), page, len(uses), unparsed, complete,
+            command.offset, command.limit, unsearched,
+        )  # fmt: skip
 
     def callers(self, name: str, most: int, call: Call, *, tests: bool = False) -> list[Usage]:
         """The first use in each of so many other definitions, in tests or aside from them.

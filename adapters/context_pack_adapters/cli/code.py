@@ -16,6 +16,7 @@ from context_pack.code.tools import outlined_lines, usage_lines
 from context_pack.code.usages import FindUsages
 from context_pack.kernel.text import counted, split_lines
 from context_pack.toolkit.arguments import parse
+from context_pack.toolkit.call import QuietCall
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
 from context_pack_adapters.cli.arguments import WrittenPlace, path, place, tool_command
@@ -40,7 +41,9 @@ def outline(app: App, **arguments: Any) -> int:
     """
     query = parse(CodeOutline, arguments)
     room = None if "maxTokens" in arguments else inf  # all of it, unless it is told otherwise
-    return _tell(app, outlined_lines(query, app.cases.code.outliner.outline(query, room=room)), "PATH")
+    return _tell(
+        app, outlined_lines(query, app.cases.code.outliner.outline(query, QuietCall(), room)), "PATH"
+    )
 
 
 @tool_command("usages", FindUsages, "name")

@@ -73,13 +73,6 @@ def sync(folder: Handle) -> None:
             raise
 
 
-def make_folder(folder: Handle, name: str, mode: int = 0o777) -> None:
-    """Make a folder in a folder, durably; it may exist."""
-    with suppress(FileExistsError):
-        os.mkdir(name, mode, dir_fd=folder)
-        sync(folder)
-
-
 def make_top(path: str, mode: int = 0o777) -> None:
     """Make a folder that a person or a setting named, with its parents; it may exist."""
     if os.path.isdir(path):
@@ -99,14 +92,14 @@ def is_temporary(name: str) -> bool:
     return name.endswith(".tmp") and _TEMPORARY.fullmatch(name) is not None
 
 
-def sweep(folder: Handle, start: str = "", age: float = TEMPORARY_AGE_SECONDS) -> None:
+def sweep(folder: Handle, start: str = "") -> None:
     """Remove temporary files of names that start so and are older than an hour; what cannot go stays."""
     now = time.time()
     with suppress(OSError):
         for entry in scan(folder):
             if entry.name.startswith(f".{start}") and is_temporary(entry.name):
                 with suppress(OSError):
-                    if now - entry.stat(follow_symlinks=False).st_mtime > age:
+                    if now - entry.stat(follow_symlinks=False).st_mtime > TEMPORARY_AGE_SECONDS:
                         os.unlink(entry.name, dir_fd=folder)
 
 
@@ -127,8 +120,9 @@ class Folder:
         top, inside = self.place
         make_top(top, self.folder_mode)
         for depth, name in enumerate(inside):
-            with Place(top, inside[:depth]).held() as above:
-                make_folder(above, name, self.folder_mode)
+            with Place(top, inside[:depth]).held() as above, suppress(FileExistsError):
+                os.mkdir(name, self.folder_mode, dir_fd=above)
+                sync(above)
             with Place(top, inside[: depth + 1]).held() as made:  # a file or a link is found here
                 self.check_made(made)
 

@@ -93,11 +93,11 @@ class IgnoredPaths:
         self._above = above
         self._known: dict[str, IgnoreRules] = {}
 
-    def ignores(self, path: str, inside: str = "") -> bool:
-        """Whether the path or a folder on the way is ignored; folders up to `inside` are not asked about."""
+    def ignores(self, path: str) -> bool:
+        """Whether the path or a folder on the way is ignored."""
         rules, at = self._entered("", self._above), path.find("/")
         while at >= 0:
-            if at >= len(inside) and rules.ignores(path[:at], True):
+            if rules.ignores(path[:at], True):
                 return True
             rules, at = self._entered(path[: at + 1], rules), path.find("/", at + 1)
         return rules.ignores(path, False)

@@ -82,7 +82,7 @@ class SourceCode(Feature):
     @asks(CodeOutline)
     def outline(self, command: CodeOutline) -> Outlined:
         """The definitions of a file, or of the files in a folder: `outlines`, one for each file."""
-        return self.cases.code.outliner.outline(command)
+        return self.cases.code.outliner.outline(command, QuietCall())
 
     @asks(FindUsages)
     def usages(self, command: FindUsages) -> Usages:

@@ -65,7 +65,9 @@ class CodeFiles:
                 status = entry.stat(follow_symlinks=False)
             except OSError:
                 return
-            files[path] = File(as_text(status), status.st_size, _by_size(status.st_size))
+            size = status.st_size
+            skipped = TOO_LARGE if size > MAX_BYTES else None if size else "empty"
+            files[path] = File(as_text(status), size, skipped)
 
         return dict(sorted(files.items())) if self._visit(seen, go_on=go_on) else None
 
@@ -106,13 +108,6 @@ class CodeFiles:
         """The state of a file that cannot be read."""
         status = self._rooted.status(RelativePath(path))
         return "" if isinstance(status, Reason) else as_text(status)
-
-
-def _by_size(size: int) -> str | None:
-    """Why files of a size are not indexed; None if they are."""
-    if size > MAX_BYTES:
-        return TOO_LARGE
-    return "empty" if not size else None
 
 
 @lru_cache(maxsize=100_000)

@@ -17,6 +17,7 @@ import weakref
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
 from threading import Lock
 from typing import Any
@@ -137,10 +138,8 @@ class GuardedSyntax:
 def _kill(worker: subprocess.Popen[bytes]) -> int:
     worker.kill()  # does nothing to one that has died
     for pipe in (worker.stdin, worker.stdout):
-        try:
+        with suppress(OSError):  # a question that was not sent whole
             pipe.close()  # type: ignore[union-attr]
-        except OSError:
-            pass  # a question that was not sent whole
     return worker.wait()
 
 

@@ -11,10 +11,12 @@ import pytest
 from inmemory import FixedClock
 from inmemory.ports import memory_ports, open_memory_workspace
 
+from context_pack.code.outline import CodeOutline, Outliner
 from context_pack.code.tools import usages_within
 from context_pack.code.usages import FindUsages, Usage, UsageFinder, Usages
 from context_pack.toolkit.budget import tokens_of as estimate_tokens
 from context_pack.toolkit.call import QuietCall
+from context_pack_adapters.syntax import shared_syntax
 
 SHOP = '''"""A shop."""
 
@@ -97,6 +99,16 @@ def test_depth_bounds_the_levels_and_a_query_finds_names_at_any_level() -> None:
         "      15-16 def checked() -> bool",
     ]
     assert "Cart" in call("code_outline", query="cart.tot")
+
+
+@pytest.mark.clause("CD-68", "CD-83")
+def test_an_outline_that_waited_too_long_says_what_it_lacks() -> None:
+    ports = memory_ports(FILES, FixedClock(), os.urandom, ())
+    outliner = Outliner(ports.source, shared_syntax(), lambda: 9.0)
+    late = outliner.outline(CodeOutline(), QuietCall(request_id=1, waited=6.0))
+    assert [each.path for each in late.outlines] == ["shop/cart.py"]
+    assert (late.left, late.timed_out) == (2, True)
+    assert not outliner.outline(CodeOutline(), QuietCall(waited=6.0)).left
 
 
 @pytest.mark.clause("CD-82")
