@@ -246,32 +246,19 @@ class _JvmFiles:
         return re.sub(r"(?<=/src)/.*|(?<=\Asrc)/.*", "", folder_of(self.path), count=1)
 
     def _visible(self, paths: Iterable[str]) -> list[str]:
-        """Those that the file can see, the own source set first, then the nearest, then what is common.
+        """Those that the file can see, the nearest first, then what is common to platforms.
 
         Nothing but tests sees tests.
         """
-        tests, own = _is_test(self.path), _source_set(self.path)
+        tests = _is_test(self.path)
         return sorted(
             (path for path in paths if tests or not _is_test(path)),
-            key=lambda path: (
-                not path.startswith(f"{own}/"),
-                -in_common(path, self._module),
-                "common" not in _source_set(path).lower(),
-                path,
-            ),
+            key=lambda path: (-in_common(path, self.path), "/common" not in path.lower(), path),
         )
 
 
 def _is_test(path: str) -> bool:
     return any(folder.lower() == "test" or folder.endswith("Test") for folder in path.split("/")[:-1])
-
-
-def _source_set(path: str) -> str:
-    """The folder of the source set that a file is in, as `src/main` or `common/src`."""
-    before, source, inside = f"/{path}".partition("/src/")
-    name = inside.partition("/")[0]
-    named = name if "/" in inside and name.endswith(("main", "Main", "test", "Test")) else ""
-    return within(before.lstrip("/"), "src", named) if source else folder_of(path)
 
 
 # PHP: required files, and classes by the PSR-4 map of composer.json, else the nearest file of their name.
