@@ -119,14 +119,11 @@ class Surveyor:
         """Keep the summary of a context that was just made."""
         self._summaries[scope] = summary
 
-    def subject(self, folder: ProjectFolder) -> Subject:
-        """A folder with all that can be said of it."""
-        sources = [self._source(folder.scope, name) for name in folder.sources]
-        return Subject(folder.scope, sources, self.children(folder).children, self._own)
-
-    def children(self, folder: ProjectFolder) -> Subject:
-        """A folder with what its children say; none of its sources is read."""
-        return Subject(folder.scope, (), [self._child(each) for each in self._inside.get(folder.scope, ())])
+    def subject(self, folder: ProjectFolder, read_sources: bool = True) -> Subject:
+        """A folder with all that can be said of it, or only with what the folders in it say."""
+        sources = [self._source(folder.scope, name) for name in folder.sources] if read_sources else ()
+        children = [self._child(each) for each in self._inside.get(folder.scope, ())]
+        return Subject(folder.scope, sources, children, self._own if read_sources else frozenset())
 
     def summary(self, folder: ProjectFolder) -> str | None:
         """The summary in the folder's context, if it has one."""
@@ -188,11 +185,6 @@ def derived_entries(record: Mapping[str, Any], names: Sequence[str]) -> list[str
 def digest_of(value: Any) -> str:
     """A short digest of a field's value, however it is laid out."""
     return sha256_hex(canonical_json(value))[:DIGEST_DIGITS]
-
-
-def of_other_folders(has_sources: bool) -> frozenset[str]:
-    """The fields that can change although nothing in the folder itself did."""
-    return frozenset({"subdirectories", "structure", *(() if has_sources else ("summary",))})
 
 
 def generated(subject: Subject, names: Sequence[str] = GENERATED) -> dict[str, Any]:

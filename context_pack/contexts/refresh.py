@@ -22,7 +22,6 @@ from context_pack.contexts.generate import (
     digest_of,
     generated,
     new_record,
-    of_other_folders,
 )
 from context_pack.contexts.model import ROOT_SCOPE, Context, parse, read_context
 from context_pack.contexts.ports import Project, ProjectFolder
@@ -192,11 +191,13 @@ class _RefreshPass:
         return {name: value for name, value in changes.items() if value != written.get(name)}, released
 
     def _made_again(self, folder: ProjectFolder, ours: Sequence[str], is_fresh: bool) -> dict[str, Any]:
-        """Generated fields as they should be; those of a folder that has not changed stay as they are."""
-        if not is_fresh:
-            return generated(self.surveyor.subject(folder), ours)
-        others = of_other_folders(bool(folder.sources))
-        return generated(self.surveyor.children(folder), [name for name in ours if name in others])
+        """Generated fields as they should be.
+
+        Where nothing in the folder has changed, only those are made again that tell of the folders in it.
+        """
+        told_by_folders = ("subdirectories", "structure", *(() if folder.sources else ("summary",)))
+        names = [name for name in ours if name in told_by_folders] if is_fresh else ours
+        return generated(self.surveyor.subject(folder, read_sources=not is_fresh), names)
 
     def _now(self) -> str:
         return format_instant(self.clock.now(), whole_seconds=True)

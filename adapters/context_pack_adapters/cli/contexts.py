@@ -113,8 +113,10 @@ def _block_for_agents(root: str) -> Iterator[FolderOutcome]:
     try:
         if ClientFile.in_project(root, AGENTS_FILE).change(edit, remove=False):
             yield FolderOutcome(AGENTS_FILE, "updated")
-    except (UnreadableConfig, OSError) as error:
-        yield FolderOutcome(AGENTS_FILE, "left", getattr(error, "strerror", None) or str(error))
+    except UnreadableConfig as fault:
+        yield FolderOutcome(AGENTS_FILE, "left", str(fault))
+    except OSError as error:
+        yield FolderOutcome(AGENTS_FILE, "failed", error.strerror)
 
 
 def _state_line(state: str, text: str) -> output.Line:
