@@ -9,7 +9,7 @@ from typing import Any
 
 from context_pack.bundles import tools as bundle_tools
 from context_pack.code import tools as code_tools
-from context_pack.composition import DEFAULT_MAX_SOURCE_BYTES, Ports, UseCases
+from context_pack.composition import UseCases
 from context_pack.contexts import tools as context_tools
 from context_pack.documents import tools as document_tools
 from context_pack.kernel.times import format_instant
@@ -17,6 +17,7 @@ from context_pack.knowledge.tools import for_tool
 from context_pack.memory.tools import record_tool, search_tool
 from context_pack.packs import offers as pack_offers
 from context_pack.packs import tools as pack_tools
+from context_pack.ports import DEFAULT_MAX_SOURCE_BYTES, Ports
 from context_pack.toolkit.limits import Metrics, RateLimiter, stats_family
 from context_pack.toolkit.offers import ResourceFamily
 from context_pack.toolkit.registry import Finished, Registry

@@ -1,4 +1,4 @@
-"""The ports of the core, and the use cases over them in straight lines, feature by feature.
+"""The use cases over the ports, in straight lines, feature by feature.
 
 Loaded with the first use are only those features that need a large library (`jsonschema`) or half of the
 searches: a command that lists packs waits for none of it.
@@ -6,85 +6,37 @@ searches: a command that lists packs waits for none of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
 from context_pack import bridges
-from context_pack.bundles.ports import BundleStore
-from context_pack.code.access import AccessLog
 from context_pack.code.grep import CodeSearch
 from context_pack.code.outline import Outliner
 from context_pack.code.reading import FileReader
 from context_pack.code.usages import UsageFinder
-from context_pack.contexts.ports import Projects
 from context_pack.contexts.queries import ContextQueries
 from context_pack.contexts.refresh import ContextRefresher
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.ports import Clock, SourceTree
-from context_pack.kernel.syntax import NoSyntax, Syntax
-from context_pack.knowledge.about import ChangesSince, Gate, KnownHere, KnownSource
-from context_pack.memory.ports import DiscoveryStore, MemoryPorts, SessionLog
+from context_pack.knowledge.about import Gate, KnownHere, KnownSource
 from context_pack.memory.record import Recorder
 from context_pack.packs.answers import PackUseCases
 from context_pack.packs.draft import PackDrafter
 from context_pack.packs.listing import PackLister
-from context_pack.packs.ports import DiagramCheck, ExcerptStore, NoExcerptStore, PackHistory, PackStore
 from context_pack.packs.read import PackReader, PackVerifier
 from context_pack.packs.write import PackWriter
+from context_pack.ports import DEFAULT_MAX_SOURCE_BYTES, Ports
 
 if TYPE_CHECKING:
     from context_pack.bundles.loading import BundleShelf
-    from context_pack.documents.ports import DocumentPorts
     from context_pack.documents.search import Finder
     from context_pack.documents.shelf import DocumentShelf
     from context_pack.draft_sources import DraftSources
     from context_pack.memory.search import MemorySearcher
 
 T = TypeVar("T")
-
-DEFAULT_MAX_SOURCE_BYTES = 2 * 1024 * 1024
-
-
-@frozen
-class Readable:
-    """What can be read: the own stores together with those of the other worktrees of the repository."""
-
-    packs: PackStore
-    excerpts: ExcerptStore
-    discoveries: DiscoveryStore
-
-
-@frozen
-class Ports:
-    """Everything the core asks of the world; a feature whose port is None is not offered.
-
-    The ports of a feature besides packs are opened by the first who asks: a command that lists packs does not
-    wait for searches.
-    """
-
-    clock: Clock
-    source: SourceTree
-    packs: PackStore
-    syntax: Syntax = field(factory=NoSyntax)
-    excerpts: ExcerptStore = field(factory=NoExcerptStore)
-    history: PackHistory | None = None
-    readable: Readable | None = None
-    diagrams: DiagramCheck | None = None
-    access: AccessLog | None = None
-    changes: ChangesSince | None = None
-    discoveries: DiscoveryStore | None = None
-    sessions: SessionLog | None = None
-    search: Callable[[], CodeSearch] | None = None
-    bundles: Callable[[], BundleStore] | None = None
-    contexts: Callable[[], Projects] | None = None
-    documents: Callable[[], DocumentPorts] | None = None
-    memory: Callable[[], MemoryPorts] | None = None
-    close: Callable[[], None] = lambda: None
-    """Closes what was opened; whoever made these ports calls it."""
 
 
 class CodeCases(NamedTuple):

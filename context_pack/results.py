@@ -18,7 +18,6 @@ from context_pack.code.grep import FoundLines
 from context_pack.code.outline import Outlined
 from context_pack.code.reading import FileRead
 from context_pack.code.usages import Usages
-from context_pack.composition import Ports
 from context_pack.contexts.queries import CheckedContext, ContextPart, FolderListing
 from context_pack.contexts.refresh import FolderOutcome
 from context_pack.documents.model import Outcome
@@ -44,6 +43,7 @@ from context_pack.packs.read import Compared, Repaired, Verified
 from context_pack.packs.render import Rendered
 from context_pack.packs.states import State
 from context_pack.packs.write_text import WrittenText
+from context_pack.ports import Ports
 from context_pack.retrieval.headings import Heading
 from context_pack.toolkit.spec import Answer
 

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from context_pack.code.grep import CodeSearch
-from context_pack.composition import Ports, Readable
 from context_pack.kernel.paths import PathPolicy
 from context_pack.memory.discovery import uuid_of
 from context_pack.memory.ports import DiscoveryStore
 from context_pack.packs.ports import ExcerptStore, PackHistory, PackStore
+from context_pack.ports import Ports, Readable
 from context_pack_adapters.bundles.store import FileBundleStore
 from context_pack_adapters.contexts.projects import DiskProjects
 from context_pack_adapters.files.events import Tell

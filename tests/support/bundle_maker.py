@@ -18,8 +18,8 @@ from context_pack.app import build
 from context_pack.bundles.loading import load
 from context_pack.bundles.model import Bundle, Unloadable
 from context_pack.bundles.ports import BundleStore
-from context_pack.composition import Ports
 from context_pack.kernel.paths import PathPolicy
+from context_pack.ports import Ports
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import Registry
 from context_pack.toolkit.spec import Answer

@@ -15,7 +15,7 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paging import Page
 from context_pack.kernel.times import format_instant
 from context_pack.packs.commands import ListPacks
-from context_pack.packs.listing import listed
+from context_pack.packs.listing import PackLister, listed
 from context_pack.packs.model import Pack
 from context_pack.packs.ports import last_expired
 from context_pack.packs.states import place_now
@@ -108,12 +108,14 @@ def list_packs(app: App, status: str | None, query: str | None, expired: bool) -
 
 def _live(app: App, **filters: Any) -> list[dict[str, Any]]:
     """The summary of every pack that passes the filters."""
+    # Without the use cases of everything else, which a list of packs would only wait for.
+    lister = PackLister(app.ports.readable_packs, app.ports.clock)
     packs: list[dict[str, Any]] = []
     more = True
     while more:
         # a first page of defaults needs no check of its arguments, and so no jsonschema
         rest: dict[str, Any] = {"limit": PAGE, "offset": len(packs)} if packs else {}
-        page = listed(app.cases.packs.lister.list(ListPacks(**filters, **rest)), app.ports.clock.now())
+        page = listed(lister.list(ListPacks(**filters, **rest)), app.ports.clock.now())
         packs += page["packs"]
         more = page["has_more"]
     return packs

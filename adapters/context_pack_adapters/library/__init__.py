@@ -10,8 +10,9 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from context_pack.composition import Ports, UseCases
+from context_pack.composition import UseCases
 from context_pack.kernel.errors import Code, Failure
+from context_pack.ports import Ports
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 from context_pack.toolkit.registry import Registry

@@ -23,9 +23,9 @@ from context_pack.code.reading import (
     numbered_lines,
 )
 from context_pack.code.tools import READ_SCHEMA
-from context_pack.composition import Ports
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.syntax import NoSyntax, Syntax
+from context_pack.ports import Ports
 from context_pack.toolkit.budget import tokens_of as estimate_tokens
 from context_pack.toolkit.call import Cancelled, QuietCall
 from context_pack.toolkit.registry import Registry

@@ -13,10 +13,10 @@ from inmemory.ports import memory_ports
 from inmemory.search_index import MemoryIndex
 
 from context_pack.app import build
-from context_pack.composition import Ports
 from context_pack.kernel.syntax import NotParsed, Parsed
 from context_pack.memory.ports import CodeFile, CodeTree, GoOn, always
 from context_pack.memory.refresh import MOST_NAMED, CodeIndexer
+from context_pack.ports import Ports
 from context_pack.retrieval.ports import Kind
 from context_pack.retrieval.upkeep import File
 from context_pack.toolkit.call import QuietCall

@@ -15,11 +15,11 @@ from inmemory.ports import memory_ports
 
 from context_pack import open_workspace
 from context_pack.app import build
-from context_pack.composition import Ports
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import RelativePath
 from context_pack.memory.discovery import uuid_of
 from context_pack.memory.ports import MemoryPorts
+from context_pack.ports import Ports
 from context_pack.retrieval.model import Scope
 from context_pack.retrieval.ports import EmbedderFailed, Kind
 from context_pack.retrieval.searching import Searching

@@ -16,10 +16,11 @@ from inmemory import (
 )
 
 from context_pack.app import build
-from context_pack.composition import Ports, UseCases
+from context_pack.composition import UseCases
 from context_pack.kernel.errors import KIND_OF, Code
 from context_pack.packs.commands import NamedPack
 from context_pack.packs.states import problem_record
+from context_pack.ports import Ports
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import Registry
 from context_pack.toolkit.spec import Answer

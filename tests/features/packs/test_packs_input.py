@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from context_pack.composition import Ports
+from context_pack.ports import Ports
 
 MUTATION = ["id", "name", "title", "status", "revision", "updated_at", "expires_at"]
 MUTATION += ["ttl_remaining_seconds", "changed"]

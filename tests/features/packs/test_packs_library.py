@@ -11,11 +11,11 @@ import pytest
 from inmemory import MemorySourceTree
 
 from context_pack import open_workspace
-from context_pack.composition import Ports
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceFile, Unreadable
 from context_pack.kernel.times import MAX_MINUTES, format_instant
+from context_pack.ports import Ports
 from context_pack.toolkit.call import Cancelled, QuietCall
 from context_pack_adapters.files.locking import PathLock
 

@@ -8,13 +8,13 @@ from typing import TypeVar
 
 from attrs import evolve
 
-from context_pack.composition import Ports
 from context_pack.documents.ports import DocumentPorts
 from context_pack.kernel.ports import Clock, IdSource
 from context_pack.kernel.text import sha256_hex
 from context_pack.kernel.times import format_instant
 from context_pack.memory.discovery import uuid_of
 from context_pack.memory.ports import MemoryPorts
+from context_pack.ports import Ports
 from context_pack_adapters.disk_ports import open_ports
 from context_pack_adapters.library import Workspace
 from context_pack_adapters.settings import DEFAULT_MAX_SOURCE_BYTES, Settings
