@@ -119,7 +119,7 @@ def _candidates(matches: Sequence[Match]) -> Iterable[_Candidate]:
     by_place: dict[int, _Candidate] = {}
     for _, captures in sorted(matches, key=itemgetter(0)):
         name = captures.get("name")
-        if name is None or len(by_place) >= MOST_DEFINITIONS:
+        if name is None or name[0].is_missing or len(by_place) >= MOST_DEFINITIONS:
             continue
         kind = next((each for each in captures if each in _KINDS or each == _SCOPE), None)
         if kind is None:

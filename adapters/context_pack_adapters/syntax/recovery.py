@@ -19,7 +19,7 @@ from tree_sitter import Node
 from context_pack.kernel.syntax import Definition, DefinitionKind
 from context_pack.kernel.text import one_line
 from context_pack_adapters.syntax.definitions import comment_text
-from context_pack_adapters.syntax.trees import Lines, lines_of
+from context_pack_adapters.syntax.trees import Lines
 
 MOST_RECOVERED = 500
 LONGEST_LINE = 1_000
@@ -57,12 +57,12 @@ _ABOVE = re.compile(r"[ \t]*(?:@[\w.:]+|///?|/\*|\*)")
 _CLOSING = re.compile(r"[ \t]*(?:[})\]]|end\b)")
 
 
-def misread_lines(root: Node) -> list[Lines]:
-    """The lines of expressions at the top of a file, where only declarations can be."""
+def misread(root: Node) -> list[Node]:
+    """The expressions at the top of a file of Kotlin, where only declarations can be."""
     kinds = (
         (each, each.children[0].type if each.type == "assignment" else each.type) for each in root.children
     )
-    return [lines_of(each) for each, kind in kinds if kind.endswith("_expression")]
+    return [each for each, kind in kinds if kind.endswith("_expression")]
 
 
 def with_recovered(

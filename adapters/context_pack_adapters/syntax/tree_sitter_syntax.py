@@ -26,16 +26,16 @@ from context_pack_adapters.syntax.definitions import (
     text_of,
 )
 from context_pack_adapters.syntax.languages import KNOWN
-from context_pack_adapters.syntax.recovery import misread_lines, with_recovered
+from context_pack_adapters.syntax.recovery import misread, with_recovered
 from context_pack_adapters.syntax.trees import (
     NOT_UNDERSTOOD,
     Reading,
     broken_nodes,
     error_line,
+    joined_lines,
     matches_of,
     read,
     understood,
-    unread_lines,
 )
 
 MOST_HEADS = 8
@@ -118,8 +118,9 @@ def _parsed(matches: Sequence[Match], reading: Reading) -> Parsed:
             first = min(first, *(node.start_byte for nodes in captures.values() for node in nodes))
     found_definitions = definitions(matches, above)
     broken = list(broken_nodes(tree.root_node, newer))
-    unread = unread_lines(broken)
-    lines = [*unread, *(misread_lines(tree.root_node) if grammar.name == "kotlin" else ())]
+    unread = joined_lines(each for each in broken if each.is_error)
+    # Where only a word is missing, as a function's name, the rest counts as read, but there is no definition.
+    lines = joined_lines([*broken, *(misread(tree.root_node) if grammar.name == "kotlin" else ())])
     if lines:
         found_definitions = with_recovered(grammar.name, data, lines, found_definitions)
     return Parsed(

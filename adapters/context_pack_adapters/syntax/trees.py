@@ -225,7 +225,7 @@ def _error_count(reading: Reading) -> int:
     """How many lines of a text its grammar cannot read; too many to count are more than any."""
     if reading.errors_without_end:
         return sys.maxsize
-    lines = unread_lines(broken_nodes(reading.tree.root_node))
+    lines = joined_lines(each for each in broken_nodes(reading.tree.root_node) if each.is_error)
     return sum(last - first + 1 for first, last in lines)
 
 
@@ -250,10 +250,10 @@ def error_line(broken: Iterable[Node]) -> int | None:
     return None
 
 
-def unread_lines(broken: Iterable[Node]) -> list[Lines]:
-    """The first and last lines of what the grammar could not read, in order."""
+def joined_lines(nodes: Iterable[Node]) -> list[Lines]:
+    """The first and last lines of nodes, in order; what follows one another is one."""
     joined: list[Lines] = []
-    for start, end in sorted(lines_of(node) for node in broken if node.is_error):
+    for start, end in sorted(map(lines_of, nodes)):
         if joined and start <= joined[-1][1] + 1:
             joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
         else:
