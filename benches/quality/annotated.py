@@ -23,6 +23,8 @@ from context_pack.kernel.syntax import Definition, Syntax, named
 
 DEPTH = 10
 FUNCTIONS = Path(__file__).with_name("functions.txt")
+HELD_OUT = Path(__file__).with_name("functions-held-out.txt")
+"""Questions by which no constant was ever chosen: they only judge."""
 
 
 class Place(NamedTuple):
@@ -86,9 +88,9 @@ def _task(row: dict[str, Any], files: Sequence[str]) -> Task:
     return Task(row["query"], there)
 
 
-def checkouts(folder: Path, syntax: Syntax, names: Sequence[str] = ()) -> Iterator[Repository]:
-    """The repositories of `functions.txt` that are in a folder, or those of these names."""
-    for part in FUNCTIONS.read_text(encoding="utf-8").split("\n[")[1:]:
+def checkouts(file: Path, folder: Path, syntax: Syntax, names: Sequence[str] = ()) -> Iterator[Repository]:
+    """The repositories of a file of questions that are in a folder, or those of these names."""
+    for part in file.read_text(encoding="utf-8").split("\n[")[1:]:
         head, *lines = part.strip().splitlines()
         repository, _, below = head.rstrip("]").split()
         name = repository.rpartition("/")[2]

@@ -1,7 +1,7 @@
 """How often `context_search` finds the right function.
 
     python benches/quality/code_search.py [--embedder fast|semantic] [--quick] [--misses]
-    python benches/quality/code_search.py --functions FOLDER [--only NAME…] [--misses]
+    python benches/quality/code_search.py --functions FOLDER [--held-out] [--only NAME…] [--misses]
     python benches/quality/code_search.py --annotated FOLDER [--only NAME…] [--semble PYTHON [--model MODEL]]
 
 Without a folder it asks the questions of `own.txt` about a copy of this project; with `--functions` those of
@@ -31,10 +31,23 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT), str(ROOT / "adapters")]
 
-from annotated import DEPTH, Place, Repository, checkouts, questions, rank_of, repositories, score  # noqa: E402
+from annotated import (  # noqa: E402
+    DEPTH,
+    FUNCTIONS,
+    HELD_OUT,
+    Place,
+    Repository,
+    checkouts,
+    questions,
+    rank_of,
+    repositories,
+    score,
+)
 
 from context_pack.app import build  # noqa: E402
+from context_pack.memory.ports import MemoryPorts  # noqa: E402
 from context_pack.memory.refresh import CodeIndexer  # noqa: E402
+from context_pack.ports import Ports  # noqa: E402
 from context_pack.retrieval.model import Scope  # noqa: E402
 from context_pack.toolkit.call import QuietCall  # noqa: E402
 from context_pack.toolkit.registry import Registry  # noqa: E402
@@ -68,16 +81,26 @@ def ask(registry: Registry, question: str, limit: int) -> list[dict[str, Any]]:
     return results
 
 
-def indexed(project: Path, embedder: str, private: Path) -> tuple[Registry, float]:
-    """Every tool over the project, and how long indexing took, with the vectors of a semantic embedder."""
+def opened(project: Path, private: Path, embedder: str) -> Ports:
+    """The ports of a project, with everything private in a folder of its own."""
     variables = {"CONTEXT_PACK_EMBEDDER": embedder, "CONTEXT_PACK_CACHE": str(private)}
-    ports = open_ports(read_settings(variables, str(project)))
+    return open_ports(read_settings(variables, str(project)))
+
+
+def indexed_memory(ports: Ports) -> MemoryPorts:
+    """What memory searches, with the code of the project indexed."""
     assert ports.memory is not None
     memory = ports.memory()
-    start = perf_counter()
     indexer = CodeIndexer.over(memory)
     indexer.carry_out(indexer.plan())
-    memory.searching.fill(Scope(), lambda: False, lambda _: None)
+    return memory
+
+
+def indexed(project: Path, embedder: str, private: Path) -> tuple[Registry, float]:
+    """Every tool over the project, and how long indexing took, with the vectors of a semantic embedder."""
+    ports = opened(project, private, embedder)
+    start = perf_counter()
+    indexed_memory(ports).searching.fill(Scope(), lambda: False, lambda _: None)
     return build(ports), perf_counter() - start
 
 
@@ -193,12 +216,14 @@ def main() -> None:
     parser.add_argument("--misses", action="store_true", help="show what came instead of the right answer")
     parser.add_argument("--annotated", type=Path, help="a folder of repositories with annotated questions")
     parser.add_argument("--functions", type=Path, help="a folder with the checkouts of functions.txt")
+    parser.add_argument("--held-out", action="store_true", help="with --functions: the questions that judge")
     parser.add_argument("--only", nargs="*", default=[], metavar="NAME", help="these repositories alone")
     parser.add_argument("--semble", metavar="PYTHON", help="a Python that has semble, to compare with")
     parser.add_argument("--model", help="the folder of a model for semble; without, it has words alone")
     options = parser.parse_args()
     if options.functions:
-        compare(checkouts(options.functions, TreeSitterSyntax(), options.only), options)
+        file = HELD_OUT if options.held_out else FUNCTIONS
+        compare(checkouts(file, options.functions, TreeSitterSyntax(), options.only), options)
     elif options.annotated:
         compare(repositories(options.annotated, options.only), options)
     else:

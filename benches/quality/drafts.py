@@ -17,7 +17,7 @@ from statistics import fmean
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from annotated import checkouts
+from annotated import FUNCTIONS, checkouts
 from code_search import indexed
 
 from context_pack.toolkit.call import QuietCall
@@ -33,7 +33,7 @@ def main() -> None:
     parser.add_argument("--embedder", default="fast")
     options = parser.parse_args()
     counts, whole = [], []
-    for repository in checkouts(options.folder, TreeSitterSyntax(), REPOSITORIES):
+    for repository in checkouts(FUNCTIONS, options.folder, TreeSitterSyntax(), REPOSITORIES):
         with tempfile.TemporaryDirectory() as private:
             registry, _ = indexed(repository.root, options.embedder, Path(private))
             for task in repository.tasks[:QUESTIONS]:

@@ -17,6 +17,7 @@ from context_pack.kernel.syntax import NotParsed, Parsed
 from context_pack.memory.ports import CodeFile, CodeTree, GoOn, always
 from context_pack.memory.refresh import MOST_NAMED, CodeIndexer
 from context_pack.ports import Ports
+from context_pack.retrieval.model import Scope
 from context_pack.retrieval.ports import Kind
 from context_pack.retrieval.upkeep import File
 from context_pack.toolkit.call import QuietCall
@@ -141,10 +142,8 @@ def test_a_file_that_cannot_be_embedded_fails_alone_in_its_batch() -> None:
     assert indexer.carry_out(indexer.plan()).done == 3
     assert indexer.failed() == {"bad.py": "indexing it failed inside (FloatingPointError)"}
     with index.reading() as snapshot:
-        good, bad = snapshot.entry("code", "good.py"), snapshot.entry("code", "bad.py")
-    assert good is not None
-    assert bad is not None
-    assert (len(good.pieces), bad.pieces) == (1, ())
+        pieces = [piece for piece, _ in snapshot.keyword(["zebra", "gnu"], Scope(("code",)), 10)]
+        assert sorted(each.key for each in snapshot.found(pieces)) == ["good.py", "more.py"]
 
 
 @pytest.mark.clause("ME-26")
