@@ -1,6 +1,6 @@
 """Source files in snippets: whole functions, heads of classes, the lines around them, and plain windows.
 
-What a definition is says each language's grammar (`code/test_syntax.py`); all are cut in the same way.
+What a definition is says each language's grammar (`code/test_rules_syntax.py`); all are cut in the same way.
 """
 
 from __future__ import annotations
