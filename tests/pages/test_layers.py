@@ -97,10 +97,11 @@ def test_modules_are_short_well_named_and_say_what_they_are(checkout: Path, unde
     assert complaints == []
 
 
-def test_test_files_have_unique_names_and_no_packages(checkout: Path) -> None:
-    files = [path for path in modules(checkout, "tests") if path.stem != "conftest"]
-    names = [path.name for path in files if path.parent.name != "inmemory"]
+def test_test_files_are_named_by_their_level_and_are_no_packages(checkout: Path) -> None:
+    for path in (checkout / "tests/features").glob("*/test_*.py"):
+        assert path.stem.startswith(("test_tools", "test_rules", "test_files")), path
+    files = [path for path in modules(checkout, "tests") if "features" not in path.parts]
+    names = [path.name for path in files if path.stem != "conftest" and path.parent.name != "inmemory"]
     assert sorted(names) == sorted(set(names))
-    assert "__init__.py" not in names
-    assert not (checkout / "adapters" / "__init__.py").exists()
-    assert not (checkout / "benches" / "__init__.py").exists()
+    for folder in ("adapters", "benches", "tests"):
+        assert not (checkout / folder / "__init__.py").exists()
