@@ -1,22 +1,33 @@
-"""A hard tree, searched with and without ripgrep: the answers of a plain second opinion.
+"""A hard tree searched with and without ripgrep; which files are searched; and that a search ends in time.
 
-The opinion shares no code with the search: it splits lines itself, knows by heart which files count, and
-asks `regex` line by line.
+The answers are those of a plain second opinion that shares no code with the search: it splits lines itself,
+knows by heart which files count, and asks `regex` line by line.
 """
 
 from __future__ import annotations
 
+import os
 import sysconfig
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 import regex
 from file_trees import lay
+from hanging import never_hanging
+from waiting import until
 
-from context_pack.code.grep import LineQuery, hit_in
+from context_pack import open_workspace
+from context_pack.code.grep import MAX_FILE_BYTES, FoundLines, LineQuery, hit_in
+from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy
-from context_pack.toolkit.call import QuietCall
-from context_pack_adapters.source.grep import FileTreeSearch, find_binary
+from context_pack.toolkit.call import Cancelled, QuietCall
+from context_pack_adapters.files.signature import settled_signature
+from context_pack_adapters.source import grep
+from context_pack_adapters.source.grep import ROOM_BYTES, FileTreeSearch, find_binary
 
 RG = find_binary(sysconfig.get_path("scripts"))
 LONG = "start " + "x" * 700 + " needle " + "y" * 900 + " end foo"
@@ -217,3 +228,227 @@ def test_our_own_files_come_behind_the_code(tmp_path: Path) -> None:
         "z.py", ".context.yaml", ".store/memory/x.yaml", "a/.context.yaml",
     ]  # fmt: skip
     assert search.search(LineQuery("needle", limit=1), QuietCall()).hits[0].path == "z.py"
+
+
+Search = Callable[..., FoundLines]
+
+
+@pytest.fixture(params=[ROOM_BYTES, 0], ids=["kept texts", "no room"])
+def search(request: pytest.FixtureRequest, tmp_path: Path) -> Search:
+    """A search of the test's folder, the same from call to call."""
+    (tmp_path / "root").mkdir()
+    engine = FileTreeSearch(tmp_path / "root", PathPolicy(), room=request.param)
+    return lambda pattern, **options: engine.search(LineQuery(pattern, **options), QuietCall())
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "root"
+
+
+def settle(root: Path) -> None:
+    """Wait until every later change of anything in the tree shows in its signature."""
+    states = [place.lstat() for place in (root, *root.rglob("*"))]
+    until(lambda: all(settled_signature(state, time.time_ns()) is not None for state in states))
+
+
+def paths(found: FoundLines) -> list[str]:
+    return [hit.path for hit in found.hits]
+
+
+@pytest.mark.clause("CD-58")
+def test_one_mebibyte_is_searched_and_one_byte_more_is_not(search: Search, root: Path) -> None:
+    for name, size in (("fits", MAX_FILE_BYTES), ("large", MAX_FILE_BYTES + 1)):
+        (root / name).write_bytes(b"needle" + b"x" * (size - 6))
+    assert MAX_FILE_BYTES == 1_048_576
+    for _ in range(2):
+        found = search("needle")
+        assert (paths(found), found.files) == (["fits"], 1)
+        settle(root)
+
+
+@pytest.mark.clause("CD-58")
+def test_a_nul_counts_in_the_first_8_kib_only(search: Search, root: Path) -> None:
+    (root / "last-byte").write_bytes(b"needle" + b"x" * 8185 + b"\0")
+    (root / "one-later").write_bytes(b"needle" + b"x" * 8186 + b"\0")
+    found = search("needle")
+    assert (paths(found), found.files) == (["one-later"], 1)
+
+
+@pytest.mark.clause("CD-72")
+def test_every_edit_is_seen_by_the_next_search(search: Search, root: Path) -> None:
+    (root / "a.txt").write_text("first\n")
+    (root / "b.txt").write_text("other\n")
+    assert paths(search("first")) == ["a.txt"]
+    for turn in range(30):
+        word = f"turn{turn:02}"
+        (root / "a.txt").write_text(f"{word}\n")  # the same size, often in the same tick of the clock
+        assert paths(search(word)) == ["a.txt"]
+        assert paths(search("first")) == []
+    settle(root)
+    assert paths(search("turn29")) == ["a.txt"]
+    (root / "a.txt").write_text("after\n")
+    assert paths(search("after")) == ["a.txt"]
+    assert paths(search("turn29")) == []
+
+
+@pytest.mark.clause("CD-72")
+def test_a_file_that_changes_its_kind_is_classified_again(search: Search, root: Path) -> None:
+    (root / "plain").write_text("needle\n")
+    (root / "x").write_text("needle\n")
+    settle(root)
+    assert (paths(search("^needle")), search("^needle").files) == (["plain", "x"], 2)
+    for content, counts, matches in (
+        (b"\xef\xbb\xbfneedle\n", True, True),
+        (b"lone\rneedle\n", True, False),
+        ("é\nneedle\n".encode(), True, True),
+        (b"\0needle\n", False, False),
+        (b"\xff\nneedle\n", False, False),
+        (b"needle\n" * 200_000, False, False),
+        (b"needle\r\n", True, True),
+        (b"", True, False),
+        (b"needle", True, True),
+    ):
+        (root / "x").write_bytes(content)
+        for pattern in ("^needle", r"^needle\b"):
+            found = search(pattern)
+            assert found.files == 1 + counts
+            assert ("x" in paths(found)) is matches
+    (root / "x").unlink()
+    (root / "x").mkdir()
+    assert search("needle").files == 1
+
+
+@pytest.mark.clause("CD-58")
+def test_files_of_code_that_could_not_be_searched_are_named(tmp_path: Path) -> None:
+    (tmp_path / "good.py").write_text("wanted = 1\n")
+    (tmp_path / "latin.py").write_bytes(b"# caf\xe9\nwanted = 2\n")
+    (tmp_path / "large.py").write_text("x = 1\n" * (MAX_FILE_BYTES // 6) + "wanted = 3\n")
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\0" * 300_000)
+    with open_workspace(tmp_path) as workspace:
+        some, none = (workspace.call("grep_codebase", {"pattern": each}) for each in ("wanted", "missing"))
+    assert (some.structured or {})["totalMatches"] == 1
+    for answer in (some, none):
+        assert (
+            "not searched, too large or not UTF-8: large.py, latin.py" in (answer.structured or {})["message"]
+        )
+
+
+CATASTROPHES = {
+    "(a|aa)+$": "a" * 80 + "!",
+    r"(.*?,){30}P": "1," * 60 + "xP",
+    r"(?:(?:a|b|ab)+c?)+d$": "ab" * 60 + "d!",
+    r"^(\w|\w\w)*\d$": "w" * 80,
+    r"(?=(a|aa)+$)a": "a" * 80 + "!",
+    r"((a|aa)+)\1!$": "a" * 80 + "!b",
+    r"b.*a.*c.*d$": "bac" * 40_000 + "d ",
+}
+FOR_EVER = "(a|aa)+$"
+
+
+def searched(root: Path, pattern: str, seconds: float) -> FoundLines:
+    """What a search finds in so many seconds."""
+    return FileTreeSearch(root, PathPolicy(), seconds=seconds).search(
+        LineQuery(pattern), QuietCall(request_id=1)
+    )
+
+
+@pytest.mark.clause("CD-68")
+@pytest.mark.parametrize("pattern", CATASTROPHES)
+def test_a_search_with_a_catastrophic_pattern_says_which_part_it_saw(pattern: str, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("harmless\n")
+    (tmp_path / "trap.txt").write_text(f"{CATASTROPHES[pattern]}\n")
+    (tmp_path / "z.txt").write_text("harmless\n")
+    with never_hanging():
+        found = searched(tmp_path, pattern, 0.5)
+    assert (found.files, found.unsearched, found.total) == (1, 2, 0)
+
+
+@pytest.mark.clause("CD-68")
+def test_what_was_found_before_the_time_was_over_is_the_answer(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("aa\n" * 3)
+    (tmp_path / "trap.txt").write_text("a" * 80 + "!\n")
+    with never_hanging():
+        found = searched(tmp_path, FOR_EVER, 0.5)
+    assert ([hit.line for hit in found.hits], found.total, found.unsearched) == ([1, 2, 3], 3, 1)
+
+
+@pytest.mark.clause("CD-68")
+def test_a_search_that_saw_no_file_in_time_fails(tmp_path: Path) -> None:
+    (tmp_path / "trap.txt").write_text("a" * 80 + "!\n")
+    search = FileTreeSearch(tmp_path, PathPolicy(), seconds=60.0)
+    for query, waited in ((LineQuery("x"), 60.1), (LineQuery(FOR_EVER), 59.8)):
+        with never_hanging(), pytest.raises(Failure) as caught:
+            search.search(query, QuietCall(waited=waited, request_id=1))
+        assert (caught.value.code, caught.value.message) == (Code.TIMED_OUT, "Search timed out")
+        assert caught.value.details["pattern"] == query.pattern
+
+
+@pytest.mark.slow
+@pytest.mark.clause("CD-68")
+def test_a_search_that_nobody_hurries_goes_on_to_the_end(tmp_path: Path) -> None:
+    for number in range(300):
+        (tmp_path / f"{number}.txt").write_text("a" * 24 + "!\nend\n")
+    search = FileTreeSearch(tmp_path, PathPolicy(), seconds=0.0)
+    found = search.search(LineQuery(r"(a|aa)+\1$|end"), QuietCall(waited=60.0))
+    assert (found.files, found.unsearched, found.total) == (300, 0, 300)
+
+
+@pytest.mark.clause("CD-09")
+@pytest.mark.parametrize("pattern", [FOR_EVER, "b.*a.*c.*d$"])  # in a short text and in a long one
+def test_a_pattern_yields_to_other_threads_and_stops_when_cancelled(pattern: str, tmp_path: Path) -> None:
+    (tmp_path / "trap.txt").write_text(f"{CATASTROPHES[pattern]}\n")
+    search = FileTreeSearch(tmp_path, PathPolicy())
+    withdrawn = threading.Event()
+
+    def wanted() -> None:
+        if withdrawn.is_set():
+            raise Cancelled("test")
+
+    timer = threading.Timer(0.3, withdrawn.set)  # it could not, did the search hold the interpreter
+    timer.start()
+    with never_hanging(), pytest.raises(Cancelled):
+        search.search(LineQuery(pattern), QuietCall(wanted=wanted))
+    timer.join()
+
+
+@pytest.fixture
+def stuck(tmp_path: Path) -> Path:
+    """A folder with an `rg` that never ends."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    script = folder / "rg"
+    script.write_text("#!/bin/sh\nexec sleep 600\n")
+    script.chmod(0o755)
+    return folder
+
+
+@pytest.fixture
+def haystack(tmp_path: Path) -> Path:
+    """A tree whose one file `rg` is asked about."""
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "a.txt").write_text("foo bar foo bar\n")
+    return tmp_path / "tree"
+
+
+@pytest.mark.clause("CD-68")
+def test_a_child_that_hangs_is_killed_and_its_files_are_read(
+    haystack: Path, stuck: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grep, "BATCH_SECONDS", 0.1)
+    search = FileTreeSearch(haystack, PathPolicy(), large=0, search_path=str(stuck))
+    before = children()
+    with never_hanging():
+        assert search.search(LineQuery("foo.*bar"), QuietCall(request_id=1)).total == 1
+    until(lambda: children() <= before)
+
+
+def children() -> set[str]:
+    """The processes that this one has started and that still run."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, parent = path.read_text().rpartition(")")[2].split()[:2]
+            if int(parent) == os.getpid() and state != "Z":
+                found.add(path.parent.name)
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from datetime import UTC, datetime
 from typing import Any
@@ -16,9 +17,10 @@ from sample_packs import full_pack, sample_pack
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.text import LineRange
 from context_pack.packs.anchors import Anchor
-from context_pack.packs.model import Diagram, Pack, Section
+from context_pack.packs.changes import put_ref
+from context_pack.packs.model import Diagram, Pack, Ref, Section
 from context_pack.packs.record import FIELDS as WRITTEN_FIELDS
-from context_pack.packs.record import to_record
+from context_pack.packs.record import from_record, to_record
 from context_pack_adapters.files import front_matter
 from context_pack_adapters.packs import pack_format
 
@@ -296,3 +298,31 @@ def test_a_pack_that_no_reader_would_take_is_refused_by_the_writer() -> None:
         pack_format.encode(sample_pack(ID, sections=(section,)))
     assert told.value.code is Code.INVALID_DATA
     assert re.search("split", told.value.message)
+
+
+def at(record: dict[str, Any], *path: Any) -> Any:
+    part: Any = record
+    for step in path:
+        part = part[step]
+    return part
+
+
+@pytest.mark.clause("ST-63")
+def test_fields_of_a_newer_version_come_back_as_they_were() -> None:
+    record = copy.deepcopy(to_record(full_pack()))
+    places: list[tuple[Any, ...]] = [
+        (),
+        ("sections", 0),
+        ("sections", 0, "refs", 0),
+        ("sections", 0, "refs", 0, "anchor"),
+        ("sections", 0, "diagrams", 0),
+    ]
+    for number, path in enumerate(places):
+        at(record, *path)["newer"] = {"number": number, "list": [1, "two", None], "extra": True}
+    pack = from_record(record)
+    assert to_record(pack) == record
+    assert pack == full_pack()
+    assert "newer" not in str(to_record(pack, anchors=False))
+    ((section, ref), *_) = pack.refs
+    again = to_record(put_ref(pack, section.key, Ref(ref.key, ref.path, ref.lines)))
+    assert at(again, "sections", 0, "refs", 0)["newer"]["number"] == 2
