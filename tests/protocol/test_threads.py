@@ -119,8 +119,8 @@ def test_frames_are_written_whole_and_in_order_while_nobody_waits(
     note: Callable[[], None] = lambda: progress.append(None)  # noqa: E731
     writer = Writer(writes, note)
     frames = [bytes([65 + number % 26]) * (number * 97 % 5000 + 1) for number in range(400)]
-    for number, frame in enumerate(frames):
-        writer.send(frame, at_once=number % 3 == 0)
+    for frame in frames:
+        writer.send(frame)
     whole, data = b"".join(frames), b""
     while len(data) < len(whole):
         data += os.read(reads, 1 << 16)

@@ -100,8 +100,7 @@ class Pump:
         return self._close(self._code or 0)
 
     def _send(self, body: bytes) -> None:
-        """Send a message; the last one that is due now waits for no other thread."""
-        self._writer.send(encode(body, self._decoder.mode), at_once=len(self._session.jobs) <= 1)
+        self._writer.send(encode(body, self._decoder.mode))
 
     def _progressed(self) -> None:
         """A job is over or bytes were written; called from their threads."""
