@@ -267,7 +267,8 @@ def _lines_with(words: Sequence[str], text: str, searched: str) -> Iterator[tupl
         number, at = number + text.count("\n", at, begin), begin
         if all(searched.find(word, begin, end) >= 0 for word in words[1:]):
             yield number, text[begin:end]
-        place = searched.find(words[0], end)
+        # Behind the line feed: a word may itself begin with one, and would be met there for ever.
+        place = searched.find(words[0], end + 1)
 
 
 def hit_in(path: str, lines: Sequence[str], index: int, start: int) -> LineHit:

@@ -151,6 +151,13 @@ def test_a_pattern_that_grows_is_refused_before_it_is_compiled(pattern: str) -> 
     assert "repeats too much" in refusal({"pattern": pattern})["details"]
 
 
+@pytest.mark.clause("CD-51")
+@pytest.mark.parametrize("pattern", ["\nfoo", "foo\n", "\n", "a\nfoo", "\n\n"])
+def test_no_line_has_a_line_feed_and_a_search_for_one_ends(pattern: str) -> None:
+    assert compiled(pattern, case_sensitive=True).find("a\nfoo\n\nfoo\n", lambda: None, 10) == (0, [])
+    assert payload({"pattern": pattern}, MemorySearch({"a.txt": "a\nfoo\n\nfoo\n"}))["totalMatches"] == 0
+
+
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=40), st.booleans())
 @pytest.mark.clause("CD-63")
 def test_any_text_is_a_pattern_or_is_refused(pattern: str, case_sensitive: bool) -> None:
