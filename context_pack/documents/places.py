@@ -119,7 +119,9 @@ def _repository(address: str) -> SourceAddress:
     if url.scheme not in GIT_PROTOCOLS:
         raise _wrong(f"git+ works with {', '.join(GIT_PROTOCOLS)}")
     base = url.netloc + url.path
-    if not base.strip("/") or base.startswith("-") or re.search(r"\s|@-", base):
+    # Without the slashes nothing tells where a login ends, and with nobody behind them nobody is asked.
+    is_complete = _SCHEME.fullmatch(address) and (url.hostname or url.scheme == "file")
+    if not is_complete or not base.strip("/") or base.startswith("-") or re.search(r"\s|@-", base):
         raise _wrong("the address of the repository is not complete")
     ref, _, later = url.fragment.partition("?")
     ref = unquote(ref)
