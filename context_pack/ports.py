@@ -9,7 +9,6 @@ from attrs import field, frozen
 
 from context_pack.bundles.ports import BundleStore
 from context_pack.code.access import AccessLog
-from context_pack.code.grep import CodeSearch
 from context_pack.contexts.ports import Projects
 from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.kernel.syntax import NoSyntax, Syntax
@@ -18,6 +17,7 @@ from context_pack.memory.ports import DiscoveryStore, MemoryPorts, SessionLog
 from context_pack.packs.ports import DiagramCheck, ExcerptStore, NoExcerptStore, PackHistory, PackStore
 
 if TYPE_CHECKING:
+    from context_pack.code.grep import CodeSearch
     from context_pack.documents.ports import DocumentPorts
 
 DEFAULT_MAX_SOURCE_BYTES = 2 * 1024 * 1024

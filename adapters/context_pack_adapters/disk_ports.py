@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from context_pack.code.grep import CodeSearch
 from context_pack.kernel.paths import PathPolicy
 from context_pack.memory.discovery import uuid_of
 from context_pack.memory.ports import DiscoveryStore
@@ -47,6 +46,7 @@ from context_pack_adapters.worktrees import (
 )
 
 if TYPE_CHECKING:
+    from context_pack.code.grep import CodeSearch
     from context_pack.retrieval.ports import Background
     from context_pack_adapters.disk_searches import DiskSearches
 
@@ -116,7 +116,7 @@ def open_ports(
         return opened
 
     def search() -> CodeSearch:
-        from context_pack_adapters.source.grep import FileTreeSearch  # with `regex`, a tenth of a start
+        from context_pack_adapters.source.grep import FileTreeSearch  # with `regex`, a twentieth of a start
 
         copies = [Path(settings.root, name) for name in ("excerpts", "packs")]  # of code that is there itself
         return FileTreeSearch(root, policy, copies=copies, storage=Path(settings.root))
