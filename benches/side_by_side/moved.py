@@ -5,8 +5,8 @@
   python benches/side_by_side/moved.py --copies --repo FOLDER… [--refs N] [--inside]
 
 Functions of the older commit, found by the syntax port, are anchored there and looked for in the newer one;
-with `--repo` alone, from a near, a middle and a far commit. Without it, the stored history of the tests is
-read. Brute force over all files says what is right:
+without commits, from a near, a middle and a far one; without `--repo`, of this one. Brute force over all
+files says what is right:
 - `exact` and `moved` must be right always;
 - of `changed`, at most 1 in 100 may show unrelated code: similarity under 0.2 and without the function's
   name, or another function, which the file had beside it before;
@@ -31,7 +31,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
-from itertools import combinations
 from keyword import iskeyword
 from pathlib import Path
 from types import MappingProxyType
@@ -43,7 +42,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "adapters"), str(ROOT / "tests/support")]
 
 from inmemory import MemorySourceTree  # noqa: E402
-from pack_history import KeptTexts, Tally, judge, replayed  # noqa: E402
+from kept_texts import KeptTexts  # noqa: E402
 
 from context_pack.kernel.languages import language_of  # noqa: E402
 from context_pack.kernel.paths import RelativePath  # noqa: E402
@@ -58,7 +57,6 @@ from context_pack.packs.resolving import Resolver  # noqa: E402
 from context_pack.packs.states import Resolution, State  # noqa: E402
 from context_pack_adapters.syntax import shared_syntax  # noqa: E402
 
-STORED = ROOT / "tests/fixtures/history/service.json"
 MOST_CHARS = 400_000
 UNRELATED, SAME_LINE = 0.2, 0.6
 NEAR, MIDDLE, FAR = 0.05, 0.25, 0.6
@@ -365,32 +363,21 @@ def middle(each: Definition) -> LineRange | None:
     return LineRange(each.start + third, each.start + 2 * third - 1) if third >= LEAST_INSIDE else None
 
 
-def stored(pairs: int) -> None:
-    """Measure any lines over so many pairs of versions of the stored history."""
-    rng, trees, tally = random.Random(1), list(replayed(STORED)), Tally()
-    for old, new in rng.sample(list(combinations(range(len(trees)), 2)), pairs):
-        judge(trees[old], trees[new], rng, 5, tally)
-    states = ", ".join(f"{count} {state.value}" for state, count in tally.states.most_common())
-    print(f"stored history: {sum(tally.states.values())} refs ({states})")
-    print(f"  precision of moved {tally.precision:.2%}, other mistakes {len(tally.wrong)} (0)")
-    print(f"  recall {tally.recall:.2%} of {tally.once} refs whose code stands once elsewhere (at least 95)")
-
-
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--repo", type=Path, nargs="+")
+    parser.add_argument("--repo", type=Path, nargs="+", default=[ROOT])
     parser.add_argument("--from", dest="old")
     parser.add_argument("--to", dest="new", default="HEAD")
     parser.add_argument("--refs", type=int, default=300)
     parser.add_argument("--inside", action="store_true")
     parser.add_argument("--lost", action="store_true")
     parser.add_argument("--copies", action="store_true")
-    parser.add_argument("--quick", action="store_true", help="few pairs of the stored history, for CI")
+    parser.add_argument("--quick", action="store_true", help="few refs of a near commit, for CI")
     options = parser.parse_args()
-    if options.repo is None:
-        stored(40 if options.quick else 200)
-        return
+    ages: Sequence[float] = (NEAR, MIDDLE, FAR)
+    if options.quick:
+        options.refs, ages = 40, (NEAR,)
     for repo in options.repo:
         history = GitHistory(repo)
         if options.copies:
@@ -399,11 +386,7 @@ def main() -> None:
             print(f"  changed at home: {counts['changed at home']}")
             continue
         commits = history.commits()
-        olds = (
-            [options.old]
-            if options.old
-            else [commits[-int(len(commits) * far)] for far in (NEAR, MIDDLE, FAR)]
-        )
+        olds = [options.old] if options.old else [commits[-int(len(commits) * age)] for age in ages]
         for old in olds:
             counted, start = halves(), time.process_time()
             compare(history.tree(old), history.tree(options.new), options, counted)

@@ -16,8 +16,8 @@ from pathlib import Path
 import index_worker
 import pytest
 from attrs import evolve
+from file_trees import modes
 from index_entries import ToyEmbedder, make_entry
-from private_folders import modes
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.retrieval.model import Scope

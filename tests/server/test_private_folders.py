@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 from document_trees import configure, environ
-from file_trees import lay
-from private_folders import modes
+from file_trees import lay, modes
 from stdio_client import PRIVATE, StdioClient
 from waiting import until
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -33,3 +34,9 @@ def committed(folder: Path, files: Mapping[str, str | bytes]) -> Path:
     for words in (["init", "--quiet"], ["add", "-f", "."], ["commit", "--quiet", "-m", "one"]):
         git(folder, *words)
     return folder
+
+
+def modes(folder: Path) -> dict[str, int]:
+    """The mode of everything below a folder that others than the user could use."""
+    found = {path: stat.S_IMODE(path.lstat().st_mode) for path in [folder, *folder.rglob("*")]}
+    return {str(path.relative_to(folder)): mode for path, mode in found.items() if mode & 0o077}

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from attrs import frozen
 from file_trees import lay
 from hanging import never_hanging
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from import_projects import LANGUAGES, PROJECTS, SYNTAX, imported, project
 from inmemory import MemorySourceTree
 
 from context_pack.code.reading import FileRead, FileReader, ReadFile
@@ -25,6 +25,38 @@ from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy
 from context_pack.kernel.syntax import Parsed, readable_part
 from context_pack_adapters.source.tree import DiskSourceTree
+from context_pack_adapters.syntax import shared_syntax
+
+PROJECTS = Path(__file__).resolve().parents[2] / "fixtures" / "imports"
+SYNTAX = shared_syntax()
+"""One for all tests of a process: each has a parser process of its own."""
+LANGUAGES = sorted(path.stem for path in PROJECTS.glob("*.txt"))
+
+
+@frozen
+class Imported:
+    """The paths that a file depends on, and its external names."""
+
+    paths: list[str]
+    external: list[str]
+
+
+def project(language: str) -> dict[str, str]:
+    """The files of a language's project."""
+    files: dict[str, str] = {}
+    text = (PROJECTS / f"{language}.txt").read_text("utf-8")
+    for part in text.split("=== ")[1:]:
+        path, _, content = part.partition("\n")
+        files[path] = content
+    return files
+
+
+def imported(files: dict[str, str], path: str) -> Imported:
+    """What `read_file` says that a file imports."""
+    read = FileReader(MemorySourceTree(dict(files)), SYNTAX).read(ReadFile(path=path, include_deps=True))
+    assert read.external is not None
+    return Imported([each.path for each in read.dependencies], list(read.external))
+
 
 CASES = PROJECTS / "cases"
 BOTH = ("typescript", "tsx")

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from import_projects import SYNTAX
 from inmemory import (
     FixedClock,
     MemoryActivity,
@@ -29,6 +28,7 @@ from context_pack.ports import Ports
 from context_pack.toolkit.budget import tokens_of as estimate_tokens
 from context_pack.toolkit.call import Cancelled, QuietCall
 from context_pack.toolkit.registry import Registry
+from context_pack_adapters.syntax import shared_syntax
 
 Files = dict[str, str | bytes]
 MODIFIED = 1_736_931_600_123_456_789
@@ -45,7 +45,7 @@ class Reading:
         tree = MemorySourceTree(files, PathPolicy(deny), MODIFIED / 10**9)
         packs = MemoryPackStore(self.clock, SeededIds())
         self.registry: Registry = build(
-            Ports(self.clock, tree, packs, syntax or SYNTAX, access=self.access), rate_limits=limits
+            Ports(self.clock, tree, packs, syntax or shared_syntax(), access=self.access), rate_limits=limits
         )
 
     def call(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:

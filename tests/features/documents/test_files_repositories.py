@@ -13,8 +13,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from file_trees import committed, git, lay
-from private_folders import modes
+from file_trees import committed, git, lay, modes
 
 from context_pack.documents.model import DocumentText, Survey
 from context_pack.kernel.errors import Code, Failure

@@ -7,7 +7,7 @@ from math import inf
 
 import pytest
 from inmemory import MemorySourceTree
-from pack_history import KeptTexts
+from kept_texts import KeptTexts
 
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason, SourceFile, Unreadable

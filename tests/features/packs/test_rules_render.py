@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kept_texts import resolve
 from markdown_it import MarkdownIt
-from pack_history import resolve
 from sample_packs import sample_pack
 
 from context_pack.kernel.paths import RelativePath

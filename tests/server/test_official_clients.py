@@ -1,8 +1,9 @@
 """Official clients of both languages and of old and new make play one plan on the real server.
 
-Every client models and validates what it gets, so a field that is missing, misnamed or of the wrong type
-fails there; what it then holds is compared here. The plan is data, and a client's script only knows which of
-its functions serves which method, so all of them are asked exactly the same.
+What only a fixture can show (progress, a stream, a call that timed out) the Python client asks of the fixture
+server in each of its modes. Every client models and validates what it gets, so a field that is missing,
+misnamed or of the wrong type fails there; what it then holds is compared here. The plan is data, and the
+script of a client only knows which of its functions serves which method, so all are asked exactly the same.
 """
 
 from __future__ import annotations
@@ -13,19 +14,33 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
+import mcp.client.stdio
 import mcp_types as types
 import pytest
 from filelock import FileLock
 from mcp.client.client import Client
-from mcp.client.stdio import StdioServerParameters
+from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
-from official_client import connected
 from stdio_client import PRIVATE, environment
 from waiting import PATIENCE
+
+# A server that takes longer to end would be killed, and one that is not reaped at once left behind.
+mcp.client.stdio.PROCESS_TERMINATION_TIMEOUT = PATIENCE
+
+
+@asynccontextmanager
+async def connected(mode: str, server: StdioServerParameters, **options: Any) -> AsyncIterator[Client]:
+    """A client of a fresh server process."""
+    with anyio.fail_after(PATIENCE):
+        async with Client(stdio_client(server), mode=mode, **options) as client:
+            yield client
+
 
 HERE = Path(__file__).parent
 SDK_1, CLIENT_2 = "@modelcontextprotocol/sdk@1.32.2", "@modelcontextprotocol/client@2.4.0"
@@ -247,3 +262,67 @@ def test_a_client_plays_the_plan_and_holds_what_the_server_said(client: str, tmp
     old = version == LEGACY and client != "TypeScript 2, legacy"  # it shows the new code for the old one
     assert codes == [-32602, -32002 if old else -32602, -32602]
     assert "error" not in said.get("ping", {})
+
+
+FIXTURE = Path(__file__).with_name("fixture_server.py")
+SERVER = StdioServerParameters(command=sys.executable, args=[str(FIXTURE)])
+MODES = ["legacy", "auto", "2026-07-28"]
+
+Scene = Callable[[Client], Awaitable[None]]
+
+
+def play(mode: str, scene: Scene, **options: Any) -> None:
+    """Run a scene on a connection of its own."""
+
+    async def run() -> None:
+        async with connected(mode, SERVER, **options) as client:
+            await scene(client)
+
+    asyncio.run(run())
+
+
+@pytest.mark.clause("MCP-60")
+@pytest.mark.parametrize("mode", MODES)
+def test_progress_arrives_before_the_result(mode: str) -> None:
+    async def scene(client: Client) -> None:
+        seen: list[tuple[float, float | None]] = []
+
+        async def note(progress: float, total: float | None, message: str | None) -> None:
+            seen.append((progress, total))
+
+        await client.call_tool("test_tool_with_progress", {}, progress_callback=note)
+        assert seen == [(0, 100), (50, 100), (100, 100)]
+
+    play(mode, scene)
+
+
+@pytest.mark.clause("MCP-82")
+@pytest.mark.parametrize("mode", ["auto", "2026-07-28"])
+def test_a_modern_client_opens_and_leaves_a_listen_stream(mode: str) -> None:
+    async def scene(client: Client) -> None:
+        for _ in range(2):
+            async with client.listen(
+                resources_list_changed=True,
+                tools_list_changed=True,
+                resource_subscriptions=["test://watched-resource"],
+            ) as stream:
+                assert stream.honored.resources_list_changed is True
+                assert stream.honored.tools_list_changed is None
+                assert stream.honored.resource_subscriptions == ["test://watched-resource"]
+        assert (await client.list_tools()).tools
+
+    play(mode, scene)
+
+
+@pytest.mark.clause("MCP-30", "MCP-31")
+@pytest.mark.parametrize("mode", MODES)
+def test_a_client_can_go_on_after_a_timed_out_call(mode: str) -> None:
+    async def scene(client: Client) -> None:
+        for _ in range(3):
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.02):
+                    await client.call_tool("test_tool_with_progress", {})
+        result = await client.call_tool("test_simple_text", {})
+        assert not result.is_error
+
+    play(mode, scene)
