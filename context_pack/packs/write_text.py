@@ -25,6 +25,7 @@ from context_pack.packs.handover import (
     Keys,
     WrittenRef,
     diagram_name,
+    markdown_of,
     read_hand_over,
 )
 from context_pack.packs.listing import located as pack_named
@@ -71,6 +72,8 @@ def write_text(access: PackAccess, command: Write, check: Check = never_cancelle
     resolver = Resolver.over(access, check, (ref for _, ref in base.refs))
     author = _Author(base, resolver)
     written = author.write(title, chapters)
+    if old is not None and command.text.strip() == markdown_of(old).strip():
+        written = _with_new_refs(old, written)
     access.excerpts.put(resolver.anchored_texts)
     if old is None:
         stored = access.store.create(lambda pack_id: evolve(written, id=pack_id), written.name, check)
@@ -79,6 +82,18 @@ def write_text(access: PackAccess, command: Write, check: Check = never_cancelle
             written = evolve(written, expires_at=expiry(now, command.ttl_minutes))
         stored = access.update(old, lambda _: written, check)
     return WrittenText(stored, author.faults)
+
+
+def _with_new_refs(before: Pack, written: Pack) -> Pack:
+    """The pack as it was, with the refs of places that had none.
+
+    Its text cannot say everything: of a place that prose names and that was also pointed at by itself, which
+    of both refs is which, and which section either stands in. A text that has not changed must not ask.
+    """
+    keys = {ref.key for _, ref in before.refs}
+    new = {each.key: [ref for ref in each.refs if ref.key not in keys] for each in written.sections}
+    sections = [evolve(each, refs=[*each.refs, *new.get(each.key, ())]) for each in before.sections]
+    return evolve(before, sections=sections)
 
 
 def _present(access: PackAccess, command: Write) -> Pack | None:

@@ -181,6 +181,18 @@ def test_a_text_that_is_written_again_unchanged_finds_what_was_not_there_before(
 
 
 @pytest.mark.clause("PK-83")
+def test_a_ref_to_lines_that_prose_names_too_stays_where_it_is_when_the_text_is_given_back(shop: Any) -> None:
+    text = "# T\n\n## First\n\nRead it.\n\n## Second\n\nSee src/shop.py:4-9.\n"
+    pack = write(shop, text, ttl_minutes=60)["id"]
+    shop.change(
+        pack, "upsert_ref", section_key="first", ref_key="own", path="src/shop.py", line_start=4, line_end=9
+    )
+    before = shop.store.get(pack)
+    assert write(shop, markdown_of(before), expected_revision=2)["revision"] == 2
+    assert [ref.key for _, ref in shop.store.get(pack).refs] == ["own", "shop-py-4-9"]
+
+
+@pytest.mark.clause("PK-83")
 def test_refs_of_one_key_in_two_sections_stay_two_when_the_text_is_written_back(desk: Any) -> None:
     pack = desk.create()
     for key, line in (("first", 1), ("second", 9)):
