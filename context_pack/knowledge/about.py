@@ -6,15 +6,15 @@ what could not be looked at just now (a database that is away) is unknown, and h
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache, cached_property
 from typing import Protocol
 
 from attrs import frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.ports import SourceTree, near_paths
+from context_pack.kernel.ports import FileNames, SourceTree, near_paths
 from context_pack.kernel.text import LineRange
 from context_pack.knowledge.model import (
     COSMETIC,
@@ -143,8 +143,9 @@ class KnownHere:
             Failure: `not_found`, the trace names no file of this project.
         """
         places: dict[PlaceInCode, int] = {}
+        names = cache(self.tree.names)  # one walk for all frames, and none where nobody asks
         for frame in frames(trace):
-            path = project_path(frame.file, self._is_file) or self._only_file(frame.file)
+            path = project_path(frame.file, self._is_file) or _only_file(frame.file, names)
             if path is not None:
                 around = self.definitions.around(RelativePath(path), frame.line)
                 symbol, lines = around or (None, LineRange(frame.line, frame.line))
@@ -195,12 +196,13 @@ class KnownHere:
         except Failure:
             return False
 
-    def _only_file(self, file: str) -> str | None:
-        """The one file of the tree whose path ends like this: frames of Java name no source folder."""
-        folders, _, name = file.replace("\\", "/").rpartition("/")
-        ends = f"/{folders}/{name}" if folders else f"/{name}"
-        places = [path.value for path in self.tree.names().named(name) if f"/{path.value}".endswith(ends)]
-        return places[0] if len(places) == 1 else None
+
+def _only_file(file: str, names: Callable[[], FileNames]) -> str | None:
+    """The one file of the tree whose path ends like this: frames of Java name no source folder."""
+    folders, _, name = file.replace("\\", "/").rpartition("/")
+    ends = f"/{folders}/{name}" if folders else f"/{name}"
+    places = [path.value for path in names().named(name) if f"/{path.value}".endswith(ends)]
+    return places[0] if len(places) == 1 else None
 
 
 WORK_IN_PROGRESS = "HEAD"
