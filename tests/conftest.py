@@ -106,3 +106,16 @@ def new_database(postgres: Server) -> Iterator[Callable[[], Database]]:
     yield start
     for database in opened:
         database.close()
+
+
+@pytest.fixture
+def own_database(postgres: Server) -> Iterator[str]:
+    """A database of its own; its name."""
+    import psycopg
+    from psycopg import sql
+
+    name = f"cp_{uuid4().hex}"
+    with psycopg.connect(postgres.url, autocommit=True) as admin:
+        admin.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        yield name
+        admin.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
-import index_worker
 import pytest
 from attrs import evolve
 from file_trees import modes
@@ -180,13 +179,27 @@ def read_everything(index: SqliteIndex, chance: random.Random) -> None:
         snapshot.progress("toy-16/1", Scope(kinds=("",)))
 
 
+LIMITED = """
+import json, pathlib, resource, sys
+from context_pack.kernel.errors import Failure
+from context_pack_adapters.index.sqlite_index import SqliteIndex
+from index_entries import ToyEmbedder, make_entry
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
+big = make_entry("big", *(" ".join(f"word{m}" for m in range(300)) * 10 + str(n) for n in range(60)))
+try:
+    SqliteIndex(pathlib.Path(sys.argv[1]), ToyEmbedder(), chunker="test/1").replace([big])
+except Failure as failure:
+    print(json.dumps({"code": failure.code, "message": failure.message}))
+"""
+
+
 @pytest.mark.clause("IX-06")
 def test_a_disk_that_takes_no_more_is_an_error_message_and_damages_nothing(
     index: SqliteIndex, path: Path
 ) -> None:
     index.close()
     most = str(path.stat().st_size + 20_000)
-    words = [sys.executable, str(index_worker.__file__), "replace_limited", str(path), most]
+    words = [sys.executable, "-c", LIMITED, str(path), most]
     done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120, env=OUR_PATH)
     answer = json.loads(done.stdout)
     assert answer["code"] == Code.IO_ERROR, answer

@@ -1,4 +1,4 @@
-"""Walks through a page as a reader would: its blocks in order, in one folder, with the output that it shows.
+"""Walks through each page as a reader would: its blocks in order, in one folder, with what they print.
 
 Commands run in this process wherever they need no shell, so that a page costs seconds. In what a page shows,
 `…` stands for any text, and a line that is nothing else for any lines.
@@ -9,18 +9,24 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import re
 import shlex
+import shutil
 import subprocess
+import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
+import pytest
 import yaml
 from command_line import standing_in
-from markdown_it import MarkdownIt
+from pages import GUIDES, ROOT, Block, blocks, name_of
+from postgres_server import Server
+from stdio_client import StdioClient
 
 from context_pack_adapters.cli import main
 
@@ -40,30 +46,9 @@ PARSERS: dict[str, Callable[[str], object]] = {
     "yaml": yaml.safe_load,
 }
 NOT_RUN = ("pip install", "createdb")
-
-
-class Block(NamedTuple):
-    """A fence: what it is, what it holds, the section it stands in, and the mark in a comment before it."""
-
-    info: str
-    text: str
-    section: str
-    mark: str
-
-
-def blocks(page: str) -> Iterator[Block]:
-    """Every fence of a page; marks are `ci: NAME`, `not run: WHY`, `file: PATH` and `change: PATH`."""
-    section, mark = "", ""
-    tokens = MarkdownIt("commonmark").parse(page)
-    for index, token in enumerate(tokens):
-        if token.type == "heading_open" and token.tag == "h2":
-            section = tokens[index + 1].content
-        elif token.type == "html_block":
-            found = re.search(r"<!-- ((?:ci|not run|file|change): .+?) -->", token.content)
-            mark = found[1] if found else ""
-        elif token.type == "fence":
-            yield Block(token.info.strip(), token.content, section, mark)
-            mark = ""
+SAMPLE = "tests/fixtures/bundles/sample"
+NEEDS_POSTGRES = "docs/team.md"
+SERVER_TABLES = {"mcpServers", "servers", "context_servers", "mcp_servers", "mcp"}
 
 
 class Walk:
@@ -177,3 +162,103 @@ def assert_shown(shown: str, seen: str, about: str) -> None:
     ]
     wanted = "\n".join(lines).replace("(?s:.*?)\n", "(?s:.*?)").replace("\n(?s:.*?)", "(?s:.*)")
     assert re.fullmatch(wanted, settled(seen)), f"{about}\nshown:\n{shown}\nseen:\n{seen}"
+
+
+@pytest.fixture
+def reader_env(checkout: Path, clean_env: dict[str, str], tmp_path: Path) -> dict[str, str]:
+    """The environment of a reader: an empty home, and a `context-pack` that is this checkout."""
+    for folder in ("bin", "home"):
+        (tmp_path / folder).mkdir()
+    command = tmp_path / "bin/context-pack"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m context_pack "$@"\n', "utf-8")
+    command.chmod(0o755)
+    return {
+        **clean_env,
+        "PATH": os.pathsep.join([str(command.parent), clean_env.get("PATH", "")]),
+        "PYTHONPATH": str(checkout),
+        "HOME": str(tmp_path / "home"),
+        "CONTEXT_PACK_CACHE": str(tmp_path / "cache"),
+        "CONTEXT_PACK_EMBEDDER": "fast",
+    }
+
+
+@pytest.fixture
+def project(tmp_path: Path, checkout: Path) -> Path:
+    """A small project to follow a page in."""
+    folder = tmp_path / "project"
+    (folder / "src").mkdir(parents=True)
+    for module, name in (("paths.py", "paths.py"), ("times.py", "ttl.py")):
+        shutil.copy(checkout / "context_pack/kernel" / module, folder / "src" / name)
+    (folder / "README.md").write_text("# A project\n\nIt has a readme.\n", "utf-8")
+    return folder
+
+
+def runnable(text: str) -> Iterator[Block]:
+    return (block for block in blocks(text) if not block.mark)
+
+
+@pytest.mark.parametrize("page", [each for each in GUIDES if name_of(each) != NEEDS_POSTGRES], ids=name_of)
+def test_every_example_of_the_page_runs(page: Path, project: Path, reader_env: dict[str, str]) -> None:
+    text = page.read_text("utf-8")
+    if SAMPLE in text:
+        shutil.copytree(ROOT / SAMPLE, project / SAMPLE)
+    walk = Walk(project, reader_env)
+    walk.through(text)
+    assert walk.ran or not any(block.info in {"bash", "console", "python"} for block in runnable(text))
+
+
+def test_every_example_of_the_team_page_runs(postgres: Server, own_database: str, tmp_path: Path) -> None:
+    given = {
+        "CONTEXT_PACK_PROJECT": "example.org/shop",
+        "CONTEXT_PACK_EMBEDDER": "fast",
+        "HOME": str(tmp_path),
+    }
+    walk = Walk(tmp_path, {**os.environ, **given})
+    (tmp_path / "hello.py").write_text("def hello():\n    return 1\n", "utf-8")
+    for words in ("create greeting", "add greeting hello.py:1-2"):
+        walk.succeed(f"context-pack packs {words}")
+    address = postgres.address("postgres", own_database)
+    walk.through((ROOT / "docs/team.md").read_text("utf-8").replace("postgresql:///team", address))
+    assert walk.ran > 5
+    assert "greeting" in walk.succeed("context-pack packs list")
+
+
+def test_the_demo_shows_what_the_readme_shows(project: Path, reader_env: dict[str, str]) -> None:
+    readme = list(blocks((ROOT / "README.md").read_text("utf-8")))
+    place = next(place for place, block in enumerate(readme) if block.mark == "ci: demo")
+    assert shlex.split(readme[place].text)[-2:] == [".venv/bin/context-pack", "demo"]
+    code, out = Walk(project, reader_env).command(["demo"])
+    assert code == 0, out
+    shown = readme[place + 1]
+    assert shown.info == "text"
+    structure = re.compile(r"^(\[[A-Z]+\]|#+ [A-Z][a-z]+|- [a-z_]+:)", re.MULTILINE)
+    expected = set(structure.findall(shown.text))
+    assert {"[LEGEND]", "[CONTENT]"} <= expected
+    assert expected <= set(structure.findall(out)), out
+
+
+def servers(block: Block) -> Iterator[dict[str, Any]]:
+    """The server entries of a client configuration; none if it is something else."""
+    value = tomllib.loads(block.text) if block.info == "toml" else json.loads(block.text)
+    for table in set(value) & SERVER_TABLES:
+        yield from value[table].values()
+
+
+def test_every_client_configuration_starts_the_server(project: Path, reader_env: dict[str, str]) -> None:
+    started: list[tuple[list[str], dict[str, str]]] = []
+    for page in ("README.md", "docs/clients.md"):
+        for block in blocks((ROOT / page).read_text("utf-8")):
+            for entry in servers(block) if block.info in {"json", "toml"} else ():
+                given = {
+                    name: value.replace("${workspaceFolder}", str(project))
+                    for name, value in entry.get("env", {}).items()
+                }
+                command = entry["command"] if isinstance(entry["command"], list) else [entry["command"]]
+                started.append(([*command, *entry.get("args", [])], given))
+    assert len(started) >= 8
+    for number, (command, given) in enumerate(started):
+        if (command, given) not in started[:number]:
+            with StdioClient(project, command=command, env={**reader_env, **given}) as client:
+                client.initialize()
+                assert client.request("tools/list")["result"]["tools"]
+                assert client.end()[0] == 0
