@@ -1,4 +1,4 @@
-"""What the rows hold, looked at with plain SQL."""
+"""What the rows hold, looked at with plain SQL; tables of another version are refused in words."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ from attrs import evolve
 from inmemory import SeededIds
 from postgres_server import Server
 from sample_packs import full_pack
+from waiting import PATIENCE
 
+from context_pack.kernel.errors import Code, Failure
 from context_pack.memory.discovery import Discovery, id_of, uuid_of
 from context_pack_adapters.memory.discoveries import encoded
 from context_pack_adapters.packs import pack_format
-from context_pack_adapters.postgres.connection import Database
+from context_pack_adapters.postgres.connection import Address, Database
 from context_pack_adapters.postgres.discoveries import PostgresDiscoveryStore
 from context_pack_adapters.postgres.packs import PostgresPackStore
+from context_pack_adapters.postgres.schema import ROLES, prepare
 
 BREAK = """
     UPDATE context_pack.cp_packs SET body = %s, stamp = gen_random_uuid() WHERE id = %s AND project = %s"""
@@ -78,3 +81,27 @@ def test_the_last_author_of_a_pack_or_discovery_is_stored(
     PostgresDiscoveryStore(database, author="ada").record(said)
     (found,) = PostgresDiscoveryStore(database).all()
     assert (found, found.author) == (said, "ada")
+
+
+PROJECT = "example.org/old"
+
+
+@pytest.mark.clause("TM-04")
+def test_tables_of_before_the_first_release_are_left_alone_with_what_to_do(
+    postgres: Server, own_database: str
+) -> None:
+    address = Address(postgres.address("postgres", own_database))
+    with psycopg.connect(address.url) as admin:
+        for statement in (ROLES, "INSERT INTO context_pack.cp_schema VALUES (4)", "RESET ROLE"):
+            admin.execute(statement.encode())
+        admin.execute("CREATE TABLE context_pack.cp_projects (project text, members regrole)")
+    store = PostgresPackStore(Database(address, lambda: PROJECT, PATIENCE), os.urandom)
+    for attempt in (store.all, lambda: prepare(address, PROJECT)):
+        with pytest.raises(Failure) as told:
+            attempt()
+        assert told.value.code is Code.MIGRATION_REQUIRED
+        for words in ("before context-pack 0.2", "team pull", "dropped", "team init", "team push"):
+            assert words in told.value.message
+    with psycopg.connect(address.url) as admin:
+        assert admin.execute("SELECT version FROM context_pack.cp_schema").fetchall() == [(4,)]
+        assert admin.execute("SELECT count(*) FROM context_pack.cp_projects").fetchall() == [(0,)]

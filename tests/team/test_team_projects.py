@@ -1,14 +1,24 @@
-"""By which name a project is known in the team's database."""
+"""By which name a project is known in the team's database, and who hears of another member's change."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 from file_trees import git
+from postgres_server import Server
+from sample_packs import maker
+from stdio_client import StdioClient
+from waiting import PATIENCE
 
 from context_pack.kernel.errors import Failure
+from context_pack_adapters.postgres.connection import Address, Database
+from context_pack_adapters.postgres.packs import PostgresPackStore
+from context_pack_adapters.postgres.schema import prepare
 from context_pack_adapters.postgres.team import normalised, project_key
+from context_pack_adapters.system import SystemClock
 
 
 @pytest.mark.clause("TM-03")
@@ -40,3 +50,29 @@ def test_the_project_is_the_remote_of_the_repository_and_no_included_file(tmp_pa
     git(repository, "config", "remote.origin.url", "git@example.org:team/shop.git")
     (repository / "below").mkdir()
     assert project_key(str(repository / "below"), "") == "example.org/team/shop"
+
+
+@pytest.mark.clause("TM-11")
+def test_a_subscriber_is_notified_of_another_members_change(postgres: Server, tmp_path: Path) -> None:
+    project = "example.org/news"
+    prepare(Address(postgres.url), project)
+    store = PostgresPackStore(Database(Address(postgres.url), lambda: project, PATIENCE), os.urandom)
+    pack = store.create(maker(SystemClock().now(), 60), None)
+    uri = f"context://pack/{pack.id}"
+    env = {"CONTEXT_PACK_STORE": postgres.url, "CONTEXT_PACK_PROJECT": project}
+    client = StdioClient(tmp_path, env=env)
+    try:
+        client.initialize()
+        assert "result" in client.request("resources/subscribe", {"uri": uri})
+        # The listener connects in its own time: the change is made again until it is heard of.
+        heard = None
+        while heard is None:
+            store.update(pack.id, lambda known: evolve(known, revision=known.revision + 1))
+            try:
+                heard = client.read(1.0)
+            except TimeoutError:
+                continue
+        assert heard["method"] == "notifications/resources/updated"
+        assert heard["params"]["uri"] == uri
+    finally:
+        client.kill()
