@@ -11,7 +11,7 @@ frames are in.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from attrs import evolve, frozen
@@ -36,6 +36,7 @@ from context_pack.packs.read import PackReader
 from context_pack.packs.resolving import Resolver
 from context_pack.retrieval.model import FoundPiece, Ranked
 from context_pack.retrieval.words import tokens
+from context_pack.toolkit.budget import cut_text
 from context_pack.toolkit.call import Check, QuietCall, never_cancelled
 
 QUOTED_CHARS = 600
@@ -43,9 +44,11 @@ MOST_WORDS = 5
 WORTH_SHOWING = 0.1
 """A relevance below which a passage is not worth a reader's time, though a search may list it."""
 MOST_PLACES = {CODE: 8, "documents": 3, "memory": 3}
-ADDS = 0.45
+ADDS = 0.5
 """A passage with less of the best one's relevance adds little: there a draft stops."""
-USES = "uses "
+MOST_ANSWERS = 3
+"""So many passages of code answer by themselves; others only where they call one of them or are called."""
+USES, HAS = "uses ", "has the words "
 CALLED_DEFINITIONS, MOST_CALLERS, MOST_TESTS = 2, 2, 3
 """Of so many definitions of an answer, and of each changed one, so many callers and tests are shown."""
 MOST_LOOKED_UP = 30
@@ -203,38 +206,75 @@ def _that_matter(items: Sequence[Excerpt]) -> list[Excerpt]:
     chosen: list[Excerpt] = []
     for kind, most in MOST_PLACES.items():
         own = [item for item in items if item.kind == kind]
-        whole = [item for item in own if not item.partial and item.score >= ADDS * own[0].score][:most]
-        kept = {(item.path, item.title) for item in whole}
-        chosen += [
-            item for item in own if item in whole or (item.partial and (item.path, item.title) in kept)
-        ]
+        whole = [item for item in own if not item.partial and item.score >= ADDS * own[0].score]
+        whole = (_related(whole, _Names(own)) if kind == CODE else whole)[:most]
+        places = {(item.path, item.title): item for item in whole}
+        chosen += whole
+        chosen += [item for item in own if item.partial and (item.path, item.title) in places]
     return sorted(chosen, key=lambda item: -item.score)
+
+
+def _related(items: Sequence[Excerpt], names: _Names) -> list[Excerpt]:
+    """The best hits, then those that call one of them or that one of them calls.
+
+    What only has words of the question is mostly about something else: of 133 refs of drafts without this
+    rule a reader found 71 unnecessary, 30 met by chance and 25 that neither call the answer nor are called.
+    """
+    code = [item for item in items if not _in_test(item)] or items
+    answers = code[:MOST_ANSWERS]
+    related = list(answers)
+    for item in items:
+        if item in answers:
+            continue
+        calls = [names.of(answer) for answer in answers if names.uses(item, answer)]
+        called = [names.of(answer) for answer in answers if names.uses(answer, item)]
+        if calls or called:
+            relation = f"calls {calls[0]}" if calls else f"called by {called[0]}"
+            does = "" if item.what.startswith(HAS) else item.what
+            related.append(evolve(item, what="; ".join(filter(None, (relation, does)))))
+    return related
+
+
+def _in_test(item: Excerpt) -> bool:
+    return item.path is not None and is_test(RelativePath(item.path))
+
+
+class _Names:
+    """Which pieces of code use the names of which others."""
+
+    def __init__(self, items: Iterable[Excerpt]) -> None:
+        self._texts: dict[tuple[str | None, str], str] = defaultdict(str)
+        for item in items:
+            if item.kind == CODE:
+                self._texts[item.path, item.title] += f"{item.text}\n"
+
+    def of(self, item: Excerpt) -> str:
+        """The name that a definition has by itself."""
+        return item.title.rpartition(".")[2]
+
+    def uses(self, item: Excerpt, other: Excerpt) -> bool:
+        """Whether one uses the other's name; a plain word stands in comments, too: that has to be a call."""
+        name = self.of(other)
+        if _NAME.fullmatch(name) is None or name == self.of(item):
+            return False
+        call = r"\(" * (name.isalpha() and name.islower())
+        text = self._texts.get((item.path, item.title), "")
+        return re.search(rf"(?<![\w$]){re.escape(name)}(?![\w$]){call}", text) is not None
 
 
 def _grouped(items: Sequence[Excerpt]) -> list[Excerpt]:
     """Code by what it is for the question: where to begin, what it rests on, its callers, its tests."""
-    code = {item.title.rpartition(".")[2]: item for item in items if item.kind == CODE and item.text}
-    # A plain word stands in comments, too: there it is a use only where it is called.
-    names = {
-        name: re.compile(rf"\b{re.escape(name)}\b" + r"\(" * name.isalpha() * name.islower()) for name in code
-    }
-    uses = {
-        (name, other)
-        for name, item in code.items()
-        for other, pattern in names.items()
-        if other != name and pattern.search(item.text)
-    }
-    best = next(iter(code), "")
-    begun = {name for name, other in uses if other == best} - {other for _, other in uses}
+    code, names = [item for item in items if item.kind == CODE and not item.partial], _Names(items)
 
     def group(item: Excerpt) -> str | None:
         if item.kind != CODE or item.path is None:
             return None
-        if is_test(RelativePath(item.path)):
+        if _in_test(item):
             return "4 tests"
         if item.what.startswith(USES):
             return "3 callers"
-        return "1 entry" if item.title.rpartition(".")[2] in begun else "2 core"
+        begins = names.uses(item, code[0]) and not any(names.uses(other, item) for other in code)
+        return "1 entry" if begins else "2 core"
 
     return [evolve(item, group=group(item)) for item in items]
 
@@ -244,7 +284,7 @@ def _what(query: str, piece: FoundPiece) -> str:
     does = _does(piece.text, piece.key) if piece.corpus == CODE and piece.heading else ""
     has = set(tokens(f"{piece.heading} {piece.key} {piece.text}"))
     words = [word for word in dict.fromkeys(re.findall(r"[\w'-]+", query)) if has & set(tokens(word))]
-    return does or (f"has {', '.join(words[:MOST_WORDS])}" if words else "")
+    return does or (f"{HAS}{', '.join(words[:MOST_WORDS])}" if words else "")
 
 
 def _does(text: str, path: str) -> str:
@@ -252,9 +292,9 @@ def _does(text: str, path: str) -> str:
     head = "\n".join(text.split("\n")[:DOC_LINES])
     docstring = _DOCSTRING.search(head)
     if docstring:
-        return first_sentence(docstring[1])[:DOC_CHARS]
+        return cut_text(first_sentence(docstring[1]), DOC_CHARS)
     lines = "\n".join(map(str.strip, head.split("\n")))
-    return head_comment(lines, RelativePath(path).suffix[1:])[:DOC_CHARS]
+    return cut_text(head_comment(lines, RelativePath(path).suffix[1:]), DOC_CHARS)
 
 
 def _document(query: str, hit: RankedPassage, resolver: Resolver) -> Excerpt:

@@ -84,6 +84,7 @@ def ask(registry: Registry, question: str, limit: int) -> list[dict[str, Any]]:
 def opened(project: Path, private: Path, embedder: str) -> Ports:
     """The ports of a project, with everything private in a folder of its own."""
     variables = {"CONTEXT_PACK_EMBEDDER": embedder, "CONTEXT_PACK_CACHE": str(private)}
+    variables["CONTEXT_PACK_ROOT"] = str(private / "packs")
     return open_ports(read_settings(variables, str(project)))
 
 

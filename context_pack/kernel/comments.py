@@ -21,7 +21,7 @@ _SKIPPED = re.compile(
 _LEGAL = re.compile(r"copyright|licen[cs]e|all rights reserved|spdx-", re.IGNORECASE)
 _TOOLING = re.compile(
     r"^(?:eslint|prettier|tslint|ts-|@ts-|noqa|type:|pylint|flake8|-\*-|vim:|region\b|coding[:=]|istanbul|"
-    r"jshint|global |go:build|\+build|generated|code generated)",
+    r"jshint|:[\w-]+:\s*$|global |go:build|\+build|generated|code generated)",
     re.IGNORECASE,
 )
 _BLOCK = re.compile(r"/\*[*!]?(?P<body>.*?)\*/", re.DOTALL)

@@ -43,7 +43,7 @@ TITLES: Mapping[str, str] = {
 """The sections of a drafted pack, in their order."""
 WHOLE = frozenset({"changed", "trace"})
 """The kinds of which whoever reads the pack must know that one is not there whole."""
-GENERATED = 'found for "'
+GENERATED, GENERATED_TOO = 'found for "', "found: "
 _FAILED = re.compile(r"(?:Error|Exception|panic(?:ked)?)\b")
 """What the line of a trace holds that says what went wrong."""
 
@@ -53,9 +53,11 @@ def title_of(question: str) -> str:
     return cut_text(question, values.TITLE_CHARS).strip()
 
 
-def reason(question: str, what: str) -> str:
-    """The generated reason of a ref: the question, and what was found for it."""
+def reason(question: str, what: str, again: bool) -> str:
+    """The generated reason of a ref: what was found; the question stands in one of them, and in the title."""
     role = what.replace('"', "'")
+    if again and role:
+        return f"{GENERATED_TOO}{role}"
     return f'{GENERATED}{title_of(question)}"' + (f": {role}" if role else "")
 
 
@@ -78,7 +80,7 @@ def own_description(section: Section) -> str | None:
 
 def own_why(ref: Ref) -> str | None:
     """The ref's reason, unless it is generated."""
-    return None if ref.why is not None and ref.why.startswith(GENERATED) else ref.why
+    return None if ref.why is not None and ref.why.startswith((GENERATED, GENERATED_TOO)) else ref.why
 
 
 def is_own(ref: Ref) -> bool:
@@ -231,7 +233,7 @@ class _Chooser:
             return True
         if item.path is None:
             title = f"{item.title}: {' '.join(item.text.split())}"
-            quoted = f"- {title} ({reason(self.query, item.what)})"
+            quoted = f"- {title} ({reason(self.query, item.what, again=False)})"
             texts = [part.shown for part in self.parts if part.kind == item.kind and part.path is None]
             room = len("\n".join([*map(str, texts), quoted])) <= values.DESCRIPTION_CHARS
             return room and self._take(_Part(item.kind, place, quoted))
@@ -254,7 +256,7 @@ class _Chooser:
         title = values.one_line(cut_text(item.title, values.TITLE_CHARS // 2), "title")
         here = [part.shown for part in self.parts if part.kind == item.kind]
         keys = Keys(part.key for part in here if isinstance(part, Ref))
-        key, why = keys.free(title or ""), reason(self.query, item.what)
+        key, why = keys.free(title or ""), reason(self.query, item.what, again=bool(self.parts))
         lines = min(item.end - item.start + 1, MAX_LINES)
         while True:
             place = LineRange(item.start, item.start + lines - 1)

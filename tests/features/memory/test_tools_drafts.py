@@ -154,6 +154,19 @@ def test_other_drafts_and_names_that_are_everywhere_show_no_callers() -> None:
 
 
 @pytest.mark.clause("ME-51")
+def test_beside_the_best_code_comes_only_what_calls_it_or_is_called_by_it() -> None:
+    said = '    """Sell the boat to its buyer."""\n'
+    files = {f"src/boat{n}.py": f"def sell_boat_{n}(buyer):\n{said}    return buyer\n" for n in range(5)}
+    files["src/market.py"] = f"def open_market(buyer):\n{said}    sell_boat_0(buyer)\n    log(buyer)\n"
+    files["tests/test_boat.py"] = f"def test_sale():\n{said}    assert sell_boat_0(1)\n"
+    refs = {path: why for path, _, why in refs_of(Shop(files).draft("sell the boat to its buyer"))}
+    beside = {path: why for path, why in refs.items() if "call" in why}
+    assert len(refs) - len(beside) == 3
+    assert set(beside) <= {"src/market.py", "tests/test_boat.py", "src/boat0.py"}
+    assert beside["tests/test_boat.py"].startswith("calls sell_boat_0")
+
+
+@pytest.mark.clause("ME-51")
 def test_a_definition_of_many_lines_is_whole_where_it_fits() -> None:
     lines = "".join(f"    total_{n} = count + {n}\n" for n in range(180))
     ledger = f'def balance(count):\n    """The balance of the ledger."""\n{lines}    return ledger\n'
