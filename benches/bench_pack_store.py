@@ -1,4 +1,4 @@
-"""The pack store, its format and the source tree, one operation at a time.
+"""The pack store and its format, one operation at a time.
 
     python -m pytest benches/bench_pack_store.py -o addopts= -o python_files='bench_*.py'
 
@@ -21,10 +21,8 @@ sys.path.append(str(CHECKOUT / "benches/side_by_side"))
 
 from packs import filled, sample  # noqa: E402
 
-from context_pack.kernel.paths import PathPolicy, RelativePath  # noqa: E402
 from context_pack_adapters.packs import pack_format  # noqa: E402
 from context_pack_adapters.packs.store import FilePackStore  # noqa: E402
-from context_pack_adapters.source.tree import DiskSourceTree  # noqa: E402
 from context_pack_adapters.system import SystemClock  # noqa: E402
 
 Benchmark = Callable[..., Any]
@@ -63,14 +61,3 @@ def test_create(benchmark: Benchmark, store: FilePackStore) -> None:
 def test_decode(benchmark: Benchmark) -> None:
     pack = sample("pk_aaaaaaaa")
     assert benchmark(pack_format.decode, pack_format.encode(pack), pack.id) == pack
-
-
-def test_read_a_source_file(benchmark: Benchmark) -> None:
-    tree = DiskSourceTree(CHECKOUT, PathPolicy())
-    path = RelativePath("context_pack/toolkit/registry.py")
-    assert benchmark(tree.read, path, 1_000_000).path == path
-
-
-def test_walk_the_checkout(benchmark: Benchmark) -> None:
-    tree = DiskSourceTree(CHECKOUT, PathPolicy())
-    assert len(benchmark(tree.names).paths) > 100

@@ -6,11 +6,15 @@ Printed for each collection and tier: nDCG@10, MRR@10 and Recall@10, the seconds
 a query, by vectors and words, by vectors alone and by words alone; and plain FTS5 (its own tokenizer, stemmer
 and BM25) in the same run. `--judge` ends with 1 when a floor is missed or both searches together are worse
 than one alone.
+
+A collection is a folder: `corpus.jsonl.gz` with {id, text, title?}, `queries.jsonl` with {id, text}, and
+`qrels.tsv` with query id, document id and gain below a header line.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import os
 import sqlite3
@@ -27,7 +31,6 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "adapters"), str(Path(__file__).resolve().parent)]
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from judged import Judged, collections  # noqa: E402
 from metrics import quality  # noqa: E402
 
 from context_pack.retrieval.model import Progress, Scope  # noqa: E402
@@ -43,6 +46,52 @@ FLOORS = {("cosqa-dev", "fast"): 0.39, ("scifact-train", "fast"): 0.70}
 FLOORS |= {("cosqa-dev", "semantic"): 0.62, ("scifact-train", "semantic"): 0.76}
 TOLERANCE = 0.005
 """How far both searches together may stay below one alone."""
+QUICK_QUERIES = 60
+QUICK_DOCUMENTS = 600
+
+
+class Judged(NamedTuple):
+    """One collection: documents and queries by id, and the gains of documents for each query."""
+
+    name: str
+    documents: Mapping[str, str]
+    queries: Mapping[str, str]
+    gains: Mapping[str, Mapping[str, float]]
+
+
+def collections(folder: Path, quick: bool = False) -> Iterator[Judged]:
+    """The collections below a folder, or of each a sample that has all answers to its queries."""
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if (path / "corpus.jsonl.gz").is_file():
+            found = _read(path)
+            yield _sample(found) if quick else found
+
+
+def _read(path: Path) -> Judged:
+    with gzip.open(path / "corpus.jsonl.gz", "rt", encoding="utf-8") as lines:
+        documents = {row["id"]: _markdown(row) for row in map(json.loads, lines)}
+    queries = [json.loads(line) for line in (path / "queries.jsonl").read_text(encoding="utf-8").splitlines()]
+    gains: dict[str, dict[str, float]] = {}
+    for line in (path / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+        query, document, gain = line.split("\t")
+        gains.setdefault(query, {})[document] = float(gain)
+    asked = {row["id"]: row["text"] for row in queries if row["id"] in gains}
+    return Judged(path.name, documents, asked, {query: gains[query] for query in asked})
+
+
+def _markdown(row: Mapping[str, str]) -> str:
+    """An item as the file that a person would keep it in."""
+    title = row.get("title", "").strip()
+    return f"# {title}\n\n{row['text']}\n" if title else f"{row['text']}\n"
+
+
+def _sample(whole: Judged) -> Judged:
+    queries = dict(list(whole.queries.items())[:QUICK_QUERIES])
+    gains = {query: whole.gains[query] for query in queries}
+    answers = [document for judged in gains.values() for document in judged if document in whole.documents]
+    kept = dict.fromkeys([*answers, *whole.documents])
+    documents = {document: whole.documents[document] for document in list(kept)[:QUICK_DOCUMENTS]}
+    return Judged(f"{whole.name} (sample)", documents, queries, gains)
 
 
 class Row(NamedTuple):

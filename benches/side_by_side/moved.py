@@ -2,7 +2,6 @@
 
   python benches/side_by_side/moved.py [--repo FOLDER… [--from COMMIT --to COMMIT]] [--refs N]
                                        [--inside] [--lost]
-  python benches/side_by_side/moved.py --copies --repo FOLDER… [--refs N] [--inside]
 
 Functions of the older commit, found by the syntax port, are anchored there and looked for in the newer one;
 without commits, from a near, a middle and a far one; without `--repo`, of this one. Brute force over all
@@ -16,22 +15,18 @@ files says what is right:
 The thresholds were tuned on the files of one half (by a hash of the path); both halves are printed.
 
 `--inside` anchors the middle third of each function instead of all of it, `--lost` does without kept texts.
-`--copies` plants a copy of each file beside the newest tree and edits the functions of the original: none of
-the refs may follow the copy.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
-import re
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
-from keyword import iskeyword
 from pathlib import Path
 from types import MappingProxyType
 from zlib import crc32
@@ -63,9 +58,8 @@ NEAR, MIDDLE, FAR = 0.05, 0.25, 0.6
 """How far back the older commit is, as a share of the first-parent history."""
 LEAST_INSIDE = 4
 """Lines from which on a part of a function is anchored."""
-WORD = re.compile(r"\b[A-Za-z]{3,}\b")
-KEYWORDS = frozenset({"func", "let", "mut", "pub", "var", "const", "case", "switch", "type", "struct"})
-KEYWORDS |= {"enum", "impl", "match", "self", "use", "mod"}
+
+
 SYNTAX = shared_syntax()
 
 
@@ -327,36 +321,6 @@ def resolver(
     return Resolver(MemorySourceTree(tree), 2 * MOST_CHARS, syntax=SYNTAX, expected=refs, excerpts=kept)
 
 
-def copied(tree: Mapping[str, str], options: argparse.Namespace) -> Counter[str]:
-    """Plant a copy of each file, edit functions of the originals, and count where their refs go."""
-    anchored, texts = anchors(tree, options)
-    edited = {path: split_lines(text) for path, text in tree.items()}
-    refs = [ref for ref, each in anchored if edit(edited[str(ref.path)], ref.lines, each.name)]
-    new = {path: "\n".join(lines) + "\n" for path, lines in edited.items()}
-    after = resolver(new | {f"planted/{path}": text for path, text in tree.items()}, texts, refs)
-    counts: Counter[str] = Counter()
-    for ref in refs:
-        got = after(ref)
-        at_home = got.found is not None and got.found.path == ref.path
-        counts["refs"] += 1
-        if got.state is not State.CHANGED:
-            print(f"  {ref.path}:{ref.lines} {got.state} {got.found}")
-        counts["moved to a copy"] += got.state is State.MOVED and not at_home
-        counts["changed at home"] += got.state is State.CHANGED and at_home
-    return counts
-
-
-def edit(lines: list[str], where: LineRange, name: str) -> bool:
-    """Rename a word in the middle of some lines, no keyword and not the function; whether there was one."""
-    middle = (where.start + where.end) // 2
-    for at in sorted(range(where.start, where.end + 1), key=lambda line: abs(line - middle)):
-        words = [word for word in WORD.findall(lines[at - 1]) if not iskeyword(word) and word not in KEYWORDS]
-        if words and not re.search(rf"\b{name}\b", lines[at - 1]):
-            lines[at - 1] = re.sub(rf"\b{words[-1]}\b", f"{words[-1]}_anew", lines[at - 1], count=1)
-            return True
-    return False
-
-
 def middle(each: Definition) -> LineRange | None:
     """The middle third of a function, if that is some lines."""
     third = (each.end - each.start + 1) // 3
@@ -372,7 +336,6 @@ def main() -> None:
     parser.add_argument("--refs", type=int, default=300)
     parser.add_argument("--inside", action="store_true")
     parser.add_argument("--lost", action="store_true")
-    parser.add_argument("--copies", action="store_true")
     parser.add_argument("--quick", action="store_true", help="few refs of a near commit, for CI")
     options = parser.parse_args()
     ages: Sequence[float] = (NEAR, MIDDLE, FAR)
@@ -380,11 +343,6 @@ def main() -> None:
         options.refs, ages = 40, (NEAR,)
     for repo in options.repo:
         history = GitHistory(repo)
-        if options.copies:
-            counts = copied(history.tree(options.new), options)
-            print(f"{repo}: moved to a copy: {counts['moved to a copy']} of {counts['refs']}")
-            print(f"  changed at home: {counts['changed at home']}")
-            continue
         commits = history.commits()
         olds = [options.old] if options.old else [commits[-int(len(commits) * age)] for age in ages]
         for old in olds:

@@ -1,8 +1,6 @@
-"""Searches over an index: a question over 10,000 pieces, an edit that the next question sees, a first index.
+"""Searches over an index: a question over 10,000 pieces, and an edit that the next question sees.
 
-python benches/side_by_side/searches.py [--quick] [--repository FOLDER]
-
-The first index is of the repository that is named, or of this one's sources.
+python benches/side_by_side/searches.py [--quick]
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from wire import ENV, OURS, QUICK, ROOT, Bounds, Server, measured, plant, took
+from wire import ENV, OURS, QUICK, Bounds, Server, measured, plant, took
 
 PIECES = 1_000 if QUICK else 10_000
 QUESTIONS = 10 if QUICK else 60
@@ -59,19 +57,5 @@ def edited(folder: Path, bounds: Bounds) -> None:
     server.close()
 
 
-def first_index(folder: Path, bounds: Bounds) -> None:
-    """`context-pack index` of a repository."""
-    named = "--repository" in sys.argv
-    tree = Path(sys.argv[sys.argv.index("--repository") + 1]) if named else ROOT / "context_pack"
-    env = {
-        **ENV,
-        "CONTEXT_PACK_SOURCE_ROOT": str(tree.resolve()),
-        "CONTEXT_PACK_CACHE": str(folder / "index"),
-    }
-    env["CONTEXT_PACK_ROOT"] = str(folder / "storage")
-    ours = took(lambda: subprocess.run([*OURS, "index"], env=env, check=True, capture_output=True))
-    bounds.show(f"first index of {tree.name}", ours / 1000, "s")
-
-
 if __name__ == "__main__":
-    sys.exit(measured(questions, edited, first_index))
+    sys.exit(measured(questions, edited))

@@ -144,7 +144,7 @@ def _spellings(name: str) -> tuple[str, ...]:
 def _is_secret(name: str) -> bool:
     """Whether one segment is on the table of secrets; every walk asks for every name again.
 
-    `benches/side_by_side/indexing.py` shows it: a sync without changes takes 2.5 bare walks, not 2.8.
+    Measured: a sync of documents without changes takes 2.5 bare walks of the tree, not 2.8.
     """
     return any(map(is_secret_name, _spellings(name)))
 

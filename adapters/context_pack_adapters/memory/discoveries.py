@@ -6,7 +6,7 @@ discovery's words with an editor, and its id stays.
 The rules of the packs' store: a file is replaced in one step, so reads take no lock; a write is one
 read-modify-write under one lock; a file that breaks a rule makes everything fail that has to look at all of
 them, and nothing else. What was parsed is kept by the file's state, where that can be trusted: every search
-looks at all of them, and 300 take 5 ms of processor time instead of 42 (`benches/side_by_side/memory.py`).
+looks at all of them, and 300 take 5 ms of processor time instead of 42.
 """
 
 from __future__ import annotations
