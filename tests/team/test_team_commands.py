@@ -15,6 +15,7 @@ from postgres_server import Server
 from psycopg import sql
 from stdio_client import StdioClient
 
+from context_pack_adapters.postgres.copying import EXCERPTS_AT_ONCE
 from context_pack_adapters.postgres.faults import failure_of
 
 SECRET = "pssst-4711"
@@ -201,6 +202,25 @@ def test_pushed_packs_bring_the_texts_that_show_what_changed(
     assert "-    return 'hello'" in ben("packs", "diff", "how", "greet-py-1-2").out
     assert ben("team", "pull").code == 0
     assert "-    return 'hello'" in ben.run("packs", "diff", "how", "greet-py-1-2").out
+
+
+@pytest.mark.clause("TM-07")
+def test_the_texts_of_more_refs_than_one_statement_takes_are_pushed(
+    postgres: Server, own_database: str, tmp_path: Path
+) -> None:
+    ada, ben = (
+        Member(tmp_path / name, postgres.address("postgres", own_database), "example.org/shop")
+        for name in ("ada", "ben")
+    )
+    count = 2 * EXCERPTS_AT_ONCE + 1
+    (tmp_path / "ada" / "many.py").write_text("".join(f"value_{n} = {n}\n" for n in range(count)))
+    places = "".join(f"- `many.py:{n}-{n}`\n" for n in range(1, count + 1))
+    (tmp_path / "many.md").write_text(f"# Many\n\n{places}")
+    assert ada.run("packs", "import", str(tmp_path / "many.md")).code == 0
+    assert (ada("team", "init").code, ada("team", "push").code) == (0, 0)
+    (tmp_path / "ben" / "many.py").write_text("".join(f"other_{n} = {n}{n}\n" for n in range(count)))
+    shown = ben("packs", "show", "many", "--diff").out
+    assert [n for n in range(count) if f"value_{n} = {n}\n" not in shown] == []
 
 
 @pytest.fixture

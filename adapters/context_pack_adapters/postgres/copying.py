@@ -10,6 +10,9 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.memory.ports import DiscoveryStore
 from context_pack.packs.ports import ExcerptStore, PackStore
 
+EXCERPTS_AT_ONCE = 50
+"""Texts in one statement, for which the database has two seconds: 3,000 refs may have 60 MB of them."""
+
 
 @define
 class Copied:
@@ -49,8 +52,9 @@ def copy_packs(source: PackStore, target: PackStore) -> Copied:
 
 def copy_excerpts(packs: PackStore, source: ExcerptStore, target: ExcerptStore) -> None:
     """Copy the texts that the refs of live packs are anchored to: without them nobody sees what changed."""
-    digests = {digest for pack in packs.all() for digest in pack.digests}
-    target.put(source.texts(digests))
+    digests = sorted({digest for pack in packs.all() for digest in pack.digests})
+    for start in range(0, len(digests), EXCERPTS_AT_ONCE):
+        target.put(source.texts(digests[start : start + EXCERPTS_AT_ONCE]))
 
 
 def copy_discoveries(source: DiscoveryStore, target: DiscoveryStore) -> Copied:
