@@ -142,4 +142,9 @@ def test_what_is_missing_in_a_list_is_said_on_stderr_in_the_words_of_the_command
     for place in ("app/[id]/page.tsx", "app/[id]", "./[id]", "[id]/page.tsx"):
         done = inside("grep", "TODO", place, "--source-root", "..")
         assert done.out == "app/[id]/page.tsx:1:TODO\n", place
+    for name in ("!odd", "#odd", " odd", "..odd", "{a,b}"):
+        (shell.folder / name).mkdir()
+        (shell.folder / name / "f.py").write_text("TODO\n")
+        assert shell("grep", "TODO", name).out == f"{name}/f.py:1:TODO\n"
+    assert "there is no ''" in shell("grep", "TODO", "").err
     assert "'context-pack contexts status'" in shell("contexts", "refresh", "none").err

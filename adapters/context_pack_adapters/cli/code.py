@@ -115,7 +115,7 @@ def _file_lines(file: Mapping[str, Any], heading: bool) -> list[output.Line]:
     "grep", GrepCodebase, "pattern", fixed=("context", "maxTokens"), spelled={"filePattern": "--glob"}
 )
 @click.argument("inside", type=path, required=False, metavar="[PATH]")
-def grep(app: App, inside: str = "", **arguments: Any) -> int:
+def grep(app: App, inside: str | None = None, **arguments: Any) -> int:
     """Search the project's text files for a regular expression, line by line.
 
     Ignored files, hidden secrets, binaries and build folders are left out; case does not matter unless asked.
@@ -126,16 +126,16 @@ def grep(app: App, inside: str = "", **arguments: Any) -> int:
       context-pack grep 'class \\w+Error' --case-sensitive --glob 'src/**/*.py'
       context-pack grep TODO --glob '!**/*.md' --limit 100 --json | jq '.totalMatches'
     """
-    if inside:
+    if inside is not None:
         if "filePattern" in arguments:
             raise click.UsageError("give a file or folder, or --glob, not both")
-        inside = os.path.normpath(inside)
+        inside = inside and os.path.normpath(inside)
         there = os.path.join(app.settings.source_root, inside)
-        if os.path.isabs(inside) or inside.startswith("..") or not os.path.exists(there):
+        if inside.split("/")[0] in ("", "..") or not os.path.exists(there):
             raise click.UsageError(f"there is no {inside!r} in the project; --glob takes patterns")
         if inside != ".":
-            name = _GLOB_SIGNS.sub(r"\\\g<0>", inside)
-            arguments["filePattern"] = f"{name}/**" if os.path.isdir(there) else f"/{name}"
+            name = "/" + _GLOB_SIGNS.sub(r"\\\g<0>", inside)
+            arguments["filePattern"] = f"{name}/**" if os.path.isdir(there) else name
     body = app.answer("grep_codebase", failing=SEARCH_FAILED, **arguments)
     matches, note = body["matches"], body.get("message", "")
     if not matches:
