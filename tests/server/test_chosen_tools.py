@@ -59,6 +59,26 @@ def test_auto_lists_families_in_use_and_notifies_when_more_appear(tmp_path: Path
 
 
 @pytest.mark.clause("MCP-45")
+@pytest.mark.parametrize("in_project", [True, False])
+def test_a_configuration_whose_last_collection_was_removed_lists_no_tools(
+    tmp_path: Path, in_project: bool
+) -> None:
+    (project := tmp_path / "project").mkdir()
+    settings = tmp_path / "own/context-pack"
+    settings.mkdir(parents=True)
+    config = (project if in_project else settings) / "context.json"
+    for text, is_listed in (
+        ('{"collections": {}}', False),
+        ('{"allowed": {}}', False),
+        ('{"collections": {"notes": {"url": "./notes"}}}', True),
+        ("{", True),
+    ):
+        config.write_text(text)
+        client = LocalClient(project, CONTEXT_PACK_TOOLS="auto", XDG_CONFIG_HOME=str(tmp_path / "own"))
+        assert ("documents_search" in names(client)) is is_listed, text
+
+
+@pytest.mark.clause("MCP-45")
 def test_tools_stand_in_the_order_of_the_instructions_and_can_be_looked_up(tmp_path: Path) -> None:
     client = LocalClient(tmp_path)
     instructions = client.greeting["instructions"]
