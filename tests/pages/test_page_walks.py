@@ -251,8 +251,9 @@ def test_every_client_configuration_starts_the_server(project: Path, reader_env:
             for entry in servers(block) if block.info in {"json", "toml"} else ():
                 given = {
                     name: value.replace("${workspaceFolder}", str(project))
-                    for name, value in entry.get("env", {}).items()
+                    for name, value in (entry.get("env") or entry["environment"]).items()
                 }
+                assert given["CONTEXT_PACK_TOOLS"] == "auto"  # as `setup` writes
                 command = entry["command"] if isinstance(entry["command"], list) else [entry["command"]]
                 started.append(([*command, *entry.get("args", [])], given))
     assert len(started) >= 8
