@@ -28,13 +28,14 @@ from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import MAX_LINES, LineRange
-from context_pack.knowledge.model import Known, PlaceInCode, unreadable
+from context_pack.knowledge.model import ExpiredPack, Known, PlaceInCode, unreadable
 from context_pack.memory.discovery import MOST_TEXT, CodePlace, CodeState, parse_lines
 from context_pack.memory.ports import DiscoveryStore, PackNote
 from context_pack.packs.anchors import SourceText
 from context_pack.packs.claims import claims_of
 from context_pack.packs.definitions import find_definition, warning_of
 from context_pack.packs.draft import is_own, own_description, own_heading, own_title, own_why
+from context_pack.packs.listing import PackLister
 from context_pack.packs.model import Pack, Ref
 from context_pack.packs.ports import NoExcerptStore, PackStore
 from context_pack.packs.read import PackReader
@@ -208,6 +209,14 @@ class KnownByPacks:
 def _of(worktree: str | None) -> str:
     """What a source adds that is in another worktree: only what holds here too is told of those."""
     return "" if worktree is None else f", from worktree {worktree}"
+
+
+def expired_packs(lister: PackLister) -> Sequence[ExpiredPack]:
+    """The packs that nobody checks any more, for the gate."""
+    return [
+        ExpiredPack(pack.id, pack.name, frozenset(str(ref.path) for _, ref in pack.refs))
+        for pack in lister.unchecked()
+    ]
 
 
 @frozen

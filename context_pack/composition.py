@@ -6,7 +6,7 @@ searches: a command that lists packs waits for none of it.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -128,7 +128,7 @@ class UseCases:
             sources["contexts"] = bridges.CheckedContexts(self.contexts.queries)
         if ports.bundles is not None:
             sources["bundles"] = bridges.CheckedBundles(self.bundles)
-        return Gate(self.knowledge, sources)
+        return Gate(self.knowledge, sources, partial(bridges.expired_packs, self.packs.lister))
 
     @cached_property
     def bundles(self) -> BundleShelf:

@@ -7,6 +7,7 @@ what could not be looked at just now (a database that is away) is unknown, and h
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, cached_property
 from typing import Protocol
 
@@ -19,6 +20,7 @@ from context_pack.kernel.text import LineRange
 from context_pack.knowledge.model import (
     COSMETIC,
     SEVERITY,
+    ExpiredPack,
     Known,
     PlaceInCode,
     Verdict,
@@ -215,6 +217,8 @@ class Report:
     families: Mapping[str, Sequence[Known]]
     is_of_a_change: bool = False
     """Whether it is about what a change touches, and not about everything."""
+    expired: Sequence[ExpiredPack] = ()
+    """Packs that could not be asked, because their time is over; of a change those about its files."""
 
     @cached_property
     def rows(self) -> Sequence[Known]:
@@ -250,6 +254,8 @@ class Gate:
     here: KnownHere
     sources: Mapping[str, KnownSource]
     """By family: packs, discoveries, contexts, bundles."""
+    expired: Callable[[], Sequence[ExpiredPack]]
+    """The packs that have expired and can be brought back."""
 
     def verify(self, check: Check = never_cancelled) -> Report:
         """Every sentence with the state of its code; changes nothing."""
@@ -259,7 +265,10 @@ class Gate:
                 families[family] = ranked(source.known(None, check), ())
             except Failure as failure:
                 families[family] = [unreadable(family, failure)]
-        return Report(families)
+        expired: Sequence[ExpiredPack] = ()
+        with suppress(Failure):  # of a store that is away: its family says so
+            expired = self.expired()
+        return Report(families, expired=expired)
 
     def affected(self, base: str = WORK_IN_PROGRESS, check: Check = never_cancelled) -> Report:
         """What rests on code that was changed since a revision, whether it holds or not.
@@ -271,8 +280,11 @@ class Gate:
 
     def touched_by(self, files: Sequence[ChangedFile], check: Check = never_cancelled) -> Report:
         """What rests on code that a diff changes."""
+        everything = self.verify(check)
         touched = {
             family: [row for row in rows if any(row.is_touched_by(file) for file in files)]
-            for family, rows in self.verify(check).families.items()
+            for family, rows in everything.families.items()
         }
-        return Report(touched, is_of_a_change=True)
+        paths = {path for file in files for path in file.paths}
+        expired = [pack for pack in everything.expired if pack.paths & paths]
+        return Report(touched, is_of_a_change=True, expired=expired)

@@ -45,6 +45,15 @@ class PlaceInCode(NamedTuple):
     symbol: str | None = None
 
 
+class ExpiredPack(NamedTuple):
+    """A pack whose time is over: what it says is checked by nobody until it is brought back."""
+
+    id: str
+    name: str | None
+    paths: frozenset[str]
+    """The files of its refs."""
+
+
 @frozen
 class Known:
     """One sentence: what it says, who says it, which code it rests on, and how that stands today."""

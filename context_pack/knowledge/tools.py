@@ -40,11 +40,14 @@ def for_tool(here: KnownHere, family: Family) -> Tool:
 
 def report_record(report: Report) -> dict[str, Any]:
     """What a gate found, as JSON; rows that hold as they are and no change touches are only counted."""
-    return {
+    body: dict[str, Any] = {
         "verdict": report.verdict.value,
         "counts": report.counts,
         "rows": [_row(each) for each in report.told],
     }
+    if report.expired:
+        body["expired"] = [{"id": pack.id, "name": pack.name} for pack in report.expired]
+    return body
 
 
 def _row(known: Known) -> dict[str, Any]:

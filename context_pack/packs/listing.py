@@ -111,6 +111,12 @@ class PackLister:
         """The packs whose time is over and which can still be restored, the last that expired first."""
         return sorted(self.store.expired(), key=lambda pack: pack.expires_at, reverse=True)
 
+    def unchecked(self) -> Sequence[Pack]:
+        """The expired packs that somebody may miss: not deleted, nor there again under their id or name."""
+        live = [pack for pack in self.store.readable()[0] if pack.worktree is None]
+        there = {pack.id for pack in live} | {pack.name for pack in live if pack.name is not None}
+        return [pack for pack in self.expired() if not (is_deleted(pack) or {pack.id, pack.name} & there)]
+
     def list_text(self, command: ListText) -> str:
         """The list as Markdown, within the budget."""
         packs, failure = self.store.readable()

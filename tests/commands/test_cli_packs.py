@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from command_line import MAIN, CommandLine, Done
+from file_trees import committed
 from stdio_client import environment
 
 from context_pack import Pack, UpsertRef, UpsertSection, open_workspace
@@ -274,6 +275,33 @@ def test_a_cosmetic_change_fails_neither_verify_and_both_tell_it(shop: Shop) -> 
     assert shop("packs", "repair", "auth").code == 0
     assert (shop("verify").out.split()[0], shop("packs", "verify", "--strict").code) == ("1", 0)
     assert shop("packs", "finalize", "auth").code == 0
+
+
+@pytest.mark.clause("KW-09", "CLI-66")
+def test_the_gate_names_a_pack_that_has_expired_until_it_is_back_or_replaced(shop: Shop) -> None:
+    assert shop("verify", "--strict").code == 1, "there is nothing to check"
+    old = shop.pack()
+    committed(shop.folder, {})
+    assert shop("verify", "--strict").code == 0
+    shop.expire(old)
+    line = f"expired     pack auth: not checked; packs restore {old.id} brings it back"
+    for options, code in (((), 0), (("--strict",), 1)):
+        done = shop("verify", *options)
+        assert (done.code, done.out.splitlines()[0]) == (code, line)
+    assert shop("verify", "--json").json["expired"] == [{"id": old.id, "name": "auth"}]
+    assert (
+        f"::warning title=context-pack::pack auth has expired: {line[23:]}" in shop("verify", "--github").out
+    )
+    assert line not in shop("affected").out
+    shop.source(CODE.replace("user.name", "user.id"))
+    assert line in shop("affected").out
+    new = shop.pack()
+    for done in (shop("verify"), shop("packs", "verify")):
+        assert (done.code, "expired" in done.out) == (0, False), "another pack has taken its name"
+    shop("packs", "delete", new.id)
+    assert shop("packs", "restore", old.id).code == 0
+    done = shop("verify")
+    assert (done.code, "expired" in done.out) == (1, False)
 
 
 @pytest.mark.clause("CLI-42")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from shlex import quote
 from typing import Any
 
@@ -14,7 +14,7 @@ from context_pack.knowledge.about import ContextFor, Report
 from context_pack.knowledge.model import COSMETIC, Known, Verdict
 from context_pack.knowledge.tools import report_record
 from context_pack.packs.model import Pack
-from context_pack.packs.ports import is_deleted, last_expired
+from context_pack.packs.ports import last_expired
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
 from context_pack_adapters.cli.arguments import WrittenPlace, place
@@ -26,6 +26,7 @@ HOLDS = frozenset({"exact", "moved", "unanchored", COSMETIC})
 CODES = {Verdict.HOLDS: 0, Verdict.FAILS: 1, Verdict.UNKNOWN: UNDECIDED}
 LEVELS = {Verdict.FAILS: "error", Verdict.UNKNOWN: "warning"}
 SETTLED = "What is cosmetic holds: 'packs repair' settles it in packs, 'memory accept ID' in discoveries."
+EXPIRED = "not checked; packs restore {} brings it back"
 GITHUB = flag("--github", "Print what does not hold as annotations of GitHub Actions.")
 SENTENCE_CHARS = 100
 STATE_CHARS = 10
@@ -61,18 +62,23 @@ def _record(known: Known) -> dict[str, Any]:
 @command("verify")
 @GITHUB
 @DIFF
-def verify(app: App, github: bool, diff: bool) -> int:
+@flag("--strict", "Fail also where a pack has expired, or nothing is there to be checked.")
+def verify(app: App, github: bool, diff: bool, strict: bool) -> int:
     """Check all that is written down: packs, discoveries, directory contexts and bundles.
 
     One line for each sentence whose code changed, also where only comments, layout or names of locals did
-    (cosmetic, which holds), and one count. Exit code 0 when everything holds, 1 when something does not, 3
-    when nothing is wrong but something could not be looked at.
+    (cosmetic, which holds), one for each pack that has expired and was not checked, and one count. Exit code
+    0 when everything holds, 1 when something does not, 3 when nothing is wrong but something could not be
+    looked at.
 
     Examples:
       context-pack verify --diff                   with what changed
+      context-pack verify --strict                 exit code 1 for an expired pack, too
       context-pack verify --github                 annotations at the lines, in a workflow
     """
-    return _tell(app, app.cases.gate.verify(), github, diff)
+    report = app.cases.gate.verify()
+    fails = strict and (bool(report.expired) or not report.rows)
+    return _tell(app, report, github, diff, fails=fails)
 
 
 @command("affected")
@@ -98,16 +104,22 @@ def affected(app: App, base: str, github: bool, diff: bool) -> int:
     return _tell(app, report, github, diff)
 
 
-def _tell(app: App, report: Report, github: bool, diff: bool) -> int:
-    """Print a report; its exit code."""
+def _tell(app: App, report: Report, github: bool, diff: bool, *, fails: bool = False) -> int:
+    """Print a report; its exit code, which is 1 where it `fails` for what no row says."""
     lines: list[output.Line] = []
     for row in report.told:
         reason = f" ({row.reason})" if row.reason else ""
         words = f"{row.where}  {row.kind}: {one_line(row.text, SENTENCE_CHARS)} — {row.source}{reason}"
         lines.append([(output.COLOURS[row.verdict], row.state.ljust(STATE_CHARS)), f"  {words}"])
         lines += output.difference(row.diff if diff else ())
+    for pack in report.expired:
+        words = f"  pack {pack.name or pack.id}: {EXPIRED.format(pack.id)}"
+        lines.append([("yellow", "expired".ljust(STATE_CHARS)), words])
     if github:
         lines += [_annotation(LEVELS[row.verdict], row) for row in report.told if not row.holds]
+        for pack in report.expired:
+            words = f"pack {_escaped(pack.name or pack.id)} has expired: {EXPIRED.format(pack.id)}"
+            lines.append(f"::warning title=context-pack::{words}")
     counts = []
     for family, count in report.counts.items():
         failing = f" ({count['failing']} {'does' if count['failing'] == 1 else 'do'} not hold)"
@@ -121,18 +133,20 @@ def _tell(app: App, report: Report, github: bool, diff: bool) -> int:
         notes.append("--diff shows what changed; 'packs accept' and 'memory accept' say what still holds.")
     if any(row.state == COSMETIC for row in report.told):
         notes.append(SETTLED)
-    return app.tell(report_record(report), *lines, notes=notes, code=CODES[report.verdict])
+    code = 1 if fails else CODES[report.verdict]
+    return app.tell(report_record(report), *lines, notes=notes, code=code)
 
 
 def _annotation(level: str, row: Known) -> str:
     """One workflow command of GitHub Actions."""
-
-    def data(text: str) -> str:
-        return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-    file = data(row.path).replace(":", "%3A").replace(",", "%2C")
+    file = _escaped(row.path).replace(":", "%3A").replace(",", "%2C")
     place = f",line={row.lines.start},endLine={row.lines.end}" if row.lines else ""
-    return f"::{level} file={file}{place},title=context-pack::{data(row.sentence)}"
+    return f"::{level} file={file}{place},title=context-pack::{_escaped(row.sentence)}"
+
+
+def _escaped(text: str) -> str:
+    """A text as the data of a workflow command."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _packs(app: App, named: tuple[str, ...], status: str | None = None) -> tuple[list[str], Failure | None]:
@@ -179,8 +193,7 @@ def verify_packs(app: App, packs: tuple[str, ...], strict: bool) -> int:
     body = {"ok": code == 0, "packs": done.results, "failed": done.failed}
     body |= {"expired": [pack.id for pack in over]} if over else {}
     lines = [line for pack in done.results for line in _verified_lines(pack)]
-    gone = "  {}: expired; packs restore {} brings it back"
-    lines += [[("bold", pack.id), gone.format(called(pack), pack.id)] for pack in over]
+    lines += [[("bold", pack.id), f"  {called(pack)}: expired, {EXPIRED.format(pack.id)}"] for pack in over]
     show, accept = "context-pack packs show {} --diff", "context-pack packs accept {}"
     wrong = [quote(pack["name"] or pack["id"]) for pack in done.results if not pack["ok"]]
     advice = "What changed: {}; if its words still hold: {}"
@@ -189,16 +202,16 @@ def verify_packs(app: App, packs: tuple[str, ...], strict: bool) -> int:
     return app.tell(body, *none, *lines, notes=notes[:1], failures=done.failures, code=code)
 
 
-def _expired(app: App, handles: tuple[str, ...], failures: dict[str, Failure]) -> list[Pack]:
+def _expired(app: App, handles: tuple[str, ...], failures: dict[str, Failure]) -> Sequence[Pack]:
     """The expired packs, or those of them that were asked for; these have not failed."""
-    packs = [pack for pack in app.workspace.packs.expired() if not is_deleted(pack)]
+    packs = app.cases.packs.lister.unchecked()
     if not handles:
         return packs
     missing = [handle for handle, why in failures.items() if why.code is Code.NOT_FOUND]
     expired = {handle: pack for handle in missing if (pack := last_expired(packs, handle)) is not None}
     for handle in expired:
         del failures[handle]
-    return list(expired.values())
+    return tuple(expired.values())
 
 
 def _verified_lines(pack: Mapping[str, Any]) -> list[output.Line]:
