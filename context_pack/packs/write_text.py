@@ -85,14 +85,23 @@ def write_text(access: PackAccess, command: Write, check: Check = never_cancelle
 
 
 def _with_new_refs(before: Pack, written: Pack) -> Pack:
-    """The pack as it was, with the refs of places that had none.
+    """The pack as it was, with the refs of places that had none, and with what prose calls the others.
 
     Its text cannot say everything: of a place that prose names and that was also pointed at by itself, which
     of both refs is which, and which section either stands in. A text that has not changed must not ask.
     """
+    known = {name for _, ref in before.refs for name in ref.spellings}
     keys = {ref.key for _, ref in before.refs}
+    after = {(ref.key, ref.path, ref.lines): ref for _, ref in written.refs}
+
+    def named(ref: Ref) -> Ref:
+        names = after.get((ref.key, ref.path, ref.lines), ref).spellings
+        return evolve(ref, spellings=(*ref.spellings, *(name for name in names if name not in known)))
+
     new = {each.key: [ref for ref in each.refs if ref.key not in keys] for each in written.sections}
-    sections = [evolve(each, refs=[*each.refs, *new.get(each.key, ())]) for each in before.sections]
+    sections = [
+        evolve(each, refs=[*map(named, each.refs), *new.get(each.key, ())]) for each in before.sections
+    ]
     return evolve(before, sections=sections)
 
 

@@ -193,6 +193,22 @@ def test_a_ref_to_lines_that_prose_names_too_stays_where_it_is_when_the_text_is_
 
 
 @pytest.mark.clause("PK-83")
+def test_a_section_s_places_are_followed_by_refs_that_are_there_once_its_text_is_given_back(
+    shop: Any,
+) -> None:
+    pack = shop.create()
+    shop.section(pack, section_description="See src/shop.py:1-6 and `src/shop.py#discount`.")
+    shop.ref(pack, "own", 1, 6, path="src/shop.py")
+    for _ in range(2):
+        write(
+            shop, markdown_of(shop.store.get(pack)), id=pack, expected_revision=shop.store.get(pack).revision
+        )
+        refs = {ref.key: ref.spellings for _, ref in shop.store.get(pack).refs}
+        assert refs == {"own": ("src/shop.py:1-6",), "discount": ("src/shop.py#discount",)}
+        assert shop.store.get(pack).revision == 4
+
+
+@pytest.mark.clause("PK-83")
 def test_refs_of_one_key_in_two_sections_stay_two_when_the_text_is_written_back(desk: Any) -> None:
     pack = desk.create()
     for key, line in (("first", 1), ("second", 9)):
