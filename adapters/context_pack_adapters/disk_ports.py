@@ -118,8 +118,7 @@ def open_ports(
     def search() -> CodeSearch:
         from context_pack_adapters.source.grep import FileTreeSearch  # with `regex`, a twentieth of a start
 
-        copies = [Path(settings.root, name) for name in ("excerpts", "packs")]  # of code that is there itself
-        return FileTreeSearch(root, policy, copies=copies, storage=Path(settings.root))
+        return FileTreeSearch(root, policy, storage=Path(settings.root))
 
     return DiskPorts(
         clock=clock,

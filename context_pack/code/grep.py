@@ -129,7 +129,8 @@ class OutOfTime(Exception):
 class CodeSearch(Protocol):
     """Searches the text files under the source root, behind the path policy and the ignore files.
 
-    The project's files come first, then our own: contexts, and what is in the storage folder.
+    Directory contexts come behind the project's own files; what is in the storage folder is not searched,
+    and a pack that was exported only with a glob.
     """
 
     def search(self, query: LineQuery, call: Call) -> FoundLines:

@@ -8,7 +8,6 @@ folders. Every survey walks the tree. A stamp is a file's state; one that may ch
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Mapping
 from functools import lru_cache, partial
@@ -22,6 +21,7 @@ from context_pack.retrieval.upkeep import File
 from context_pack_adapters.files.rooted import Rooted
 from context_pack_adapters.files.signature import as_text, is_settled
 from context_pack_adapters.files.walking import visit, ways_to
+from context_pack_adapters.source.grep import EXPORTED
 
 MAX_BYTES = 2 * 1024 * 1024
 """More than is parsed: the rest is still found in plain lines."""
@@ -30,10 +30,6 @@ UNTOLD = frozenset({"", "csv", "jsonl", "diff", "gitignore", "json", "xml", "tex
 """Formats whose first lines do not describe their content."""
 TELLING = frozenset({"package.json", "tsconfig.json", "composer.json", "manifest.json", "pom.xml"})
 GENERATED = (".lock", ".min.js", ".min.css", ".map", ".snap", "-lock.json", "-lock.yaml", ".svg")
-EXPORTED = re.compile(
-    r"\[LEGEND\]\n# Context pack: |<!DOCTYPE html>\n.{0,4000}? \u00b7 context pack</title>", re.DOTALL
-)
-"""How a pack begins that was exported: what it says is found in the pack itself."""
 TOO_LARGE = "larger than 2 MiB"
 _REASONS = {
     Reason.BINARY: "not text",

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -55,6 +55,10 @@ RIPGREP = (
     *("--no-config", "--no-messages", "--no-ignore", "--hidden", "--text", "--encoding=none"),
     *("--fixed-strings", "--files-with-matches", "--null"),
 )
+EXPORTED = re.compile(
+    r"\[LEGEND\]\n# Context pack: |<!DOCTYPE html>\n.{0,4000}? \u00b7 context pack</title>", re.DOTALL
+)
+"""How a pack begins that was exported: what it says is found in the pack itself."""
 FIELD = "filePattern"
 _MEMBER = r"(?>\[:.*?:\]|\\.|[^\]\\])"
 _PIECE = re.compile(
@@ -73,8 +77,8 @@ class _ListedFile(NamedTuple):
 class FileTreeSearch:
     """Searches the files under `root`; safe to share between threads.
 
-    Folders among `copies` are not searched; what is in `storage` comes last. `seconds` is the time of a
-    search that must be in time, and `large` the number of files that make a tree a large one.
+    What is in `storage` is not searched. `seconds` is the time of a search that must be in time, and `large`
+    the number of files that make a tree a large one.
     """
 
     def __init__(
@@ -84,7 +88,6 @@ class FileTreeSearch:
         *,
         seconds: float = SECONDS,
         large: int = LARGE_TREE,
-        copies: Collection[Path] = (),
         storage: Path | None = None,
         search_path: str | None = None,
         room: int = ROOM_BYTES,
@@ -92,8 +95,7 @@ class FileTreeSearch:
         self._root = os.path.abspath(root)
         self._policy = policy
         self._seconds, self._large = seconds, large
-        self._copies = ways_to(root, copies)
-        self._storage = next(iter(ways_to(root, [storage] if storage else [])), "")
+        self._storage = ways_to(root, [storage] if storage else [])
         self._search_path = search_path
         self._cache: FileCache[tuple[str | Reason]] = FileCache(room)
 
@@ -110,18 +112,16 @@ class FileTreeSearch:
             if time.monotonic() > end:
                 raise OutOfTime
 
-        matching = search_texts(pattern, self._texts(files, pattern, check), len(files), query.limit, check)
+        texts = self._texts(files, pattern, check)
+        if not query.glob:  # an export repeats what stands in the pack and in the code
+            texts = ((path, "" if _is_exported(text) else text) for path, text in texts)
+        matching = search_texts(pattern, texts, len(files), query.limit, check)
         if matching.unsearched and not matching.files:
             raise Failure(Code.TIMED_OUT, "Search timed out", {"pattern": query.pattern, "hint": HINT})
         return evolve(matching, milliseconds=round((time.monotonic() - start) * 1000))
 
-    def _is_own(self, path: str) -> bool:
-        """Whether a file is ours, a context or in the storage folder: these come last."""
-        inside = self._storage and path.startswith(f"{self._storage}/")
-        return bool(inside) or path.rpartition("/")[2] == CONTEXT_FILE
-
     def _listed(self, call: Call) -> list[_ListedFile]:
-        """Every file that counts, in the order in which they are searched."""
+        """Every file that counts, in the order in which they are searched: directory contexts are last."""
         files: list[_ListedFile] = []
 
         def seen(path: str, entry: os.DirEntry[str]) -> None:
@@ -132,8 +132,8 @@ class FileTreeSearch:
                 return
             files.append(_ListedFile(path, signature(status), status.st_size))
 
-        visit(self._root, self._policy, seen, excluded=EXCLUDED_FOLDERS, except_for=self._copies)
-        files.sort(key=lambda file: (self._is_own(file.path), file.path))
+        visit(self._root, self._policy, seen, excluded=EXCLUDED_FOLDERS, except_for=self._storage)
+        files.sort(key=lambda file: (file.path.rpartition("/")[2] == CONTEXT_FILE, file.path))
         self._cache.keep_only({file.path for file in files})
         return files
 
@@ -197,6 +197,10 @@ class FileTreeSearch:
         text = searched_text(data)
         self._cache.put(file.path, status, looked, (text,), sys.getsizeof(text))
         return text
+
+
+def _is_exported(text: str | Reason) -> bool:
+    return isinstance(text, str) and EXPORTED.match(text) is not None
 
 
 def find_binary(path: str | None = None) -> str | None:

@@ -217,17 +217,22 @@ def test_deny_globs_hold_in_small_and_large_trees(tree: Path) -> None:
 
 
 @pytest.mark.clause("CD-50")
-def test_our_own_files_come_behind_the_code(tmp_path: Path) -> None:
+def test_the_own_storage_and_exported_packs_are_not_searched(tmp_path: Path) -> None:
     for path in (".context.yaml", "a/.context.yaml", ".store/memory/x.yaml", ".store/packs/p.yaml", "z.py"):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text("needle\n")
-    storage = tmp_path / ".store"
-    search = FileTreeSearch(tmp_path, PathPolicy(), copies=[storage / "packs"], storage=storage)
-    found = search.search(LineQuery("needle"), QuietCall())
-    assert [hit.path for hit in found.hits] == [
-        "z.py", ".context.yaml", ".store/memory/x.yaml", "a/.context.yaml",
-    ]  # fmt: skip
-    assert search.search(LineQuery("needle", limit=1), QuietCall()).hits[0].path == "z.py"
+        (tmp_path / path).write_text("needle = 1\n")
+    with open_workspace(tmp_path, storage=tmp_path / ".store") as workspace:
+        pack = workspace.packs.create(ttl_minutes=60, title="The needle")
+        (tmp_path / "page.html").write_text(workspace.packs.export_html(pack))
+        (tmp_path / "page.md").write_text(workspace.packs.document(pack))
+        code = workspace.code
+        assert [hit.path for hit in code.grep("needle").hits] == ["z.py", ".context.yaml", "a/.context.yaml"]
+        assert {hit.path for hit in code.grep("needle", file_pattern="page.*").hits} == {
+            "page.html", "page.md",
+        }  # fmt: skip
+        usages = code.usages("needle")
+        assert [each.path for each in usages.definitions] == ["z.py"]
+        assert set(usages.unparsed) <= {".context.yaml", "a/.context.yaml"}
 
 
 Search = Callable[..., FoundLines]
