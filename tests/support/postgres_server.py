@@ -20,6 +20,8 @@ SETTINGS = ("fsync=off", "full_page_writes=off", "max_connections=80")
 STARTED_BY_ROOT = "nobody"
 """Postgres refuses to run as root."""
 AS_USER: dict[str, Any] = {"user": STARTED_BY_ROOT} if os.geteuid() == 0 else {}
+PORTS = 3
+"""How many are tried."""
 INITDB = ("-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--no-locale")
 
 
@@ -88,8 +90,14 @@ def _made(folder: Path) -> Server:
         subprocess.run(initdb, capture_output=True, check=True, cwd="/", **AS_USER)
     except (OSError, subprocess.SubprocessError) as error:
         raise NoPostgres(str(error)) from error
-    port = _free_port()
-    return Server(programs, data, port, _started(programs, data, port))
+    for more in reversed(range(PORTS)):  # another process may take a free port before the server does
+        port = _free_port()
+        try:
+            return Server(programs, data, port, _started(programs, data, port))
+        except NoPostgres:
+            if not more:
+                raise
+    raise AssertionError
 
 
 def _programs() -> Iterator[Path]:
