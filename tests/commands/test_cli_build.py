@@ -124,6 +124,8 @@ def test_each_place_has_a_key_of_its_own_and_the_same_place_keeps_it(cli: Login)
         ("logn.py", "did you mean src/login.py?", 1),
         ("Sesion", "did you mean Session?", 1),
         ("src/login.py:6-9", "lines 6-9 do not exist: src/login.py has 7 lines; did you mean 6-7?", 1),
+        ("src/login.py:0-2", "the first line must be at least 1", 1),
+        ("src/login.py:2-1", "the last line must not be before the first line", 1),
         (".env:1", "cannot be shown", 1),
         ("picture.bin:1", "cannot be shown", 1),
         ("../other.py:1", "", 1),

@@ -283,7 +283,8 @@ def _located(meant: WrittenPlace, resolver: Resolver) -> Place:
     """
     path = path_of(meant.path) if meant.path else None
     if meant.symbol is None and path is not None:
-        place = path, LineRange(meant.start or 1, meant.end or 1)
+        first = 1 if meant.start is None else meant.start
+        place = path, LineRange(first, first if meant.end is None else meant.end)
     else:
         try:
             place = find_definition(meant.symbol or "", path, resolver)
