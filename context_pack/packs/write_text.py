@@ -134,6 +134,7 @@ class _Author:
     _spelled: set[str] = field(factory=set)
     """The places that have a ref already, by their spelling."""
     _by_place: dict[tuple[RelativePath, LineRange], _NamedRef] = field(factory=dict)
+    _same: dict[tuple[str, RelativePath, LineRange], _NamedRef] = field(factory=dict)
     _keys: Keys = field(factory=Keys)
     _old: dict[tuple[str, RelativePath, LineRange], Ref] = field(factory=dict)
     """The refs of the pack before, by key and place."""
@@ -187,6 +188,7 @@ class _Author:
     def _add(self, ref: Ref) -> _NamedRef:
         self._keys.add(ref.key)
         named = _NamedRef(ref)
+        self._same.setdefault((ref.key, ref.path, ref.lines), named)
         self._by_place.setdefault((ref.path, ref.lines), named)
         return named
 
@@ -198,9 +200,12 @@ class _Author:
         ref = old if kept else self._looked_up(place, old)
         if ref is None:
             return None
-        named = self._by_place.get((ref.path, ref.lines))
-        if named is None and old is not None:
-            named = self._by_place.get((old.path, old.lines))
+        if kept:  # another ref to the same lines, that somebody made by itself, stays another one
+            named = self._same.get((ref.key, ref.path, ref.lines))
+        else:
+            named = self._by_place.get((ref.path, ref.lines))
+            if named is None and old is not None:
+                named = self._by_place.get((old.path, old.lines))
         made = None
         if named is None:
             named = made = self._add(evolve(ref, spellings=()))

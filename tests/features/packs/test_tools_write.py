@@ -189,7 +189,10 @@ def test_a_ref_to_lines_that_prose_names_too_stays_where_it_is_when_the_text_is_
     )
     before = shop.store.get(pack)
     assert write(shop, markdown_of(before), expected_revision=2)["revision"] == 2
-    assert [ref.key for _, ref in shop.store.get(pack).refs] == ["own", "shop-py-4-9"]
+    assert shop.store.get(pack).refs == before.refs
+    edited = f"{markdown_of(before)}\n## Third\n\nMore.\n"
+    assert write(shop, edited, expected_revision=2)["revision"] == 3
+    assert shop.store.get(pack).refs == before.refs
 
 
 @pytest.mark.clause("PK-83")
