@@ -238,7 +238,7 @@ class Batch(PackAtRevision):
     )
 
 
-@frozen(kw_only=True, slots=False)
+@frozen(kw_only=True)
 class RenderPack(NamedPack):
     """Read a pack with its code."""
 
