@@ -1,7 +1,8 @@
 """Makes a pack of a Markdown text: its headings become sections, the places that it names become refs.
 
 The text is the whole pack. Writing it again keeps the key and the anchor of every place whose code is as it
-was, or whose sentence is: only a sentence that was written anew says that it was read again.
+was, or whose sentence is: only a sentence that was written anew says that it was read again. Of a place that
+several sentences name, all must have been written anew: one anchor speaks for all of them.
 """
 
 from __future__ import annotations
@@ -154,11 +155,20 @@ class _Author:
         sentences = {
             block.text for section in self.before.sections for block in blocks_of(section.description)
         }
+        unread = {
+            known[place.spelling]
+            for each in blocks
+            for block in each
+            if block.text in sentences
+            for place in block.places
+            if place.spelling in known
+        }
         homes = [list(map(self._written_out, chapter.refs)) for chapter in chapters]
         for home, each in zip(homes, blocks, strict=True):
             for block in each:
                 for place in block.places:
-                    home.append(self._named(place, known.get(place.spelling), block.text in sentences))
+                    ref = known.get(place.spelling)
+                    home.append(self._named(place, ref, ref in unread))
         keys, sections = Keys(), list[Section]()
         for chapter, home in zip(chapters, homes, strict=True):
             self.resolver.check()
@@ -192,11 +202,14 @@ class _Author:
         self._by_place.setdefault((ref.path, ref.lines), named)
         return named
 
-    def _named(self, place: NamedPlace, old: Ref | None, same_sentence: bool) -> _NamedRef | None:
-        """The ref of a place that prose names; None if it has one already, or there is no such code."""
+    def _named(self, place: NamedPlace, old: Ref | None, unread: bool) -> _NamedRef | None:
+        """The ref of a place that prose names; None if it has one already, or there is no such code.
+
+        An old ref is `unread` while a sentence stands as it was that names it.
+        """
         if place.spelling in self._spelled or place.spelling in self.faults:
             return None
-        kept = old is not None and (same_sentence or self.resolver(old).trusted)
+        kept = old is not None and (unread or self.resolver(old).trusted)
         ref = old if kept else self._looked_up(place, old)
         if ref is None:
             return None
@@ -209,8 +222,11 @@ class _Author:
         made = None
         if named is None:
             named = made = self._add(evolve(ref, spellings=()))
-        elif not kept and not named.ref.spellings:  # what is written out was read again here
-            named.ref = evolve(named.ref, path=ref.path, lines=ref.lines, anchor=ref.anchor)
+        else:
+            # A sentence that names what is written out says that it was read again; what stands unread stays so.
+            decides = not self.resolver(ref).trusted if kept else not named.ref.spellings
+            if decides:
+                named.ref = evolve(named.ref, path=ref.path, lines=ref.lines, anchor=ref.anchor)
         for each in (ref, old or ref):
             self._by_place.setdefault((each.path, each.lines), named)
         named.ref = evolve(named.ref, spellings=(*named.ref.spellings, place.spelling))

@@ -107,6 +107,22 @@ def test_writing_again_keeps_the_anchors_of_what_is_said_as_before(shop: Any) ->
     assert shop.refused("input", action="write", text=TEXT, name="other")["code"] == "ttl_required"
 
 
+@pytest.mark.clause("PK-81")
+@pytest.mark.parametrize("other", ["`src/shop.py#discount`", "src/shop.py:9-10"])
+@pytest.mark.parametrize("reworded", ["First", "Second"])
+def test_a_reworded_sentence_takes_no_changed_code_for_another_that_names_it(
+    shop: Any, other: str, reworded: str
+) -> None:
+    text = f"# T\n\n- First `src/shop.py#discount`.\n- Second {other}.\n"
+    pack = write(shop, text, ttl_minutes=60)["id"]
+    shop.files["src/shop.py"] = CODE.replace("0.9", "0.8")
+    text = text.replace(reworded, "Reworded")
+    write(shop, text, expected_revision=1)
+    assert len(shop.input(action="verify", id=pack)["refs"]) == 2
+    write(shop, text.replace("- ", "- Now "), expected_revision=2)
+    assert "refs" not in shop.input(action="verify", id=pack), "both were read again"
+
+
 @pytest.mark.clause("PK-82", "PK-57")
 def test_reading_starts_with_the_claims_whose_code_changed(shop: Any) -> None:
     pack = write(shop, ttl_minutes=60)["id"]
