@@ -192,7 +192,7 @@ class KnownByPacks:
             resolution = resolver(ref)
             now = resolution.found
             known = Known(
-                "claim" if ref.spellings else "ref",
+                "claim" if claim.is_prose else "ref",
                 claim.text,
                 f"pack {pack.name or pack.id}, ref {ref.key}{_of(pack.worktree)}",
                 resolution.word,

@@ -104,7 +104,7 @@ def verified_payload(verified: Verified, faults: list[Payload]) -> Payload:
     rows = []
     for one in verified.refs:
         if one.resolution.state is not State.EXACT:
-            said = [claim.sentence for claim in claims if one.ref in claim.refs and one.ref.spellings]
+            said = [claim.sentence for claim in claims if one.ref in claim.refs and claim.is_prose]
             rows.append({**problem_record(one), **({"claims": said} if said else {})})
     count = len(verified.refs)
     whole: Payload = {"id": verified.pack.id, "revision": verified.pack.revision, "count": count}

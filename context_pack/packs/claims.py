@@ -6,9 +6,9 @@ Mermaid fences are diagrams. A place is written as `src/vm.rs:10-20`, `src/vm.rs
 which means the one definition of that name. Nothing here looks at a file: whether there is such code is for
 `write_text` to say.
 
-A claim is a block that names places, or a ref that no prose names with its reason. It holds while the code
-of all its refs is as it was, but for what is only cosmetic. The others are ordered by doubt: code that is
-gone first, then by the share of its lines that changed.
+A claim is a block that names places, the reason of a ref, or a ref without one that no prose names. It holds
+while the code of all its refs is as it was, but for what is only cosmetic. The others are ordered by doubt:
+code that is gone first, then by the share of its lines that changed.
 """
 
 from __future__ import annotations
@@ -121,6 +121,8 @@ class Claim:
     section: Section
     text: str
     refs: tuple[Ref, ...]
+    is_prose: bool = True
+    """Whether the section's text says it; else its one ref does."""
 
     @property
     def sentence(self) -> str:
@@ -153,8 +155,8 @@ def claims_of(pack: Pack) -> tuple[list[Claim], int]:
                 claims.append(Claim(section, block.text, tuple(refs)))
             else:
                 bare += 1
-        alone = (ref for ref in section.refs if not ref.spellings)
-        claims += [Claim(section, ref.why or ref.title or ref.key, (ref,)) for ref in alone]
+        own = (ref for ref in section.refs if ref.why or not ref.spellings)
+        claims += [Claim(section, ref.why or ref.title or ref.key, (ref,), is_prose=False) for ref in own]
     return claims, bare
 
 

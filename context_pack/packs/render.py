@@ -347,8 +347,10 @@ class _Layout:
         for doubt in self.doubts:
             for ref, _ in doubt.refs:
                 refs.setdefault(id(ref), (doubt.claim.section, ref))
-                sentence = f"{doubt.claim.sentence} [{doubt.claim.section.key}]"
-                said.setdefault(id(ref), []).extend([f"- {escape_structure(sentence)}"] * bool(ref.spellings))
+                sentences = said.setdefault(id(ref), [])
+                if doubt.claim.is_prose:
+                    sentence = f"{doubt.claim.sentence} [{doubt.claim.section.key}]"
+                    sentences.append(f"- {escape_structure(sentence)}")
         for key, (section, ref) in refs.items():
             resolution, sentences = self.resolve(ref), said[key]
             item = self._ref(section, ref, resolution)

@@ -223,8 +223,10 @@ class _Author:
         if named is None:
             named = made = self._add(evolve(ref, spellings=()))
         else:
-            # A sentence that names what is written out says that it was read again; what stands unread stays so.
-            decides = not self.resolver(ref).trusted if kept else not named.ref.spellings
+            # A sentence says that what is written out was read again, but for a reason that stands there. An
+            # old anchor that nobody read again outlasts the new one of another sentence.
+            is_free = not (named.ref.spellings or named.ref.why)
+            decides = not self.resolver(ref).trusted if kept else is_free
             if decides:
                 named.ref = evolve(named.ref, path=ref.path, lines=ref.lines, anchor=ref.anchor)
         for each in (ref, old or ref):

@@ -123,6 +123,29 @@ def test_a_reworded_sentence_takes_no_changed_code_for_another_that_names_it(
     assert "refs" not in shop.input(action="verify", id=pack), "both were read again"
 
 
+@pytest.mark.clause("PK-81", "PK-82")
+def test_the_reason_of_a_ref_that_prose_names_too_is_a_claim_of_its_own(shop: Any) -> None:
+    pack = write(shop, "# T\n\n## Law\n\nWords.\n", ttl_minutes=60)["id"]
+    place = {"section_key": "law", "ref_key": "rate", "symbol": "discount"}
+    shop.change(pack, "upsert_ref", ref_why="because of law", **place)
+    text = markdown_of(shop.store.get(pack)).replace("Words.", "Ten percent: `src/shop.py#discount`.")
+    assert write(shop, text, expected_revision=2)["claims"] == 2
+    shop.files["src/shop.py"] = CODE.replace("0.9", "0.8")
+    assert len(shop.input(action="verify", id=pack)["refs"]) == 2
+    write(shop, text.replace("Ten", "Some"), expected_revision=3)
+    rows = shop.input(action="verify", id=pack)["refs"]
+    assert [row.rpartition(" | ")[2] for row in rows] == [
+        "Some percent: `src/shop.py#discount`.",
+        "because of law",
+    ]
+    known = json.loads(shop.call("context_for", {"path": "src/shop.py"}).text)["known"]
+    assert sorted(each["kind"] for each in known) == ["claim", "ref"]
+    diff = shop.output(id=pack, mode="diff")
+    assert diff.count("because of law") == diff.count("Some percent") == 1
+    shop.change(pack, "accept")
+    assert "refs" not in shop.input(action="verify", id=pack)
+
+
 @pytest.mark.clause("PK-82", "PK-57")
 def test_reading_starts_with_the_claims_whose_code_changed(shop: Any) -> None:
     pack = write(shop, ttl_minutes=60)["id"]
