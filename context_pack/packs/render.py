@@ -342,17 +342,16 @@ class _Layout:
 
     def _changed(self) -> Iterator[Item]:
         """The refs of doubtful claims, the most doubtful first, each with all that is said about it."""
-        said: dict[int, list[str]] = {}
-        refs: dict[int, tuple[Section, Ref]] = {}
+        sections = {id(ref): section for section, ref in self.pack.refs}
+        refs: dict[int, tuple[Ref, list[str]]] = {}
         for doubt in self.doubts:
             for ref, _ in doubt.refs:
-                refs.setdefault(id(ref), (doubt.claim.section, ref))
-                sentences = said.setdefault(id(ref), [])
+                _, sentences = refs.setdefault(id(ref), (ref, []))
                 if doubt.claim.is_prose:
                     sentence = f"{doubt.claim.sentence} [{doubt.claim.section.key}]"
                     sentences.append(f"- {escape_structure(sentence)}")
-        for key, (section, ref) in refs.items():
-            resolution, sentences = self.resolve(ref), said[key]
+        for key, (ref, sentences) in refs.items():
+            section, resolution = sections[key], self.resolve(ref)
             item = self._ref(section, ref, resolution)
             head, body = [*sentences, *([""] if sentences else []), *item.head], None
             if resolution.difference is not None:

@@ -167,6 +167,21 @@ def test_reading_starts_with_the_claims_whose_code_changed(shop: Any) -> None:
     )
 
 
+@pytest.mark.clause("PK-57")
+def test_the_mode_diff_names_a_ref_as_accept_takes_it_whichever_section_has_the_sentence(shop: Any) -> None:
+    text = "# T\n\n## Rates\n\nTen percent: `discount()`.\n\n## Law\n\nSee src/shop.py:9-10.\n"
+    pack = write(shop, text, ttl_minutes=60)["id"]
+    place = {"section_key": "law", "ref_key": "body", "path": "src/shop.py", "line_start": 10, "line_end": 10}
+    shop.change(pack, "upsert_ref", **place)
+    text = markdown_of(shop.store.get(pack)).replace("Ten percent", "See src/shop.py:10, ten percent")
+    write(shop, text, expected_revision=2)
+    shop.files["src/shop.py"] = CODE.replace("0.9", "0.8")
+    heads = [line for line in shop.output(id=pack, mode="diff").splitlines() if line.startswith("#### ")]
+    assert "#### body [law]" in heads
+    names = [f"{section.rstrip(']')}/{key}" for key, section in (head[5:].split(" [") for head in heads)]
+    assert len(shop.change(pack, "accept", refs=names)["accepted"]) == 2
+
+
 @pytest.mark.clause("PK-83")
 def test_a_pack_written_as_markdown_and_given_back_changes_nothing_and_an_edit_only_what_it_says(
     shop: Any,
