@@ -237,6 +237,11 @@ class DefinitionsOfTree:
         inner = min(around, key=lambda each: each.end - each.start, default=None)
         return None if inner is None else (inner.qualified, LineRange(inner.start, inner.end))
 
+    def line_count(self, path: RelativePath, /) -> int | None:
+        """How many lines a file has; None for one that cannot be read."""
+        source = Resolver.over(self.reader, never_cancelled).file(path)
+        return None if isinstance(source, Reason) else source.count
+
 
 @frozen
 class CheckedContexts:

@@ -118,7 +118,7 @@ def _read_record(command: ReadFile, read: FileRead, known: Sequence[str]) -> dic
         "external": None if read.external is None else list(read.external),
     }
     record = {
-        "more": "; ".join(_more(read)) or None,
+        "more": "; ".join(_more(command, read)) or None,
         "known": known or None,
         "file": _without_none(file),
         "dependencies": None if is_short else list(map(_dependency, read.dependencies)),
@@ -131,8 +131,12 @@ def _without_none(record: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in record.items() if value is not None}
 
 
-def _more(read: FileRead) -> Iterator[str]:
+def _more(command: ReadFile, read: FileRead) -> Iterator[str]:
     """What a page leaves out, for the top of it; some clients cut the end of a long answer off."""
+    if command.start_line is not None and command.start_line > read.lines:
+        lines = counted(read.lines, "line")
+        last = "; this is the last" if read.lines else ""
+        yield f"startLine {command.start_line} is beyond the end: the file has {lines}{last}"
     if read.span is not None and (read.rest is not None or read.cut):
         yield f"lines {read.span.start}-{read.span.end} of {read.lines}"
     if read.span is not None and read.cut:

@@ -16,7 +16,7 @@ from attrs import frozen
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import FileNames, SourceTree, near_paths
-from context_pack.kernel.text import LineRange
+from context_pack.kernel.text import LineRange, counted
 from context_pack.knowledge.model import (
     COSMETIC,
     SEVERITY,
@@ -52,6 +52,9 @@ class Definitions(Protocol):
 
     def around(self, path: RelativePath, line: int, /) -> tuple[str, LineRange] | None:
         """The name and the lines of the innermost definition around a line; None if there is none."""
+
+    def line_count(self, path: RelativePath, /) -> int | None:
+        """How many lines a file has; None for one that cannot be read."""
 
 
 class ChangesSince(Protocol):
@@ -118,7 +121,7 @@ class KnownHere:
         place = self._place(command)
         known = self._known_of([place], check)
         if all(each.path != place.path for each in known.known):  # of a file that is gone, much may be known
-            self._check_there(RelativePath.lenient(place.path))
+            self._check_there(RelativePath.lenient(place.path), place.lines)
         return known
 
     def files_of(self, diff: str) -> list[ChangedFile]:
@@ -185,8 +188,12 @@ class KnownHere:
         first, _, last = command.lines.partition("-")
         return PlaceInCode(path.value, LineRange(int(first), int(last or first)))
 
-    def _check_there(self, path: RelativePath) -> None:
-        """That nothing is known of a path that is not there must not be taken for leave to go on."""
+    def _check_there(self, path: RelativePath, lines: LineRange | None) -> None:
+        """That nothing is known of a place that is not there must not be taken for leave to go on."""
+        count = None if lines is None else self.definitions.line_count(path)
+        if lines is not None and count is not None and lines.start > count:
+            words = f"lines {lines} do not exist, and nothing is written about them: {path} has "
+            raise Failure(Code.NOT_FOUND, words + counted(count, "line"))
         if not (self.tree.is_folder(path) or self.tree.is_file(path)):
             near = near_paths(path, self.tree.names())
             hint = f"; did you mean {' or '.join(near)}?" if near else ""

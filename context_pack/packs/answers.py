@@ -10,11 +10,13 @@ from context_pack.kernel.ports import Clock
 from context_pack.kernel.times import remaining_seconds
 from context_pack.packs import commands
 from context_pack.packs.claims import claims_of, doubts_of
+from context_pack.packs.definitions import absent_files
 from context_pack.packs.draft import PackDrafter
 from context_pack.packs.listing import PackLister, listed
 from context_pack.packs.model import Pack, Ref, Status
 from context_pack.packs.read import PackReader, PackVerifier, Verified
 from context_pack.packs.record import to_record
+from context_pack.packs.resolving import Resolver
 from context_pack.packs.states import COSMETIC, State, problem_record, repair_record, state_line
 from context_pack.packs.write import PackWriter, WrittenPart
 from context_pack.packs.write_text import WrittenText, counts_of, places_by_file, write_text
@@ -51,7 +53,7 @@ def answer_of(
         case commands.Create():
             return to_record(cases.writer.create(command, check), anchors=False)
         case commands.Write():
-            return _text_record(write_text(cases.writer, command, check))
+            return _text_record(cases, write_text(cases.writer, command, check), check)
         case commands.Draft():
             drafted = cases.drafter.draft(command, check)
             return {**to_record(drafted.pack, anchors=False), "tokens": drafted.tokens, **drafted.notes}
@@ -112,12 +114,14 @@ def verified_payload(verified: Verified, faults: list[Payload]) -> Payload:
     return {**whole, "diagrams": faults} if faults else whole
 
 
-def _text_record(written: WrittenText) -> Payload:
-    """What became of a text: its places by file, and what was not found; never the text."""
+def _text_record(cases: PackUseCases, written: WrittenText, check: Callable[[], None]) -> Payload:
+    """What became of a text: its places by file, what was not found, and warnings; never the text."""
     pack = written.pack
     record = {**to_record(pack, ("id", "name", "revision"), anchors=False), **counts_of(pack)}
     record |= {"found": places_by_file(pack)}
-    return {**record, "not_found": dict(written.faults)} if written.faults else record
+    warnings = absent_files(pack, Resolver.over(cases.writer, check))
+    optional = {"not_found": dict(written.faults), "warnings": warnings}
+    return {**record, **{name: places for name, places in optional.items() if places}}
 
 
 def diagram_faults(cases: PackUseCases, pack: Pack) -> list[Payload]:

@@ -5,19 +5,24 @@ A name that no definition has, or several, gives no lines and is refused; what i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from context_pack.kernel.errors import Failure, invalid
+from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason, near_paths
 from context_pack.kernel.syntax import Definition, name_parts, named, with_bodies
 from context_pack.kernel.text import MAX_LINES, MOST_NEAR, LineRange, close, counted
 from context_pack.packs.anchors import SourceText
-from context_pack.packs.model import Ref
+from context_pack.packs.claims import blocks_of
+from context_pack.packs.model import Pack, Ref
 from context_pack.packs.resolving import Resolver
 from context_pack.packs.states import WORDS
 
 Place = tuple[RelativePath, LineRange]
+_FILE = re.compile(r"(?<!`)`((?:[\w@+~.-]+/)+[\w@+~.-]+\.\w+)`(?!`)")
 
 
 def find_definition(symbol: str, path: RelativePath | None, resolver: Resolver) -> Place:
@@ -67,12 +72,30 @@ def warning_of(ref: Ref, resolver: Resolver) -> str | None:
         end, lines = source.count, ref.lines
         if lines.end <= end:
             return None
-        start = lines.start if lines.start <= end else max(1, end - lines.count + 1)
-        near = [f"{start}-{end}"] if end else []
+        near = [f"{lines.start}-{end}"] if lines.start <= end else []
         return f"lines {lines} do not exist: {ref.path} has {counted(end, 'line')}{_did_you_mean(near)}"
     if source is not Reason.MISSING:
         return f"{ref.path} cannot be shown: {WORDS[source]}"
     return f"{ref.path} does not exist{_did_you_mean(near_paths(ref.path, resolver.names()))}"
+
+
+def absent_files(pack: Pack, resolver: Resolver) -> dict[str, str]:
+    """What prose calls by the path of a source file in backticks, and is none, each with what is near."""
+    texts = (block.text for section in pack.sections for block in blocks_of(section.description))
+    absent: list[RelativePath] = []
+    for written in dict.fromkeys(path for text in texts for path in _FILE.findall(text)):
+        with suppress(Failure):  # of what cannot be a path
+            path = RelativePath(written)
+            if resolver.syntax.knows(language_of(written)) and not resolver.tree.is_file(path):
+                absent.append(path)
+    if not absent:
+        return {}
+    names = resolver.names()
+    return {
+        str(path): f"{path} does not exist{_did_you_mean(near_paths(path, names))}"
+        for path in absent
+        if not any(str(each).endswith(f"/{path}") for each in names.named(path.name))
+    }
 
 
 def _file(path: RelativePath, resolver: Resolver) -> SourceText:

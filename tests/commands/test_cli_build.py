@@ -126,6 +126,7 @@ def test_each_place_has_a_key_of_its_own_and_the_same_place_keeps_it(cli: Login)
         ("src/login.py:6-9", "lines 6-9 do not exist: src/login.py has 7 lines; did you mean 6-7?", 1),
         ("src/login.py:0-2", "the first line must be at least 1", 1),
         ("src/login.py:2-1", "the last line must not be before the first line", 1),
+        ("src/login.py:8", "lines 8-8 do not exist: src/login.py has 7 lines\n", 1),
         (".env:1", "cannot be shown", 1),
         ("picture.bin:1", "cannot be shown", 1),
         ("../other.py:1", "", 1),
@@ -139,6 +140,21 @@ def test_what_can_never_be_shown_is_refused_with_what_may_be_meant(
     assert said in cli.refused("packs", "add", "auth", place, code=code)
     assert cli("packs", "show", "auth", "--json").json["revision"] == 1
     assert "did you mean 'auth'?" in cli.refused("packs", "add", "atuh", "src/login.py:1")
+
+
+@pytest.mark.clause("CLI-65", "PK-80")
+def test_prose_that_calls_a_source_file_by_a_path_that_is_none_is_told_so(cli: Login) -> None:
+    text = "Look at `src/logn.py`, `src/login.py`, `docs/gone.txt`, `and/or` and `Nope.nothing`.\n"
+    done = cli("packs", "import", "-", "--name", "told", stdin=text)
+    assert (done.code, done.err) == (0, "src/logn.py does not exist; did you mean src/login.py?\n")
+
+
+@pytest.mark.clause("CLI-66", "KW-08")
+def test_about_lines_that_do_not_exist_says_so(cli: Login) -> None:
+    refused = cli.refused("about", "src/login.py:90-91")
+    words = "lines 90-91 do not exist, and nothing is written about them: src/login.py has 7 lines"
+    assert refused.strip() == f"context-pack: {words}"
+    assert cli("about", "src/login.py:0").code == 2
 
 
 @pytest.mark.clause("CLI-04", "CLI-61")

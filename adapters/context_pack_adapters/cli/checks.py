@@ -46,6 +46,8 @@ def about(app: App, place: WrittenPlace) -> int:
       context-pack about src/login.py:10-40
       context-pack about src/login.py#Session.renew
     """
+    if place.start == 0:
+        raise click.UsageError(f"{place}: lines are counted from 1")
     lines = None if place.start is None else f"{place.start}-{place.end}"
     known = app.cases.knowledge.about(ContextFor(path=place.path, lines=lines, symbol=place.symbol)).known
     nothing = f"Nothing is written down about {place}; 'context-pack memory add' records something."

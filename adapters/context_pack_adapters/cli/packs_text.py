@@ -48,13 +48,17 @@ def given_text(written: str) -> str:
 
 
 def tell_written(app: App, body: Mapping[str, Any], before: str, *lines: str) -> int:
-    """Print what became of a text; 1 where a place was not found that the text `before` does not name."""
+    """Print what became of a text; 1 where a place was not found that the text `before` does not name.
+
+    A path that is no file is only a note: prose may speak of what was.
+    """
     missing = {
         place: Failure(Code.NOT_FOUND, reason)
         for place, reason in body.get("not_found", {}).items()
         if not all(part in before for part in re.split("[:# ]", place))
     }
-    return app.tell(body, *lines, failures=missing)
+    notes = [words for path, words in body.get("warnings", {}).items() if path not in before]
+    return app.tell(body, *lines, notes=notes, failures=missing)
 
 
 def _tell_pack(app: App, body: Mapping[str, Any], before: str = "") -> int:

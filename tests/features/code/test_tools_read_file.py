@@ -197,8 +197,6 @@ TEN = "".join(f"line {number}\n" for number in range(1, 11))
         ({"endLine": 2}, (1, 2)),
         ({"startLine": 1, "endLine": 10}, (1, 10)),
         ({"startLine": 8, "endLine": 99}, (8, 10)),
-        ({"startLine": 11}, (10, 10)),
-        ({"startLine": 50, "endLine": 10**30}, (10, 10)),
     ],
 )
 def test_a_range_is_cut_out_with_its_line_ends_and_clamped_to_the_file(
@@ -216,8 +214,19 @@ def test_a_range_is_cut_out_with_its_line_ends_and_clamped_to_the_file(
 
 
 @pytest.mark.clause("CD-07")
+@pytest.mark.parametrize("asked", [{"startLine": 11}, {"startLine": 50, "endLine": 10**30}])
+def test_a_range_beyond_the_end_gives_the_last_line_and_says_so(asked: dict[str, int]) -> None:
+    answer = Reading({"ten.txt": TEN}).read("ten.txt", **asked)
+    start = asked["startLine"]
+    assert answer["more"] == f"startLine {start} is beyond the end: the file has 10 lines; this is the last"
+    assert (answer["file"]["content"], answer["file"]["range"]["startLine"]) == ("line 10\n", 10)
+
+
+@pytest.mark.clause("CD-07")
 def test_a_range_of_an_empty_file_is_empty() -> None:
-    file = Reading({"empty": ""}).read("empty", startLine=4, endLine=9)["file"]
+    answer = Reading({"empty": ""}).read("empty", startLine=4, endLine=9)
+    assert answer["more"] == "startLine 4 is beyond the end: the file has 0 lines"
+    file = answer["file"]
     assert (file["content"], file["range"]) == ("", {"startLine": 1, "endLine": 0})
 
 

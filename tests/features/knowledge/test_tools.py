@@ -172,6 +172,10 @@ def test_of_much_knowledge_the_most_binding_comes_along_and_the_rest_is_counted(
         ({"symbol": "expiri"}, "expiry"),
         ({"path": "src/tll.py"}, "did you mean src/ttl.py?"),
         ({"path": "elsewhere", "lines": "3"}, "does not exist"),
+        (
+            {"path": "src/ttl.py", "lines": "9000-9001"},
+            "lines 9000-9001 do not exist, and nothing is written",
+        ),
     ],
 )
 def test_a_place_that_is_none_is_refused_with_what_to_do(
