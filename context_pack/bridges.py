@@ -201,6 +201,7 @@ class KnownByPacks:
                 None if resolution.reason is None else resolution.summary,
                 PlaceInCode(str(ref.path), ref.lines),
                 () if resolution.difference is None else resolution.difference.diff,
+                next((spelling for spelling in ref.spellings if spelling in claim.text), ""),
             )
             if pack.worktree is None or known.holds:
                 yield known

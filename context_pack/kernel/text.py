@@ -151,9 +151,15 @@ _SENTENCE = re.compile(r"(.+?[.!?])(?:\s|$)")
 _NO_END = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|St|Dr|No|approx)\.$")
 
 
-def one_line(text: str, most: int = _SENTENCE_CHARS) -> str:
-    """The text on one line, cut where it is longer than `most`."""
+def one_line(text: str, most: int = _SENTENCE_CHARS, part: str = "") -> str:
+    """The text on one line, cut where it is longer than `most`, so that a part of it stays."""
     flat = " ".join(text.split())
+    if len(flat) <= most:
+        return flat
+    at = flat.find(part)
+    if at + len(part) >= most:  # a third of the room is for what comes behind the part
+        start = min(at, max(at + len(part) - most * 2 // 3, 0))
+        flat = "…" + flat[flat.find(" ", start, at) + 1 or start :]
     return flat if len(flat) <= most else flat[: most - 1].rstrip() + "…"
 
 

@@ -71,6 +71,8 @@ class Known:
     """The place as it was written down, if the code is elsewhere now or cannot be found."""
     diff: tuple[str, ...] = ()
     """What changed in the code, as the lines of a unified diff, where that is known."""
+    spelling: str = ""
+    """How the text names the place, if it does: where a long text is cut, this stays."""
     is_unreadable: bool = False
     """Whether it could not be read, so that it may be about any code."""
 
@@ -96,8 +98,12 @@ class Known:
         """What it says and how it stands, in one line."""
         state = "" if self.holds else f" [read again: its code is {self.state}]"
         if self.is_unreadable:
-            return f"{self.kind}: {one_line(self.text, SENTENCE_CHARS)}"
-        return f"{self.kind}: {one_line(self.text, SENTENCE_CHARS)}{state} ({self.where}; {self.source})"
+            return f"{self.kind}: {self.short()}"
+        return f"{self.kind}: {self.short()}{state} ({self.where}; {self.source})"
+
+    def short(self, most: int = SENTENCE_CHARS) -> str:
+        """What it says in one line, cut around the place that it is about."""
+        return one_line(self.text, most, self.spelling)
 
     def is_about(self, place: PlaceInCode) -> bool:
         """Whether it is about a place, wholly or in part; a folder's context is about all that is below."""

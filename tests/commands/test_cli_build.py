@@ -149,6 +149,19 @@ def test_prose_that_calls_a_source_file_by_a_path_that_is_none_is_told_so(cli: L
     assert (done.code, done.err) == (0, "src/logn.py does not exist; did you mean src/login.py?\n")
 
 
+@pytest.mark.clause("CLI-66")
+def test_verify_cuts_a_long_statement_around_the_place_that_changed(cli: Login) -> None:
+    words = " ".join(f"word{number}" for number in range(60))
+    text = f"{words} `src/login.py:1` {words} `src/login.py#Session.renew` {words}.\n"
+    cli.ok("packs", "import", "-", "--name", "long", stdin=text)
+    code = (cli.folder / "src/login.py").read_text()
+    lay(cli.folder, {"src/login.py": code.replace("return", "return not")})
+    row = cli("verify").out.splitlines()[0]
+    cut = row[row.index("claim: ") : row.index(" — pack long")]
+    assert "word59 `src/login.py#Session.renew` word0" in cut
+    assert (cut[7], cut[-1], len(cut) <= 107) == ("…", "…", True)
+
+
 @pytest.mark.clause("CLI-66", "KW-08")
 def test_about_lines_that_do_not_exist_says_so(cli: Login) -> None:
     refused = cli.refused("about", "src/login.py:90-91")

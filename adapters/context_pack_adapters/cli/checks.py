@@ -111,7 +111,7 @@ def _tell(app: App, report: Report, github: bool, diff: bool, *, fails: bool = F
     lines: list[output.Line] = []
     for row in report.told:
         reason = f" ({row.reason})" if row.reason else ""
-        words = f"{row.where}  {row.kind}: {one_line(row.text, SENTENCE_CHARS)} — {row.source}{reason}"
+        words = f"{row.where}  {row.kind}: {row.short(SENTENCE_CHARS)} — {row.source}{reason}"
         lines.append([(output.COLOURS[row.verdict], row.state.ljust(STATE_CHARS)), f"  {words}"])
         lines += output.difference(row.diff if diff else ())
     for pack in report.expired:
