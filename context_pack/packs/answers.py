@@ -75,7 +75,9 @@ def answer_of(
             return {**_mutation(repaired.pack, clock), "repaired": list(map(repair_record, repaired.refs))}
         case commands.Accept():
             repaired = cases.verifier.accept(command, check)
-            return {**_mutation(repaired.pack, clock), "accepted": list(map(repair_record, repaired.refs))}
+            body = {**_mutation(repaired.pack, clock), "accepted": list(map(repair_record, repaired.refs))}
+            lost = [f"{one.section.key}/{one.ref.key} {one.resolution.word}" for one in repaired.lost]
+            return {**body, "lost": lost} if lost else body
         case commands.Batch():
             written = cases.writer.apply(command, operations, check)
             return _mutation(written.pack, clock, list(map(_part_line, written.parts)))

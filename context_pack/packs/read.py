@@ -128,6 +128,8 @@ class Repaired:
 
     pack: Pack
     refs: tuple[Checked, ...]
+    lost: tuple[Checked, ...] = ()
+    """The refs whose code was not found, so that they stay as they were."""
 
 
 @frozen
@@ -181,7 +183,8 @@ class PackVerifier(PackAccess):
                 done.append(one)
                 after = put_ref(after, one.section.key, ref)
         self.excerpts.put(resolver.anchored_texts)
-        return Repaired(self.update(pack, lambda _: after, check), tuple(done))
+        lost = tuple(one for one in checked if one.resolution.found is None)
+        return Repaired(self.update(pack, lambda _: after, check), tuple(done), lost)
 
 
 def _named(checked: Sequence[Checked], names: Sequence[str]) -> list[Checked]:

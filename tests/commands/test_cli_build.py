@@ -149,6 +149,33 @@ def test_prose_that_calls_a_source_file_by_a_path_that_is_none_is_told_so(cli: L
     assert (done.code, done.err) == (0, "src/logn.py does not exist; did you mean src/login.py?\n")
 
 
+@pytest.mark.clause("AN-13", "CLI-61", "CLI-66")
+def test_advice_fits_what_does_not_hold(cli: Login) -> None:
+    lay(cli.folder, {"src/gone.py": "def gone():\n    return 1\n"})
+    text = "It renews by `src/login.py#Session.renew`.\n\nIt went: `src/gone.py#gone`.\n"
+    cli.ok("packs", "import", "-", "--name", "two", stdin=text)
+    (cli.folder / "src/gone.py").unlink()
+    lost = "what is not found cannot be accepted; 'packs edit {0}' corrects the text, "
+    lost += "'packs remove {0} SECTION/REF' takes the ref out"
+    stale = cli("verify").err
+    assert stale == f"In packs {lost.format('PACK')}.\n", "nothing here can be accepted"
+    assert cli("packs", "verify", "two").err == f"In two {lost.format('two')}.\n"
+    code = (cli.folder / "src/login.py").read_text()
+    lay(cli.folder, {"src/login.py": code.replace("return", "return not")})
+    accept = "--diff shows what changed; if the words still hold: 'packs accept PACK'.\n"
+    assert cli("verify").err == accept + stale
+    accepted = cli("packs", "accept", "two")
+    assert (accepted.code, accepted.err) == (0, f"overview/gone stale: {lost.format('two')}\n")
+    assert cli("verify").err == stale
+
+
+@pytest.mark.clause("CLI-66")
+def test_a_broken_bundle_is_no_reason_to_accept_packs(cli: Login) -> None:
+    lay(cli.folder, {"shop/sdd-bundle.yaml": "kind: Bundle\nspec: {bundleTypeDefinition: none.yaml}\n"})
+    done = cli("verify")
+    assert (done.code, done.err) == (1, "")
+
+
 @pytest.mark.clause("CLI-66")
 def test_verify_cuts_a_long_statement_around_the_place_that_changed(cli: Login) -> None:
     words = " ".join(f"word{number}" for number in range(60))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
 from typing import Any
 
@@ -18,11 +18,12 @@ from context_pack.packs.ports import last_expired
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
 from context_pack_adapters.cli.arguments import WrittenPlace, place
-from context_pack_adapters.cli.packs import SEVERAL, ask, called, change
+from context_pack_adapters.cli.packs import SEVERAL, ask, called, change, lost_advice
 
 UNDECIDED = 3
 """The exit code where nothing is known not to hold, and something could not be decided."""
 HOLDS = frozenset({"exact", "moved", "unanchored", COSMETIC})
+LOST = frozenset({"stale", "ambiguous"})
 CODES = {Verdict.HOLDS: 0, Verdict.FAILS: 1, Verdict.UNKNOWN: UNDECIDED}
 LEVELS = {Verdict.FAILS: "error", Verdict.UNKNOWN: "warning"}
 SETTLED = "What is cosmetic holds: 'packs repair' settles it in packs, 'memory accept ID' in discoveries."
@@ -130,13 +131,27 @@ def _tell(app: App, report: Report, github: bool, diff: bool, *, fails: bool = F
     checked = "touched" if report.is_of_a_change else "checked"
     statements = f"{counted(len(report.rows), 'statement')} {checked}: {', '.join(counts) or 'none'}; "
     lines.append([statements, output.state(report.verdict) if report.rows else "nothing to check"])
-    notes = []
-    if report.verdict is Verdict.FAILS and not (diff or github):
-        notes.append("--diff shows what changed; 'packs accept' and 'memory accept' say what still holds.")
+    notes = [] if diff or github else list(_advice(report))
     if any(row.state == COSMETIC for row in report.told):
         notes.append(SETTLED)
     code = 1 if fails else CODES[report.verdict]
     return app.tell(report_record(report), *lines, notes=notes, code=code)
+
+
+def _advice(report: Report) -> Iterator[str]:
+    """What to do about what does not hold; rows of contexts and bundles say it themselves."""
+    states = {
+        family: {row.state for row in rows if row.verdict is Verdict.FAILS}
+        for family, rows in report.families.items()
+    }
+    ways = {"packs": "'packs accept PACK'", "discoveries": "'memory accept ID'"}
+    accept = [way for family, way in ways.items() if "changed" in states.get(family, ())]
+    if accept:
+        yield f"--diff shows what changed; if the words still hold: {' or '.join(accept)}."
+    if LOST & states.get("packs", set()):
+        yield f"In packs {lost_advice('PACK')}."
+    if LOST & states.get("discoveries", set()):
+        yield "Of a discovery whose code is not found 'memory forget ID' lets go."
 
 
 def _annotation(level: str, row: Known) -> str:
@@ -196,12 +211,15 @@ def verify_packs(app: App, packs: tuple[str, ...], strict: bool) -> int:
     body |= {"expired": [pack.id for pack in over]} if over else {}
     lines = [line for pack in done.results for line in _verified_lines(pack)]
     lines += [[("bold", pack.id), f"  {called(pack)}: expired, {EXPIRED.format(pack.id)}"] for pack in over]
-    show, accept = "context-pack packs show {} --diff", "context-pack packs accept {}"
-    wrong = [quote(pack["name"] or pack["id"]) for pack in done.results if not pack["ok"]]
-    advice = "What changed: {}; if its words still hold: {}"
-    notes = [advice.format(show.format(name), accept.format(name)) for name in wrong]
+    advice = "What changed: context-pack packs show {0} --diff; "
+    advice += "if its words still hold: context-pack packs accept {0}"
+    notes = []
+    for pack in [pack for pack in done.results if not pack["ok"]][:1]:
+        name, states = pack["name"] or pack["id"], {ref["state"] for ref in pack["refs"]}
+        notes += [advice.format(quote(name))] if "changed" in states else []
+        notes += [f"In {name} {lost_advice(name)}."] if states & LOST else []
     none = ["No context packs found."] if nothing and not over else []
-    return app.tell(body, *none, *lines, notes=notes[:1], failures=done.failures, code=code)
+    return app.tell(body, *none, *lines, notes=notes, failures=done.failures, code=code)
 
 
 def _expired(app: App, handles: tuple[str, ...], failures: dict[str, Failure]) -> Sequence[Pack]:

@@ -7,6 +7,7 @@ clients are cut to a page.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from shlex import quote
 from typing import Any, TypeVar
 
 import click
@@ -72,6 +73,13 @@ def change(app: App, handle: str, action: str, **arguments: Any) -> dict[str, An
     return at_revision(
         app, handle, lambda pack: ask(app, action, id=pack.id, expected_revision=pack.revision, **arguments)
     )
+
+
+def lost_advice(pack: str) -> str:
+    """What to do about refs whose code is not found."""
+    name = quote(pack)
+    ways = f"'packs edit {name}' corrects the text, 'packs remove {name} SECTION/REF' takes the ref out"
+    return f"what is not found cannot be accepted; {ways}"
 
 
 def called(pack: Any) -> str:

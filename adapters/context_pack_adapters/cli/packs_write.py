@@ -30,7 +30,7 @@ from context_pack.toolkit.call import never_cancelled
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command
 from context_pack_adapters.cli.arguments import PART, WrittenPlace, place, tool_command
-from context_pack_adapters.cli.packs import DEFAULT_TTL, ONE, ask, at_revision, change
+from context_pack_adapters.cli.packs import DEFAULT_TTL, ONE, ask, at_revision, change, lost_advice
 from context_pack_adapters.cli.packs_text import given_text, tell_written
 
 DEFAULT_SECTION = "main"
@@ -57,14 +57,17 @@ class Action(NamedTuple):
         """Ask, and tell the answer."""
         asked = {**given, **self.fixed}
         body = ask(app, self.action, **asked) if pack is None else change(app, pack, self.action, **asked)
-        accepted = body.get("accepted", ())
+        accepted, name = body.get("accepted", ()), body.get("name") or body["id"]
+        lost = ", ".join(body.get("lost", ()))
+        notes = [f"{lost}: {lost_advice(name)}"] if lost else []
         if self.none and not accepted:
-            return app.tell(body, notes=[self.none], code=1)
-        name, count = body.get("name") or body["id"], counted(len(accepted), "ref")
+            return app.tell(body, notes=[self.none, *notes], code=1)
+        count = counted(len(accepted), "ref")
         lines = [self.line.format(**{**body, "called": name, "quoted": quote(name), "count": count})]
         lines += [f"  {ref['section']}/{ref['ref']}  {output.way(ref['from'], ref)}" for ref in accepted]
         undrawn = "the diagram {section}/{diagram} cannot be drawn: {fault}"
-        return app.tell(body, *lines, notes=[undrawn.format(**each) for each in body.get("diagrams", ())])
+        notes += [undrawn.format(**each) for each in body.get("diagrams", ())]
+        return app.tell(body, *lines, notes=notes)
 
 
 ACTIONS: Mapping[str, Action] = {
@@ -108,7 +111,7 @@ ACTIONS: Mapping[str, Action] = {
         "accept",
         """Take changed code as it is now: anchor changed refs anew, those named (SECTION/REF) or all.
 
-        The exit code is 1 where none of them has changed.""",
+        What is not found stays, and is named. The exit code is 1 where none of them has changed.""",
         "auth main/src-login-py-10-40",
         "accepted {count} of {called}, revision {revision}",
         words=("refs",),
