@@ -93,7 +93,7 @@ def test_a_project_is_set_up_in_its_own_files_and_the_command_serves(tmp_path: P
 
 
 @pytest.mark.clause("CLI-60")
-@pytest.mark.parametrize("text", ["{ not json", '{\n  // mine\n  "theme": "x"\n}\n'])
+@pytest.mark.parametrize("text", ["{ not json", '{\n  // mine\n  "recent": ["/src/context-pack"]\n}\n'])
 def test_a_file_that_cannot_be_kept_is_left_alone_and_the_entry_to_paste_is_printed(
     home: Path, setup: Setup, text: str
 ) -> None:

@@ -24,6 +24,10 @@ NAME = "context-pack"
 """What our server is called in every configuration."""
 _INDENT = re.compile(r"^([ \t]+)\"", re.MULTILINE)
 _NAMED = re.compile(r"context[-_]pack")
+_ENTRY = re.compile(
+    r"""["']context[-_]pack["']\s*:|^\s*\[[\w.]+\.["']?context[-_]pack["']?\]""", re.MULTILINE
+)
+"""Our name as that of an entry of JSON or TOML, which cannot be read further."""
 _OURS = re.compile(r"context[-_]pack\b.* hook (start|compact|end)$")
 
 
@@ -77,9 +81,9 @@ class ClientFile(NamedTuple):
             raise
 
     def names_us(self) -> bool:
-        """Whether our name is in it, be it in a file with comments."""
+        """Whether it has an entry of our name, be it a file with comments; a path may have the name too."""
         try:
-            return _NAMED.search(self.read()) is not None
+            return _ENTRY.search(self.read()) is not None
         except UnreadableConfig:
             return False
 
