@@ -122,7 +122,8 @@ def _text_record(cases: PackUseCases, written: WrittenText, check: Callable[[], 
     record = {**to_record(pack, ("id", "name", "revision"), anchors=False), **counts_of(pack)}
     record |= {"found": places_by_file(pack)}
     warnings = absent_files(pack, Resolver.over(cases.writer, check))
-    optional = {"not_found": dict(written.faults), "warnings": warnings}
+    reanchored = list(map(state_line, written.reanchored))
+    optional = {"reanchored": reanchored, "not_found": dict(written.faults), "warnings": warnings}
     return {**record, **{name: places for name, places in optional.items() if places}}
 
 

@@ -7,7 +7,7 @@ several sentences name, all must have been written anew: one anchor speaks for a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from attrs import define, evolve, field, frozen
 
@@ -32,6 +32,7 @@ from context_pack.packs.handover import (
 from context_pack.packs.listing import located as pack_named
 from context_pack.packs.model import Diagram, Pack, Ref, Section
 from context_pack.packs.resolving import PackAccess, Resolver
+from context_pack.packs.states import Checked
 from context_pack.toolkit.call import Check, never_cancelled
 
 MOST_TITLE = values.TITLE_CHARS
@@ -45,6 +46,8 @@ class WrittenText:
 
     pack: Pack
     faults: Mapping[str, str]
+    reanchored: tuple[Checked, ...] = ()
+    """The refs, as they were, that were anchored anew although their code had changed."""
 
 
 def write_text(access: PackAccess, command: Write, check: Check = never_cancelled) -> WrittenText:
@@ -75,6 +78,7 @@ def write_text(access: PackAccess, command: Write, check: Check = never_cancelle
     written = author.write(title, chapters)
     if old is not None and command.text.strip() == markdown_of(old).strip():
         written = _with_new_refs(old, written)
+    reanchored = tuple(_reanchored(base, written, resolver))
     access.excerpts.put(resolver.anchored_texts)
     if old is None:
         stored = access.store.create(lambda pack_id: evolve(written, id=pack_id), written.name, check)
@@ -82,7 +86,17 @@ def write_text(access: PackAccess, command: Write, check: Check = never_cancelle
         if command.ttl_minutes is not None:
             written = evolve(written, expires_at=expiry(now, command.ttl_minutes))
         stored = access.update(old, lambda _: written, check)
-    return WrittenText(stored, author.faults)
+    return WrittenText(stored, author.faults, reanchored)
+
+
+def _reanchored(before: Pack, written: Pack, resolver: Resolver) -> Iterator[Checked]:
+    """The refs of the pack before that must have been read again, and have another anchor now."""
+    earlier = {ref.key: ref for _, ref in before.refs}
+    anchors = {(ref.key, ref.anchor) for _, ref in before.refs}
+    for section, ref in written.refs:
+        old = earlier.get(ref.key)
+        if old is not None and (ref.key, ref.anchor) not in anchors and resolver(old).doubt:
+            yield Checked(section, old, resolver(old))
 
 
 def _with_new_refs(before: Pack, written: Pack) -> Pack:

@@ -264,6 +264,9 @@ def test_places_that_a_section_names_become_refs_and_only_new_ones_can_be_missed
     assert "wrote auth, revision 3" in cli.ok("packs", "edit", "auth", EDITOR=str(editor))
     lay(cli.folder, {"src/login.py": CODE.replace("return 1", "return 2")})
     assert "packs show auth --diff" in cli("packs", "verify").err
+    editor.write_text('#!/bin/sh\nsed -i "s/Tokens are/A token is/" "$1"\n')
+    edited = cli.ok("packs", "edit", "auth", EDITOR=str(editor))
+    assert "re-anchored, its code had changed: how-it-ends/token changed src/login.py:" in edited
 
 
 @pytest.mark.clause("CLI-65")

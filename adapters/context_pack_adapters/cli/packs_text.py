@@ -57,8 +57,9 @@ def tell_written(app: App, body: Mapping[str, Any], before: str, *lines: str) ->
         for place, reason in body.get("not_found", {}).items()
         if not all(part in before for part in re.split("[:# ]", place))
     }
+    anew = [f"  re-anchored, its code had changed: {each}" for each in body.get("reanchored", ())]
     notes = [words for path, words in body.get("warnings", {}).items() if path not in before]
-    return app.tell(body, *lines, notes=notes, failures=missing)
+    return app.tell(body, *lines, *anew, notes=notes, failures=missing)
 
 
 def _tell_pack(app: App, body: Mapping[str, Any], before: str = "") -> int:
@@ -81,8 +82,9 @@ def import_text(app: App, file: str, name: str | None, ttl: int) -> int:
     """Make a pack of a Markdown file that names code; of a draft of that name, replace what it says.
 
     Headings become sections, `src/login.py:10-40`, `src/login.py#Session.renew` and `Session.renew` become
-    refs, and mermaid fences diagrams. A place whose code is as it was keeps its anchor. The exit code is 1
-    where a place was not found.
+    refs, and mermaid fences diagrams. A ref keeps its anchor unless its code changed and all sentences that
+    name it were reworded; then it is told that it got a new one. The exit code is 1 where a place was not
+    found.
 
     Examples:
       context-pack packs import HANDOVER.md
@@ -107,9 +109,9 @@ def import_text(app: App, file: str, name: str | None, ttl: int) -> int:
 def edit(app: App, pack: str) -> int:
     """Edit a pack as Markdown in $EDITOR, and write back what changed.
 
-    Refs whose place did not change keep their anchor. If somebody else changed the pack meanwhile, or the
-    text cannot be written, it is kept in a file here. The exit code is 1 where a place that is new in the
-    text was not found.
+    A ref keeps its anchor unless its code changed and all sentences that name it were reworded; then it is
+    told that it got a new one. If somebody else changed the pack meanwhile, or the text cannot be written, it
+    is kept in a file here. The exit code is 1 where a place that is new in the text was not found.
 
     Examples:
       context-pack packs edit auth

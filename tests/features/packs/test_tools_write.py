@@ -97,7 +97,10 @@ def test_writing_again_keeps_the_anchors_of_what_is_said_as_before(shop: Any) ->
     shop.files["src/shop.py"] = CODE.replace("total = 0", "total = 1").replace("0.9", "0.8")
     refused = shop.refused("input", action="write", text=TEXT, name="prices")
     assert refused["details"]["field"] == "expected_revision"
-    write(shop, TEXT.replace("ten percent", "a fifth"), expected_revision=1)
+    answer = write(shop, TEXT.replace("ten percent", "a fifth"), expected_revision=1)
+    assert answer["reanchored"] == [
+        "totals/shop-py-9-10 changed src/shop.py:9-10 body, 1 of 2 lines: + return total * 0.8"
+    ]
     after = {ref.key: ref.anchor for _, ref in shop.store.get(pack).refs}
     assert after.keys() == before.keys()
     assert after["read_total"] == before["read_total"], "nobody says that it was read again"
