@@ -20,7 +20,7 @@ from context_pack.packs import values
 from context_pack.packs.changes import check_editable, new_pack
 from context_pack.packs.claims import NamedPlace, blocks_of, claims_of
 from context_pack.packs.commands import NamedPack, Write, ttl_required
-from context_pack.packs.definitions import definition_count, find_definition, warning_of
+from context_pack.packs.definitions import Place, definition_count, find_definition, warning_of
 from context_pack.packs.handover import (
     Chapter,
     Keys,
@@ -32,7 +32,7 @@ from context_pack.packs.handover import (
 from context_pack.packs.listing import located as pack_named
 from context_pack.packs.model import Diagram, Pack, Ref, Section
 from context_pack.packs.resolving import PackAccess, Resolver
-from context_pack.packs.states import Checked
+from context_pack.packs.states import Checked, State
 from context_pack.toolkit.call import Check, never_cancelled
 
 MOST_TITLE = values.TITLE_CHARS
@@ -148,7 +148,9 @@ class _Author:
     faults: dict[str, str] = field(factory=dict)
     _spelled: set[str] = field(factory=set)
     """The places that have a ref already, by their spelling."""
-    _by_place: dict[tuple[RelativePath, LineRange], _NamedRef] = field(factory=dict)
+    _by_place: dict[Place, _NamedRef] = field(factory=dict)
+    _kept: dict[Place, Ref] = field(factory=dict)
+    """The refs that stay as they are for the sentences that name them, by the places of their code."""
     _same: dict[tuple[str, RelativePath, LineRange], _NamedRef] = field(factory=dict)
     _keys: Keys = field(factory=Keys)
     _old: dict[tuple[str, RelativePath, LineRange], Ref] = field(factory=dict)
@@ -177,12 +179,16 @@ class _Author:
             for place in block.places
             if place.spelling in known
         }
+        # A ref stays as it is while a sentence stands as it was that names it, or its code does.
+        again = [known[each.spelling] for each in places if each.spelling in known]
+        kept = dict.fromkeys(ref for ref in again if ref in unread or self.resolver(ref).trusted)
+        self._kept.update({place: ref for ref in kept for place in self._places_of(ref)})
         homes = [list(map(self._written_out, chapter.refs)) for chapter in chapters]
         for home, each in zip(homes, blocks, strict=True):
             for block in each:
                 for place in block.places:
                     ref = known.get(place.spelling)
-                    home.append(self._named(place, ref, ref in unread))
+                    home.append(self._named(place, ref, ref in kept))
         keys, sections = Keys(), list[Section]()
         for chapter, home in zip(chapters, homes, strict=True):
             self.resolver.check()
@@ -203,48 +209,53 @@ class _Author:
             self.faults[spelling] = failure.message
             return None
         ref = self._old.get((written.key, path, lines))
+        places = [(path, lines)] if ref is None else self._places_of(ref)
         if ref is None:
             ref = self.resolver.anchored(Ref(written.key, path, lines))
             if (warning := warning_of(ref, self.resolver)) is not None:
                 self.faults[spelling] = warning
-        return self._add(evolve(ref, title=written.title, why=written.why, group=written.group, spellings=()))
+        ref = evolve(ref, title=written.title, why=written.why, group=written.group, spellings=())
+        return self._add(ref, places)
 
-    def _add(self, ref: Ref) -> _NamedRef:
+    def _add(self, ref: Ref, places: Iterable[Place]) -> _NamedRef:
         self._keys.add(ref.key)
         named = _NamedRef(ref)
         self._same.setdefault((ref.key, ref.path, ref.lines), named)
-        self._by_place.setdefault((ref.path, ref.lines), named)
+        for place in places:
+            self._by_place.setdefault(place, named)
         return named
 
-    def _named(self, place: NamedPlace, old: Ref | None, unread: bool) -> _NamedRef | None:
-        """The ref of a place that prose names; None if it has one already, or there is no such code.
+    def _places_of(self, old: Ref) -> list[Place]:
+        """Where a ref of the pack before is: its lines, unless its code has moved, and where that is now."""
+        lines, now = (old.path, old.lines), self.resolver(old)
+        if now.found is None:
+            return [lines]
+        place = (now.found.path, now.found.lines)
+        return [place] if now.state is State.MOVED else [lines, place]
 
-        An old ref is `unread` while a sentence stands as it was that names it.
-        """
+    def _named(self, place: NamedPlace, old: Ref | None, kept: bool) -> _NamedRef | None:
+        """The ref of a place that prose names; None if it has one already, or there is no such code."""
         if place.spelling in self._spelled or place.spelling in self.faults:
             return None
-        kept = old is not None and (unread or self.resolver(old).trusted)
         ref = old if kept else self._looked_up(place, old)
         if ref is None:
             return None
+        places = [] if old is None else self._places_of(old)
+        if not kept:
+            places.insert(0, (ref.path, ref.lines))
+            kept, ref = places[0] in self._kept, self._kept.get(places[0], ref)
         if kept:  # another ref to the same lines, that somebody made by itself, stays another one
             named = self._same.get((ref.key, ref.path, ref.lines))
         else:
-            named = self._by_place.get((ref.path, ref.lines))
-            if named is None and old is not None:
-                named = self._by_place.get((old.path, old.lines))
+            named = next((self._by_place[each] for each in places if each in self._by_place), None)
         made = None
         if named is None:
-            named = made = self._add(evolve(ref, spellings=()))
-        else:
-            # A sentence says that what is written out was read again, but for a reason that stands there. An
-            # old anchor that nobody read again outlasts the new one of another sentence.
-            is_free = not (named.ref.spellings or named.ref.why)
-            decides = not self.resolver(ref).trusted if kept else is_free
-            if decides:
-                named.ref = evolve(named.ref, path=ref.path, lines=ref.lines, anchor=ref.anchor)
-        for each in (ref, old or ref):
-            self._by_place.setdefault((each.path, each.lines), named)
+            named = made = self._add(evolve(ref, spellings=()), places)
+        elif not (kept or named.ref.spellings or named.ref.why):
+            # What is written out was read again here, but for a reason that stands there.
+            named.ref = evolve(named.ref, path=ref.path, lines=ref.lines, anchor=ref.anchor)
+        for each in places:
+            self._by_place.setdefault(each, named)
         named.ref = evolve(named.ref, spellings=(*named.ref.spellings, place.spelling))
         self._spelled.add(place.spelling)
         return made

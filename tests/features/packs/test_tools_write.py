@@ -119,7 +119,7 @@ def test_a_reworded_sentence_takes_no_changed_code_for_another_that_names_it(
     text = f"# T\n\n- First `src/shop.py#discount`.\n- Second {other}.\n"
     pack = write(shop, text, ttl_minutes=60)["id"]
     shop.files["src/shop.py"] = CODE.replace("0.9", "0.8")
-    text = text.replace(reworded, "Reworded")
+    text = text.replace(reworded, "Reworded src/shop.py#L9-L10 and")
     write(shop, text, expected_revision=1)
     assert len(shop.input(action="verify", id=pack)["refs"]) == 2
     write(shop, text.replace("- ", "- Now "), expected_revision=2)
@@ -266,6 +266,30 @@ def test_a_section_s_places_are_followed_by_refs_that_are_there_once_its_text_is
         refs = {ref.key: ref.spellings for _, ref in shop.store.get(pack).refs}
         assert refs == {"own": ("src/shop.py:1-6",), "discount": ("src/shop.py#discount",)}
         assert shop.store.get(pack).revision == 4
+
+
+@pytest.mark.clause("PK-80")
+@pytest.mark.parametrize(
+    "first", ["#### own\n- path: src/shop.py\n- lines: 9-10", "- Ten percent: src/shop.py:9-10."]
+)
+def test_a_place_whose_code_has_moved_gets_no_second_ref_where_it_is_now(shop: Any, first: str) -> None:
+    pack = write(shop, f"# T\n\nWords.\n\n{first}\n", ttl_minutes=60)["id"]
+    shop.files["src/shop.py"] = "import os\n\n\n" + CODE
+    text = f"# T\n\n- Made by `src/shop.py#discount`.\n\n{first}\n"
+    found = write(shop, text, expected_revision=1)["found"]
+    assert len(found["src/shop.py"].split(", ")) == 1, found
+    assert "stale" not in shop.input(action="verify", id=pack)
+
+
+@pytest.mark.clause("PK-80")
+def test_a_definition_where_other_code_was_gets_a_ref_of_its_own(shop: Any) -> None:
+    shop.files["src/shop.py"] = CODE.partition("\n\n\n")[2]
+    pack = write(shop, "# T\n\n- Ten percent: `discount()`.\n", ttl_minutes=60)["id"]
+    shop.files["src/shop.py"] = "def tax(total):\n    return total * 0.2\n\n\n" + CODE.partition("\n\n\n")[2]
+    text = "# T\n\n- Taxes: `src/shop.py#tax`.\n- Ten percent: `discount()`.\n"
+    write(shop, text, expected_revision=1)
+    refs = [(ref.key, ref.lines.start) for _, ref in shop.store.get(pack).refs]
+    assert refs == [("discount", 1), ("tax", 1)], "the first one has moved to line 5"
 
 
 @pytest.mark.clause("PK-83")
