@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 
 from attrs import evolve, frozen
 
-from context_pack.kernel.errors import Failure, invalid
+from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.times import expiry
 from context_pack.packs.changes import (
     advanced,
@@ -27,6 +27,7 @@ from context_pack.packs.commands import (
     MOST_OPERATIONS,
     Create,
     DeletePack,
+    NamedPack,
     PackAtRevision,
     Rename,
     SetStatus,
@@ -103,9 +104,23 @@ class PackWriter(PackAccess):
         """
         now = self.clock.now()
         expires_at = expiry(now, ttl_minutes)
-        return self.store.restore(
-            handle.strip(), lambda pack: advanced(pack, evolve(pack, expires_at=expires_at), now), check
-        )
+        handle = handle.strip()
+        try:
+            return self.store.restore(
+                handle, lambda pack: advanced(pack, evolve(pack, expires_at=expires_at), now), check
+            )
+        except Failure as failure:
+            if failure.code is Code.NOT_FOUND and self._is_live(handle):
+                words = "that pack has not expired: it is there, and nothing is to be restored"
+                raise Failure(failure.code, words, failure.details) from None
+            raise
+
+    def _is_live(self, handle: str) -> bool:
+        try:
+            located(self.store, NamedPack(id=handle))
+        except Failure:
+            return False
+        return True
 
     def discard(self, handle: str, check: Check = never_cancelled) -> Pack:
         """Remove an expired pack for good, by id or name.

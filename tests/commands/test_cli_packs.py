@@ -116,6 +116,8 @@ def test_an_expired_pack_is_named_by_verify_and_comes_back(shop: Shop) -> None:
     assert shop("packs", "restore", "auth", "--ttl", "soon").code == 2
     assert shop("packs", "restore", "none", "--ttl", "7d").code == 1
     assert shop("packs", "restore", "auth").out.startswith(f"restored {pack.id}, until ")
+    again = shop("packs", "restore", "auth")
+    assert (again.code, "that pack has not expired: it is there" in again.err) == (1, True)
     assert "89d  " in shop("packs", "list").out
     assert shop("packs", "list", "--expired").out == "No expired packs found.\n"
 
