@@ -113,6 +113,8 @@ def test_the_doctor_names_places_that_cannot_be_used(cli: CommandLine) -> None:
 def test_the_doctor_warns_where_a_server_would_refuse_to_serve(cli: CommandLine) -> None:
     code, findings = checks(cli, HOME=str(cli.folder))
     assert (code, "your home folder is no project" in findings["source root"]["found"]) == (0, True)
+    last = cli("doctor", HOME=str(cli.folder)).out.splitlines()[-1]
+    assert last.startswith("Nothing is broken, but see above: ")
 
 
 @pytest.mark.clause("CLI-21")

@@ -63,7 +63,8 @@ def doctor(app: App) -> int:
         state = (COLOURS[finding.state], finding.state.ljust(6))
         output.line(state, f"  {finding.subject.ljust(width)}  {finding.found}")
         output.line(" " * (width + 10), ("cyan", f"→ {finding.mend}"))
-    verdict = "Something is broken" if broken else "Everything needed is in place"
+    warned = "Nothing is broken, but see above" if findings else "Everything needed is in place"
+    verdict = "Something is broken" if broken else warned
     output.line(f"{verdict}: {settings.source_root} ({settings.source_because}), packs in {settings.root}")
     return 1 if broken else 0
 
