@@ -129,8 +129,12 @@ def _tell(app: App, report: Report, github: bool, diff: bool, *, fails: bool = F
         if count["checked"]:
             counts.append(f"{count['checked']} of {family}{failing if count['failing'] else ''}")
     checked = "touched" if report.is_of_a_change else "checked"
-    statements = f"{counted(len(report.rows), 'statement')} {checked}: {', '.join(counts) or 'none'}; "
-    lines.append([statements, output.state(report.verdict) if report.rows else "nothing to check"])
+    count_line: list[output.Part] = [f"{counted(len(report.rows), 'statement')} {checked}"]
+    if report.rows:
+        count_line.append(f": {', '.join(counts)}")
+    if report.rows and report.verdict is not Verdict.FAILS:  # else the counts have said so
+        count_line += ["; ", output.state(report.verdict)]
+    lines.append(count_line)
     notes = [] if diff or github else list(_advice(report))
     if any(row.state == COSMETIC for row in report.told):
         notes.append(SETTLED)
