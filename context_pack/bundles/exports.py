@@ -107,7 +107,7 @@ def require(bundle: Bundle, targets: Sequence[Target]) -> list[Entity]:
     entities = {target: bundle.find(target.entity_type, target.entity_id) for target in targets}
     missing = [target for target, entity in entities.items() if entity is None]
     if missing:
-        shown = ", ".join(f"{clip(each.entity_type)} {clip(each.entity_id)}" for each in missing[:MOST_SHOWN])
+        shown = ", ".join(_called(each) for each in missing[:MOST_SHOWN])
         more = f" and {len(missing) - MOST_SHOWN} more" if len(missing) > MOST_SHOWN else ""
         words = f"not in the bundle: {shown}{more}{_hint(bundle, missing[0])}"
         names = [{"entityType": each.entity_type, "entityId": each.entity_id} for each in missing]
@@ -116,6 +116,12 @@ def require(bundle: Bundle, targets: Sequence[Target]) -> list[Entity]:
         diagnostics = {"diagnostics": near[:MOST_TOLD]} if near else {}
         raise Failure(Code.NOT_FOUND, words, {"notFound": names, "bundleId": bundle.id, **diagnostics})
     return [entity for entity in entities.values() if entity is not None]
+
+
+def _called(target: Target) -> str:
+    """Its type and id; the command line has `?` for a type that nobody wrote."""
+    kind = "" if target.entity_type == "?" else f"{clip(target.entity_type)} "
+    return kind + clip(target.entity_id)
 
 
 def _hint(bundle: Bundle, target: Target) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from difflib import get_close_matches
 from enum import StrEnum
 from typing import Protocol
 
@@ -113,8 +114,15 @@ def decode(data: bytes) -> str | Reason:
 
 
 def near_paths(path: RelativePath, names: FileNames) -> list[str]:
-    """Files of that name, else of names like it, those in its folder first."""
-    called = [path.name] if path.name in names.paths else close(path.name, names.paths)
+    """Files of that name, else of names like it, those in its folder first.
+
+    They must be alike without their ends, too: `gone.py` is not nearly `conf.py`.
+    """
+    called = [path.name]
+    if path.name not in names.paths:
+        stem = path.name.partition(".")[0]
+        near = close(path.name, names.paths)
+        called = [name for name in near if get_close_matches(stem, [name.partition(".")[0]])]
     paths = [str(each) for name in called for each in names.named(name)]
     folder = path.value.rpartition("/")[0]
     return sorted(paths, key=lambda each: each.rpartition("/")[0] != folder)[:MOST_NEAR]

@@ -122,6 +122,7 @@ def test_each_place_has_a_key_of_its_own_and_the_same_place_keeps_it(cli: Login)
         ("my notes.py#", "write 'my notes.py':10-40 or 'my notes.py'#Symbol", 2),
         ("src/logn.py:1-2", "did you mean src/login.py?", 1),
         ("logn.py", "did you mean src/login.py?", 1),
+        ("src/conf.py:1", "src/conf.py does not exist\n", 1),
         ("Sesion", "did you mean Session?", 1),
         ("src/login.py:6-9", "lines 6-9 do not exist: src/login.py has 7 lines; did you mean 6-7?", 1),
         ("src/login.py:0-2", "the first line must be at least 1", 1),
@@ -135,7 +136,7 @@ def test_each_place_has_a_key_of_its_own_and_the_same_place_keeps_it(cli: Login)
 def test_what_can_never_be_shown_is_refused_with_what_may_be_meant(
     cli: Login, place: str, said: str, code: int
 ) -> None:
-    lay(cli.folder, {"my notes.py": "x = 1\n", ".env": "TOKEN=decoy\n"})
+    lay(cli.folder, {"gone.py": "", "my notes.py": "x = 1\n", ".env": "TOKEN=decoy\n"})
     (cli.folder / "picture.bin").write_bytes(b"\0\1\2\n")
     assert said in cli.refused("packs", "add", "auth", place, code=code)
     assert cli("packs", "show", "auth", "--json").json["revision"] == 1

@@ -17,6 +17,7 @@ from click.shell_completion import shell_complete
 
 from context_pack import __version__
 from context_pack.kernel.errors import Failure
+from context_pack.kernel.text import close
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import COMPLETE, EVERYWHERE, NAME, REGISTERED, App, HelpContext
 
@@ -287,6 +288,9 @@ def run(argv: Sequence[str]) -> int:
 
 def _complain_of_usage(wrong: click.UsageError) -> None:
     """Say what is wrong with the words, and which help explains them."""
+    if isinstance(wrong, click.exceptions.NoSuchOption):
+        likely = close(wrong.option_name, wrong.possibilities or ())
+        wrong = click.exceptions.NoSuchOption(wrong.option_name, possibilities=likely, ctx=wrong.ctx)
     output.complain(wrong.format_message())
     unknown = isinstance(wrong, click.exceptions.NoSuchOption) and wrong.option_name
     if unknown and not unknown.startswith("--"):

@@ -118,7 +118,7 @@ def test_the_envelope_and_the_export_have_exactly_these_fields() -> None:
         (target("feat-1"), "not in the bundle: Node feat-1; did you mean FEAT-1, FEAT-12?"),
         (target("FEAT-12", "Feature"), "not in the bundle: Feature FEAT-12; FEAT-12 is of the type Node"),
         (target("x", "node"), "not in the bundle: node x; the types are Node"),
-        (target("REQ-2", "?"), "not in the bundle: ? REQ-2; did you mean REQ-1?"),
+        (target("REQ-2", "?"), "not in the bundle: REQ-2; did you mean REQ-1?"),
         (target("other"), "not in the bundle: Node other"),
     ],
 )
