@@ -35,7 +35,7 @@ ID_CHARS = values.NAME_HIGH + 80
 
 ID = (text(1, ID_CHARS, blank=False), "Pack id (pk_…) or name")
 NAME = (text(1, ID_CHARS, blank=False), "Pack name")
-KEY = text(0, 64, values.KEY_PATTERN)
+KEY = text(2, 64, values.KEY_PATTERN)
 TITLE = text(0, values.TITLE_CHARS)
 WANTED_TITLE = text(1, values.TITLE_CHARS, blank=False)
 WHY = text(0, values.WHY_CHARS)

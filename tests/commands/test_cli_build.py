@@ -177,6 +177,21 @@ def test_a_broken_bundle_is_no_reason_to_accept_packs(cli: Login) -> None:
     assert (done.code, done.err) == (1, "")
 
 
+@pytest.mark.clause("CLI-61", "CLI-65")
+def test_a_name_or_key_that_is_too_short_is_told_with_what_to_do(cli: Login) -> None:
+    lay(cli.folder, {"H.md": "Words.\n"})
+    refused = cli.refused("packs", "import", "H.md", code=2)
+    assert "H.md gives the pack no name: 'name' must have 3 to 120 characters; --name gives one" in refused
+    said = cli.ok("packs", "section", "auth", "s", "--text", "Words.")
+    assert said == "added section s-1 ('s' is too short for a key) of auth, revision 2\n"
+
+
+@pytest.mark.clause("CLI-04")
+def test_an_option_is_suggested_only_where_it_is_nearly_the_same(cli: Login) -> None:
+    assert "Did you mean '--strict'?" in cli.refused("verify", "--strct", code=2)
+    assert "Did you mean" not in cli.refused("--frob", code=2)
+
+
 @pytest.mark.clause("CLI-66")
 def test_verify_cuts_a_long_statement_around_the_place_that_changed(cli: Login) -> None:
     words = " ".join(f"word{number}" for number in range(60))

@@ -206,7 +206,7 @@ SPELLINGS: Mapping[str, str] = {
     "check_freshness": "'context-pack contexts status'",
 }
 """What the tools call an argument or another tool, and what it is on the command line."""
-KEY_PATTERN = "string, at most 64 characters, matching `^[a-z0-9][a-z0-9_-]{1,63}$`"
+KEY_PATTERN = "string, 2 to 64 characters, matching `^[a-z0-9][a-z0-9_-]{1,63}$`"
 KEY_WORDS = "2 to 64 of a-z, 0-9, '-' and '_'"
 _SPELLED = re.compile(rf"'?\b({'|'.join(SPELLINGS)})\b'?")
 PACK_ADVICE = "mend it or move it away; until then the other packs answer by id, and 'verify' checks them"

@@ -15,6 +15,7 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.text import counted
 from context_pack.packs.commands import Draft
 from context_pack.packs.model import Pack, Status
+from context_pack.packs.values import new_name
 from context_pack_adapters.cli import output
 from context_pack_adapters.cli.app import App, command, flag
 from context_pack_adapters.cli.arguments import tool_command
@@ -93,8 +94,14 @@ def import_text(app: App, file: str, name: str | None, ttl: int) -> int:
     """
     if name is None and file == "-":
         raise click.UsageError("--name says how a pack that comes from stdin is called")
-    name = name or os.path.splitext(os.path.basename(file))[0]
     text = given_text(file)
+    if name is None:
+        name = os.path.splitext(os.path.basename(file))[0]
+        try:
+            new_name(name)
+        except Failure as failure:
+            words = output.command_words(failure.message)
+            raise click.UsageError(f"{file} gives the pack no name: {words}; --name gives one") from None
     try:
         old = app.workspace.packs.get(name)
     except Failure as failure:

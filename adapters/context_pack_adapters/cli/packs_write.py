@@ -181,7 +181,8 @@ def section(app: App, pack: str, section_key: str, section_title: str = "", **gi
         return ask(app, "write", text=after, id=old.id, expected_revision=old.revision)
 
     body = at_revision(app, pack, write)
-    done = f"{'added' if old is None else 'changed'} section {key} of {body['name'] or body['id']}"
+    why = f" ({section_key!r} is too short for a key)" if len(section_key) == 1 else ""
+    done = f"{'added' if old is None else 'changed'} section {key}{why} of {body['name'] or body['id']}"
     return tell_written(app, body, before, f"{done}, revision {body['revision']}")
 
 
