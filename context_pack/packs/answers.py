@@ -120,8 +120,9 @@ def _text_record(cases: PackUseCases, written: WrittenText, check: Callable[[], 
     """What became of a text: its places by file, what was not found, and warnings; never the text."""
     pack = written.pack
     record = {**to_record(pack, ("id", "name", "revision"), anchors=False), **counts_of(pack)}
-    record |= {"found": places_by_file(pack)}
-    warnings = absent_files(pack, Resolver.over(cases.writer, check))
+    resolver = Resolver.over(cases.writer, check, (ref for _, ref in pack.refs))
+    record |= {"found": places_by_file(pack, resolver)}
+    warnings = absent_files(pack, resolver)
     reanchored = list(map(state_line, written.reanchored))
     optional = {"reanchored": reanchored, "not_found": dict(written.faults), "warnings": warnings}
     return {**record, **{name: places for name, places in optional.items() if places}}

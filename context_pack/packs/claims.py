@@ -20,6 +20,7 @@ from itertools import pairwise
 from attrs import frozen
 
 from context_pack.kernel.markdown import block_parser
+from context_pack.kernel.syntax import name_parts
 from context_pack.kernel.text import counted
 from context_pack.packs.model import Pack, Ref, Section
 from context_pack.packs.states import Resolution, place_now
@@ -160,6 +161,17 @@ def claims_of(pack: Pack) -> tuple[list[Claim], int]:
     return claims, bare
 
 
+def name_now(place: NamedPlace, ref: Ref) -> str | None:
+    """What the definition that a ref is anchored to is called; None where a text names it so."""
+    symbol = None if ref.anchor is None else ref.anchor.symbol
+    if place.symbol is None or symbol is None:
+        return None
+    name = name_parts(place.symbol)[-1]
+    # `typedef struct a {…} b` defines two names on the same lines, and the anchor has one of them.
+    is_called_so = name in name_parts(symbol.name) or re.search(rf"\b{re.escape(name)}\b", symbol.signature)
+    return None if is_called_so else symbol.name
+
+
 def doubts_of(claims: Iterable[Claim], resolve: Resolve) -> list[Doubt]:
     """The claims that must be read again, the most doubtful first."""
     doubts = []
@@ -192,7 +204,10 @@ def places_note(pack: Pack, section: Section) -> str | None:
 
 @frozen
 class Remark:
-    """What a writer should look at again: `without_code`, `line_number` or `huge`, where, and the words."""
+    """What a writer should look at again, where, and the words.
+
+    It is `without_code`, `renamed`, `line_number` or `huge`.
+    """
 
     what: str
     section: str
@@ -200,14 +215,22 @@ class Remark:
 
 
 def remarks_on(pack: Pack) -> list[Remark]:
-    """Sentences that no code stands behind, line numbers that nobody follows, and places that are huge."""
-    named = {spelling for _, ref in pack.refs for spelling in ref.spellings}
+    """Sentences without code or with a name that it lost, line numbers that nobody follows, huge places."""
+    named = {spelling: ref for _, ref in pack.refs for spelling in ref.spellings}
     remarks: list[Remark] = []
     for section in pack.sections:
         for block in blocks_of(section.description):
             sentence = cut_text(block.text, SENTENCE_BYTES)
             if not any(place.spelling in named for place in block.places):
                 remarks.append(Remark("without_code", section.key, sentence))
+            for place in block.places:
+                ref = named.get(place.spelling)
+                if ref is None or place.symbol is None:
+                    continue
+                name = name_now(place, ref)
+                if name is not None or place.path not in (None, ref.path.value):
+                    words = f"{place.spelling} is {ref.path}#{name or place.symbol} now"
+                    remarks.append(Remark("renamed", section.key, f"{words}: {sentence}"))
             if _LINE_NUMBER.search(block.text) is not None:
                 remarks.append(Remark("line_number", section.key, sentence))
         large = (ref for ref in section.refs if ref.lines.count > HUGE_LINES)

@@ -26,7 +26,16 @@ from context_pack.kernel.markdown import block_parser, escape_structure
 from context_pack.kernel.paging import decode_cursor, encode_cursor
 from context_pack.kernel.text import fence_for
 from context_pack.kernel.times import format_instant, human, remaining_seconds
-from context_pack.packs.claims import Doubt, NamedPlace, Resolve, claims_of, doubts_of, summary, with_places
+from context_pack.packs.claims import (
+    Doubt,
+    NamedPlace,
+    Resolve,
+    claims_of,
+    doubts_of,
+    name_now,
+    summary,
+    with_places,
+)
 from context_pack.packs.handover import ended
 from context_pack.packs.model import Pack, Ref, Section
 from context_pack.packs.states import Resolution, State, fence_language
@@ -414,7 +423,9 @@ def with_lines_of_today(pack: Pack, resolve: Resolve) -> Pack:
             return "gone"
         if (place.path, place.start, place.end) == (now.path.value, now.lines.start, now.lines.end):
             return None
-        return str(now.lines) if place.spelling.startswith(f"{now.path}#") else f"{now.path}:{now.lines}"
+        lines = str(now.lines) if place.spelling.startswith(f"{now.path}#") else f"{now.path}:{now.lines}"
+        name = name_now(place, ref)
+        return lines if name is None else f"now {name}, {lines}"
 
     sections = [
         evolve(section, description=section.description and with_places(section.description, today))

@@ -30,7 +30,7 @@ from context_pack.packs.handover import (
     read_hand_over,
 )
 from context_pack.packs.listing import located as pack_named
-from context_pack.packs.model import Diagram, Pack, Ref, Section
+from context_pack.packs.model import CodeLocation, Diagram, Pack, Ref, Section
 from context_pack.packs.resolving import PackAccess, Resolver
 from context_pack.packs.states import Checked, State
 from context_pack.toolkit.call import Check, never_cancelled
@@ -305,11 +305,12 @@ def _owner(symbol: str) -> list[str]:
     return list(name_parts(symbol)[-2:-1])
 
 
-def places_by_file(pack: Pack) -> dict[str, str]:
-    """What became of the places of a written text: per file the keys of its refs and their lines."""
+def places_by_file(pack: Pack, resolver: Resolver) -> dict[str, str]:
+    """What became of the places of a written text: per file the keys of its refs and where they are now."""
     files: dict[str, list[str]] = {}
     for _, ref in pack.refs:
-        files.setdefault(ref.path.value, []).append(f"{ref.key} {ref.lines}")
+        place = resolver(ref).found or CodeLocation(ref.path, ref.lines)
+        files.setdefault(place.path.value, []).append(f"{ref.key} {place.lines}")
     return {path: ", ".join(refs) for path, refs in files.items()}
 
 

@@ -264,6 +264,12 @@ def test_a_pack_is_edited_as_markdown_and_lint_says_what_to_look_at(cli: Login) 
     remarks = cli("packs", "lint", "login")
     assert remarks.code == 1
     assert remarks.out == "notes  no code stands behind it: Everybody knows that.\n"
+    lay(cli.folder, {"src/login.py": CODE.replace("renew", "prolong")})
+    cli.ok("packs", "accept", "login")
+    lost = (
+        "its code has another name or file: src/login.py#Session.renew is src/login.py#Session.prolong now: "
+    )
+    assert lost in cli("packs", "lint", "login").out
 
 
 @pytest.mark.clause("CLI-61", "CLI-65")

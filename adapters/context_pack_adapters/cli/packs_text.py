@@ -25,6 +25,7 @@ from context_pack_adapters.files.folder import read_named, write_named
 MOST_BYTES = 4 * 1024 * 1024
 REMARKS: Mapping[str, str] = {
     "without_code": "no code stands behind it",
+    "renamed": "its code has another name or file",
     "line_number": "a line number that nobody follows",
     "huge": "a place that is huge",
 }
@@ -151,7 +152,8 @@ def edit(app: App, pack: str) -> int:
 @command("packs lint")
 @ONE
 def lint(app: App, pack: str) -> int:
-    """Name what its writer should look at again: sentences without code, line numbers, huge places.
+    """Name what its writer should look at again: sentences without code, names that are gone, line
+    numbers, huge places.
 
     The exit code is 1 where there is any.
 

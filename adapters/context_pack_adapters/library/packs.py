@@ -92,7 +92,7 @@ class Packs(Feature):
         return markdown_of(self.get(pack))
 
     def lint(self, pack: Which) -> Sequence[Remark]:
-        """Sentences without code behind them, line numbers in prose, places that are huge."""
+        """Sentences without code or with a name that it lost, line numbers in prose, huge places."""
         return remarks_on(self.get(pack))
 
     def expired(self) -> Sequence[Pack]:

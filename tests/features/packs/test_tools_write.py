@@ -332,6 +332,26 @@ def test_lint_names_sentences_without_code_line_numbers_and_huge_places(shop: An
     ]
 
 
+@pytest.mark.clause("PK-83", "PK-80")
+def test_a_name_that_its_code_lost_is_told_after_the_rename_was_accepted(shop: Any) -> None:
+    text = "# T\n\nTen percent: `src/shop.py#discount`, in src/shop.py:9-10.\n"
+    pack = write(shop, text, ttl_minutes=60)["id"]
+    shop.files["src/shop.py"] = CODE.replace("discount", "rebate")
+    assert "refs" in shop.input(action="verify", id=pack)
+    assert remarks_on(shop.store.get(pack)) == [], "it is to be read again"
+    shop.change(pack, "accept")
+    (remark,) = remarks_on(shop.store.get(pack))
+    assert (remark.what, remark.section) == ("renamed", "t-1")
+    assert remark.text.startswith("src/shop.py#discount is src/shop.py#rebate now: Ten percent: ")
+    assert "`src/shop.py#discount` (now rebate, 9-10), in src/shop.py:9-10.\n" in shop.output(id=pack)
+    shop.files["src/rates.py"] = "import os\n\n\n" + shop.files.pop("src/shop.py")
+    found = write(shop, f"{text}\nMore.\n", expected_revision=2)["found"]
+    assert list(found) == ["src/rates.py"]
+    shop.change(pack, "repair")
+    (remark,) = (each for each in remarks_on(shop.store.get(pack)) if each.what == "renamed")
+    assert "is src/rates.py#rebate now" in remark.text
+
+
 @pytest.mark.clause("PK-83")
 def test_a_section_or_a_ref_gets_another_key_where_it_stands(shop: Any) -> None:
     pack = write(shop, ttl_minutes=60)["id"]
