@@ -490,3 +490,34 @@ def test_an_answer_shows_embedding_progress_and_starts_the_worker() -> None:
     assert "semantic" not in done
     assert "warning" not in done
     assert worker.started == ["memory", "memory"], "nothing is left to embed"
+
+
+class Opinionated(Slow):
+    """A semantic embedder to which everything is alike, but for questions that do not name money."""
+
+    unrelated = 0.5
+
+    def embed(self, texts: Sequence[str], kind: Kind) -> Any:
+        import numpy
+
+        near = [kind != "query" or "money" in text for text in texts]
+        return numpy.array([[1.0, 0.0] if each else [0.0, 1.0] for each in near], dtype=numpy.float32)
+
+
+@pytest.mark.clause("ME-32")
+@pytest.mark.parametrize(
+    ("query", "is_found"),
+    [("handling of money", True), ("which sums are stored", True), ("quantum entanglement", False)],
+)
+def test_with_a_model_a_question_that_nothing_is_near_or_has_a_word_of_has_no_results(
+    query: str, is_found: bool
+) -> None:
+    room = Room({})
+    memory = room.memory
+    model = Opinionated()
+    room.with_memory(
+        searching=Searching(memory.index, memory.searching.fast, model, monotonic=room.clock.monotonic)
+    )
+    room.record("rule", "Sums are kept in cents")
+    results = room.search(query)["results"]
+    assert bool(results) is is_found
