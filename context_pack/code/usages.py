@@ -1,6 +1,7 @@
 """Where a name is used: by name and not by type, outside comments and strings, definitions first.
 
-A text search finds the files, the syntax port the identifiers in them. Files that are not parsed are named
+A text search finds the files, the syntax port the identifiers in them. Tests, examples and the like come
+last: of a name with many uses a page shows those that a change must mind. Files that are not parsed are named
 with the number of their matching lines, so that nobody takes silence for absence.
 """
 
@@ -19,7 +20,7 @@ from context_pack.code.outline import innermost
 from context_pack.code.reading import LONGEST_PATH, MAX_BYTES, read_source, within_root
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.languages import language_of
-from context_pack.kernel.paths import RelativePath, is_test
+from context_pack.kernel.paths import RelativePath, is_aside, is_test
 from context_pack.kernel.ports import SourceFile, SourceTree
 from context_pack.kernel.syntax import Definition, NotParsed, Syntax, name_parts, readable_part
 from context_pack.toolkit.arguments import arg, integer, text
@@ -110,7 +111,7 @@ class UsageFinder:
         uses: list[Usage] = []
         unparsed: dict[str, int] = {}
         unsearched = mentions.unsearched
-        for number, (path, count) in enumerate(lines.items()):
+        for number, (path, count) in enumerate(sorted(lines.items(), key=_last_of_all)):
             call.check()
             if number and self.monotonic() > end:
                 unsearched += len(lines) - number
@@ -170,6 +171,11 @@ class UsageFinder:
             numbers = {bisect_right(starts, place) for place in places}
         usages = _usages(path, name, source.text.split("\n"), numbers, definitions)
         return list(usages), not isinstance(places, NotParsed)
+
+
+def _last_of_all(mentions: tuple[str, int]) -> bool:
+    """Whether a file comes behind the others, which keep their order: it is a test, or lies aside."""
+    return is_test(RelativePath(mentions[0])) or is_aside(mentions[0])
 
 
 def _usages(

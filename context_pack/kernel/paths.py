@@ -28,6 +28,11 @@ EXCLUDED_FOLDERS = frozenset({"node_modules", ".git", "dist", "build", ".next", 
 TEST_FOLDERS = frozenset({"test", "tests", "__tests__", "spec", "specs", "testing", "e2e", "__mocks__"})
 _TEST_NAME = re.compile(r"(?:test_.*|.*[._-](?:test|tests|spec)|conftest)\.[a-z0-9]+")
 _TEST_CLASS = re.compile(r".*[a-z0-9](?:Test|Tests|TestCase|Spec|IT)\.(?:java|kt|cs|php|scala|swift)")
+_ASIDE = re.compile(
+    r"(?:^|/)_?(?:examples?|demos?|samples?|tutorials?|docs?(?:[_-]\w+)?|bench(?:es|marks?)?|fixtures?|testdata"
+    r"|scripts?|vendor|third_party|node_modules|generated|dist)/",
+    re.IGNORECASE,
+)
 
 _HINT = "give the path from the source root, as in src/app.py"
 _DRIVE = re.compile(r"[A-Za-z]:")
@@ -116,6 +121,11 @@ def module_of(path: RelativePath) -> str:
     """The name of the folder a file is in, `.` at the root."""
     parts = path.parts
     return parts[-2] if len(parts) > 1 else "."
+
+
+def is_aside(path: str) -> bool:
+    """Whether a file lies beside the project's own code: examples, benchmarks, what others wrote."""
+    return _ASIDE.search(path) is not None
 
 
 def is_test(path: RelativePath) -> bool:

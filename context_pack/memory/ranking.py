@@ -23,7 +23,7 @@ from itertools import chain
 from math import log
 from typing import NamedTuple
 
-from context_pack.kernel.paths import RelativePath, is_test
+from context_pack.kernel.paths import RelativePath, is_aside, is_test
 from context_pack.memory.entries import BRIEF, CODE, DECLARES, DISCOVERY, NO_CODE, SUPERSEDED_BY
 from context_pack.memory.question_words import QuestionWords, parts, said_in, shares_of_words
 from context_pack.retrieval.model import FoundPiece, Ranked
@@ -76,11 +76,6 @@ OWN_PLACES, FIRST_PLACES = 2, 5
 ANSWERS = 0.4
 """How much of a question a discovery says that has a place of its own."""
 
-_ASIDE = re.compile(
-    r"(?:^|/)_?(?:examples?|demos?|samples?|tutorials?|docs?(?:[_-]\w+)?|bench(?:es|marks?)?|fixtures?|testdata"
-    r"|scripts?|vendor|third_party|node_modules|generated|dist)/",
-    re.IGNORECASE,
-)
 _TYPES = frozenset(tokens("interface trait type protocol header declaration"))
 _INNER_TESTS = re.compile(r"(?:^|\.)tests?(?:\.|$)")
 """Tests inside a source file, as Rust has them."""
@@ -225,7 +220,7 @@ def _path(key: str) -> _Path:
         _bare(stem),
         int(version[1]) if version else 0,
         is_test(RelativePath(key)),
-        bool(_ASIDE.search(key)),
+        is_aside(key),
     )
 
 

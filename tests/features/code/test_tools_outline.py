@@ -200,6 +200,14 @@ def test_usages_are_identifiers_outside_comments_and_strings() -> None:
 
 
 @pytest.mark.clause("CD-85")
+def test_uses_in_tests_and_examples_come_behind_those_of_the_code() -> None:
+    uses = dict.fromkeys(("_examples/a.py", "a_test.py", "examples/b.py", "shop/z.py", "z.py"), "pay()\n")
+    lines = call("find_usages", {"pay.py": "def pay(): ...\n", **uses}, name="pay").split("\n")
+    files = [line for line in lines[2:] if not line.startswith(" ")]
+    assert files == ["shop/z.py", "z.py", "_examples/a.py", "a_test.py", "examples/b.py"]
+
+
+@pytest.mark.clause("CD-85")
 def test_a_qualified_name_is_searched_by_its_last_part() -> None:
     lines = call("find_usages", name="Cart.add").split("\n")
     assert lines[0] == "Cart.add: 1 definition, 2 uses"
