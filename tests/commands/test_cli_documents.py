@@ -107,6 +107,18 @@ def test_a_search_indexes_first_and_shows_places(docs: Docs) -> None:
     assert docs("search", "  ").code == 1
 
 
+@pytest.mark.clause("DC-33")
+def test_a_search_says_what_it_leaves_out(docs: Docs) -> None:
+    lay(docs.root, {f"docs/{name}.md": f"# Pasta\n\n{'pasta ' * 200}\n" for name in "ab"})
+    configure(docs.root, docs="./docs")
+    whole = docs("search", "pasta")
+    assert [len(line) for line in whole.out.split("\n") if line.endswith("…")] == [6 + 160] * 2
+    assert whole.err == ""
+    less = docs("search", "pasta", "--max-tokens", "600")
+    assert "1 of 2 results are here" in less.err
+    assert "[default: []]" not in CommandLine(docs.root)("search", "--help").out
+
+
 @pytest.mark.clause("DC-33", "ME-50")
 def test_a_search_and_a_draft_say_how_much_is_embedded_and_how_to_finish(docs: Docs) -> None:
     handbook(docs.root)

@@ -246,7 +246,7 @@ def _option(
     if isinstance(kind, Minutes):
         metavar, about = "TIME", "How long: 90 (minutes), 12h, 7d."
     shown = rule.get("default") if default is None and BUDGET not in rule["description"] else default
-    if shown is not None:
+    if shown not in (None, []):
         about += f" [default: {shown}]"
     return click.Option(
         [option, name],

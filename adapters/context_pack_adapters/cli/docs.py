@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from context_pack.code.grep import shown as cut_line
 from context_pack.documents.commands import SearchDocuments
 from context_pack.documents.model import Collection
 from context_pack.documents.places import address_in, address_of, without_login
@@ -245,8 +246,9 @@ def search(app: App, **arguments: Any) -> int:
         heading = hit.get("sectionHeading") or hit["documentTitle"]
         lines.append([("green", f"{hit['relevanceScore']:.2f}"), "  ", ("cyan", place), f"  {heading}"])
         shown = [line for line in hit["content"].split("\n") if line.strip()][:SHOWN_LINES]
-        lines += [f"      {line[:SHOWN_CHARS]}" for line in shown]
-    notes = [*output.notes_in_words({"warning": body.get("warning"), "documents": body.get("semantic")})]
+        lines += [f"      {cut_line(line, most=SHOWN_CHARS)}" for line in shown]
+    notes = [body["more"]] if "more" in body else []
+    notes += [*output.notes_in_words({"warning": body.get("warning"), "documents": body.get("semantic")})]
     if not hits:
         notes.append("Nothing found.")
     return app.tell(body, *lines, notes=notes, code=0 if hits else 1)
