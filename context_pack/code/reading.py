@@ -40,7 +40,7 @@ ROW_BYTES, NAME_BYTES = 150, 4
 """What a dependency takes beside its path and its content, and an external name beside itself."""
 MOST_CANDIDATES = 20
 
-_NO_FILE = "it is no regular file; of a folder, code_outline lists what is in it"
+_NO_FILE = "it is no regular file; of a folder, an outline lists what is in it"
 _NOT_LET = "the system did not let the file be read"
 _REFUSALS: dict[Reason, tuple[Code, str, dict[str, object]]] = {
     Reason.MISSING: (Code.NOT_FOUND, "File not found", {}),

@@ -164,7 +164,8 @@ class Recorder:
         if len(ids) > 1:
             raise invalid("several discoveries begin so; write more of the id", "id")
         if not ids:
-            raise Failure(Code.NOT_FOUND, "no discovery has that id; list them to see", {"id": text})
+            words = "no discovery has that id; 'context-pack memory list' shows them"
+            raise Failure(Code.NOT_FOUND, words, {"id": text})
         return ids[0]
 
     def _code(self, command: ContextRecord) -> CodePlace | None:

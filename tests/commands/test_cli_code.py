@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from command_line import CommandLine
+from file_trees import lay
 
 TEXT = "import os\nimport helper\n\nprint(os, helper)  # größe\n" + "# more\n" * 6
 FROM_ROOT = "give the path from the source root, as in src/app.py"
@@ -148,3 +149,13 @@ def test_what_is_missing_in_a_list_is_said_on_stderr_in_the_words_of_the_command
         assert shell("grep", "TODO", name).out == f"{name}/f.py:1:TODO\n"
     assert "there is no ''" in shell("grep", "TODO", "").err
     assert "'context-pack contexts status'" in shell("contexts", "refresh", "none").err
+
+
+@pytest.mark.clause("CD-45")
+def test_a_refusal_names_no_tool_that_a_command_line_does_not_have(tmp_path: Path) -> None:
+    lay(tmp_path, {"src/a.py": "A = 1\n"})
+    refused = CommandLine(tmp_path)("read", "src")
+    assert refused.code == 1
+    assert "of a folder, an outline lists what is in it" in refused.err
+    missing = CommandLine(tmp_path)("memory", "forget", "1234abcd")
+    assert "'context-pack memory list' shows them" in missing.err
