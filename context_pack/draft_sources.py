@@ -71,6 +71,8 @@ _HAPPENING = re.compile(
 )
 _TYPE = re.compile(r"^\s*(?:[\w()]+ )*(?:class|struct|enum|interface|trait|type) \w", re.MULTILINE)
 _DOCSTRING = re.compile(r'"""(.+?)(?:"""|\n\s*\n|\Z)', re.DOTALL)
+_NO_CODE = re.compile(r'""".*?"""|^\s*(?:#|//|\*|/\*)[^\n]*|"[^"\n]*"', re.DOTALL | re.MULTILINE)
+"""Documentation, comments and strings; not exactly, which would take a parser for each language."""
 _NAME = re.compile(r"(?:[\w$]+\.)*([A-Za-z_$][\w$]*)")
 
 
@@ -219,6 +221,8 @@ def _related(items: Sequence[Excerpt], names: _Names) -> list[Excerpt]:
 
     What only has words of the question is mostly about something else: of 133 refs of drafts without this
     rule a reader found 71 unnecessary, 30 met by chance and 25 that neither call the answer nor are called.
+    With five answers in place of three, 29 of 40 drafts had the right definition whole (26), and 38 % of the
+    refs that were judged were unnecessary (32 %).
     """
     code = [item for item in items if not _in_test(item)] or items
     answers = code[:MOST_ANSWERS]
@@ -246,20 +250,20 @@ class _Names:
         self._texts: dict[tuple[str | None, str], str] = defaultdict(str)
         for item in items:
             if item.kind == CODE:
-                self._texts[item.path, item.title] += f"{item.text}\n"
+                self._texts[item.path, item.title] += _NO_CODE.sub("", item.text) + "\n"
 
     def of(self, item: Excerpt) -> str:
         """The name that a definition has by itself."""
         return item.title.rpartition(".")[2]
 
     def uses(self, item: Excerpt, other: Excerpt) -> bool:
-        """Whether one uses the other's name; a plain word stands in comments, too: that has to be a call."""
+        """Whether one calls or makes what the other defines; names in comments, strings or types do not."""
         name = self.of(other)
         if _NAME.fullmatch(name) is None or name == self.of(item):
             return False
-        call = r"\(" * (name.isalpha() and name.islower())
-        text = self._texts.get((item.path, item.title), "")
-        return re.search(rf"(?<![\w$]){re.escape(name)}(?![\w$]){call}", text) is not None
+        called = r"(?![\w$])" if (item.path or "").endswith(".rb") and "_" in name else r"(?:[({]|::|\.new\b)"
+        call = rf"(?<![\w$])(?<!def )(?<!func )(?<!class )(?<!fn ){re.escape(name)}{called}"
+        return re.search(call, self._texts.get((item.path, item.title), "")) is not None
 
 
 def _grouped(items: Sequence[Excerpt]) -> list[Excerpt]:
