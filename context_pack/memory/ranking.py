@@ -31,21 +31,21 @@ from context_pack.retrieval.ranking import FLOOR
 from context_pack.retrieval.words import tokens
 
 WEIGHTS: Mapping[str, float] = {
-    "words": 2.5,
-    "vector": 2.4,
-    "text": 2.3,
-    "head": 2.25,
-    "name": 1.25,
-    "called": 3.85,
-    "file": 1.15,
-    "folder": 2.4,
-    "siblings": 0.6,
-    "symbol": 3.7,
-    "namesake": 1.5,
-    "spelled": 0.75,
+    "words": 2.5,  # the score of the keyword search, as a share of the best
+    "vector": 2.4,  # the cosine of hashed vectors, likewise
+    "text": 2.3,  # how much of the question the piece says,
+    "head": 2.25,  # its first lines,
+    "name": 1.25,  # its name,
+    "called": 3.85,  # its name, times how much of that is in the question,
+    "file": 1.15,  # its file's name,
+    "folder": 2.4,  # its folders
+    "siblings": 0.6,  # how much else of the file was brought up
+    "symbol": 3.7,  # the question is its name, and nothing else
+    "namesake": 1.5,  # the question has its name, and the file is called like it
+    "spelled": 0.75,  # its name stands in a sentence
     "test": -1.9,
-    "nameless": -1.4,
-    "declares": -1.25,
+    "nameless": -1.4,  # lines outside of any definition
+    "declares": -1.25,  # an interface or a header, which something else carries out
     "short": -0.95,
     "brief": -0.7,
     "aside": -1.4,
@@ -53,6 +53,8 @@ WEIGHTS: Mapping[str, float] = {
     "old": -2.4,
 }
 """What each sign of code is worth; what they are says `signs_of`."""
+VECTORS_OF_SIBLINGS = 0.7
+"""The share of the vectors in what else of a file was brought up."""
 AGAIN = 1.0
 """What a piece loses for each better one of its file; less costs whoever wants the second one."""
 AGAIN_OF_MANY = 0.0
@@ -143,7 +145,7 @@ def signs_of(hits: Sequence[Ranked], question: QuestionWords) -> list[dict[str, 
     newest = max((path.version for path in paths.values()), default=0)
     scores: dict[str, float] = defaultdict(float)
     for hit in hits:
-        scores[hit.found.key] += _score(hit, 0.7)
+        scores[hit.found.key] += _score(hit, VECTORS_OF_SIBLINGS)
     most = max(scores.values(), default=0.0) or 1.0
     asks_types = not question.words.isdisjoint(_TYPES)
     signs = []
